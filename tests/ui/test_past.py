@@ -14,6 +14,7 @@ import pytest
 from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import BroadcastState, History, Playback, Readings
 from livedeck.ui.app import Deck
+from livedeck.ui.kit.dialogs.choice import PromptScreen
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import REGISTRY, text_of
 from ui.test_past_streams import DAY, SHOW_STARTS, past_state, settled
@@ -32,9 +33,9 @@ async def stage_with_past(path: Path, size: tuple[int, int] = (120, 40)) -> Asyn
 
 
 def body(rows: Sequence[str]) -> list[str]:
-    """The rows of a screen without its header, and without the one that says that it is the past. Addresses stay
+    """The rows of a screen without its header, its keys, and the one that says that it is the past. Addresses stay
     behind, so that there is more room for whether a restream is enabled."""
-    return [ADDRESS.sub("", row).rstrip() for row in rows[1:] if "◀◀ PAST" not in row]
+    return [ADDRESS.sub("", row).rstrip() for row in rows[1:-1] if "◀◀ PAST" not in row]
 
 
 ADDRESS = re.compile(r"(?<=ingest )\S+ *|(?<=play   )\S+ *| enabled .*")
@@ -86,7 +87,7 @@ async def test_nothing_is_done_in_the_past_by_whatever_key_or_command(tmp_path: 
         for action in WRITING:
             stage.deck.dispatch(action.name, "x" if action.takes else "")
             await stage.done()
-            assert stage.last_notice() == f"PAST: nothing can be changed in it, :{action.name} is for now"
+            assert stage.last_notice() == f"PAST: {action.label} is not possible, nothing can be changed in it"
         assert not stage.requests
 
 
@@ -102,6 +103,45 @@ async def test_the_keys_of_the_past_are_refused_now_and_say_why(tmp_path: Path) 
         await stage.done()
         assert "soon is no moment" in stage.last_notice()
         assert stage.deck.past is None
+
+
+async def test_the_footer_offers_in_the_past_what_does_something_there(tmp_path: Path) -> None:
+    async with stage_with_past(tmp_path / "history") as stage:
+        await go_to(stage, EVENING)
+        await stage.steady()
+        footer = stage.text().splitlines()[-1]
+        assert " ".join(footer.split()).startswith("R play backspace now * faster ( before ) after T go to")
+        shown = REGISTRY.past_footer(stage.deck)
+        assert shown
+        assert not set(shown) & set(WRITING)
+        await stage.press("backspace")
+        await stage.done()
+        await stage.steady()
+        assert "n new" in stage.text().splitlines()[-1]
+
+
+async def test_a_moment_takes_an_enter_says_why_it_is_refused_and_is_left_by_escape(tmp_path: Path) -> None:
+    async with stage_with_past(tmp_path / "history") as stage:
+        await stage.press("T", *"soon", "enter")
+        assert "that is no moment" in stage.text()
+        await stage.press("escape")
+        assert not isinstance(stage.deck.screen, PromptScreen)
+        assert "PAST" not in stage.text()
+
+        await stage.press("T")
+        await stage.enter(f"{EVENING - timedelta(days=1):%Y-%m-%d %H:%MZ}")
+        await stage.press("enter")
+        await stage.until(lambda: "what is kept begins at" in stage.text())
+        await stage.press("escape")
+        assert not isinstance(stage.deck.screen, PromptScreen)
+
+        await stage.press("T", *"-15m")
+        typed_at = stage.deck.machine_time()
+        stage.clock.late = timedelta(minutes=15)
+        await stage.press("enter")
+        await stage.done()
+        assert stage.deck.past
+        assert stage.deck.past.moment >= typed_at, "it is meant as enter is pressed"
 
 
 async def test_the_past_is_played_stopped_and_stepped_through(tmp_path: Path) -> None:
@@ -176,7 +216,8 @@ async def test_a_recording_says_that_it_is_none_of_now(tmp_path: Path) -> None:
             await pilot.pause()
             text = " ".join(re.sub(r"<[^>]*>", " ", text_of(deck)).split())
             assert f"RECORDING {played.moment:%a %Y-%m-%d %H:%M:%S}Z ‖ standing gala.livedeck" in text
-            assert "back to now" not in text
+            assert "backspace" not in text
+            assert "R play" in text
             await pilot.press("backspace")
             await pilot.pause()
             assert "a recording has no now" in text_of(deck)

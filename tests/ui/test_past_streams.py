@@ -18,8 +18,8 @@ from livedeck.client import Stream
 from livedeck.monitor import Episode, EventState, History, Readings, Severity
 from livedeck.text.times import TimeReference
 from livedeck.ui.app import Deck
-from livedeck.ui.qos.past import moment_words
 from livedeck.ui.qos.screen import QosScreen
+from livedeck.ui.shell.moments import moment_words
 from ui.stage import act, known, running, text_of
 
 DAY = timedelta(days=1)

@@ -9,9 +9,11 @@ from livedeck.monitor import FASTEST, PastError
 from livedeck.text.times import TimeReference, parse
 from livedeck.text.values import safe
 from livedeck.ui.shell.context import Action, Feature, HelpGroup
+from livedeck.ui.shell.moments import ask_moment
 
 if TYPE_CHECKING:
-    from livedeck.operations.schema import FormResult
+    from datetime import datetime
+
     from livedeck.ui.shell.context import Context
 
 SPEEDS = (1.0, 4.0, 15.0, FASTEST)
@@ -23,30 +25,26 @@ def go(ctx: Context, argument: str) -> Awaitable[None]:
 
 
 async def _ask_moment(ctx: Context) -> None:
-    from livedeck.operations.schema import Field, FormSchema, FormState
+    async def travel(_: str, moment: datetime) -> None:
+        await ctx.travel(moment)
 
-    schema = FormSchema((Field("moment", "Moment", required=True, hint="21:04, yesterday 21:04, -15m"),), dict)
-
-    async def attempt(result: FormResult) -> None:
-        await _travel(ctx, str(result.entries["moment"]))
-
-    await ctx.confirmer.try_form(FormState("Go back to", schema, {"moment": ""}, button="Go"), attempt, PastError)
+    await ask_moment(ctx, "Go back to: the deck as it was at", lambda: _time_reference(ctx), travel)
 
 
 async def _go_to(ctx: Context, text: str) -> None:
     try:
-        await _travel(ctx, text)
+        moment = parse(text, _time_reference(ctx))
+    except ValueError as error:
+        ctx.announce(f"{safe(text, 40)} {error}")
+        return
+    try:
+        await ctx.travel(moment)
     except PastError as error:
         ctx.announce(str(error))
 
 
-async def _travel(ctx: Context, text: str) -> None:
-    reference = TimeReference(ctx.machine_time(), ctx.identity["zone"], past=True)
-    try:
-        moment = parse(text, reference)
-    except ValueError as error:
-        raise PastError(f"{safe(text, 40)} {error}") from None
-    await ctx.travel(moment)
+def _time_reference(ctx: Context) -> TimeReference:
+    return TimeReference(ctx.machine_time(), ctx.identity["zone"], past=True)
 
 
 async def now(ctx: Context, _: str) -> None:
@@ -102,20 +100,24 @@ FEATURE = Feature(
         Action(
             "past.go",
             ("T",),
-            "go back to",
+            "go to",
             "Show a moment of the past as it stood then: 21:04, yesterday 21:04, -15m",
             go,
             takes="[MOMENT]",
+            past_rank=6,
         ),
-        Action("past.now", ("backspace",), "back to now", "Leave the past for what is now", now, blocked=_needs_now),
+        Action(
+            "past.now", ("backspace",), "now", "Leave the past for what is now", now, blocked=_needs_now, past_rank=2
+        ),
         Action(
             "past.play",
             ("R",),
-            "play, stand",
+            "play",
             "Play the past from here, or stand; at the pace that is named, 1 to 60",
             play,
             blocked=_needs_past,
             takes="[SPEED]",
+            past_rank=1,
         ),
         Action(
             "past.faster",
@@ -124,22 +126,25 @@ FEATURE = Feature(
             "Play the past at the next pace: 1, 4, 15 or 60 times",
             faster,
             blocked=_needs_past,
+            past_rank=3,
         ),
         Action(
             "past.before",
             ("left_parenthesis",),
-            "change before",
+            "before",
             "To what happened before this moment of the past",
             before,
             blocked=_needs_past,
+            past_rank=4,
         ),
         Action(
             "past.after",
             ("right_parenthesis",),
-            "next change",
+            "after",
             "To what happened next after this moment of the past",
             after,
             blocked=_needs_past,
+            past_rank=5,
         ),
     ),
     help=(HelpGroup("past", "The past", 85),),

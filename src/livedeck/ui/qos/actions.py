@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from livedeck.monitor import EventState, History, Severity
 from livedeck.presentation import events
 from livedeck.presentation.past_streams import PastStream, is_related, row, suggestion
-from livedeck.text.segments import Line, StyleRole
-from livedeck.text.times import PAST_EXAMPLES, parse
 from livedeck.ui.kit.dialogs.choice import PromptScreen
 from livedeck.ui.kit.dialogs.picker import PickerRow, PickerScreen
-from livedeck.ui.qos.past import moment_words
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, Tab, needs_event
+from livedeck.ui.shell.moments import ask_moment, parse_moment
 
 if TYPE_CHECKING:
+    from livedeck.text.times import TimeReference
     from livedeck.ui.qos.screen import QosScreen
     from livedeck.ui.shell.context import Context
 
@@ -100,23 +99,23 @@ def align(ctx: Context, _: str) -> None:
 
 async def jump(ctx: Context, argument: str) -> None:
     """The charts of the event at a moment of the past."""
-    reference = replace(ctx.confirmer.time_reference(), past=True)
 
-    def remark(text: str) -> tuple[Line, bool]:
-        if not text.strip():
-            return [(f" {PAST_EXAMPLES}", StyleRole.DIM)], False
-        words, is_good = moment_words(text, reference)
-        return [(f" {words}", StyleRole.TEXT if is_good else StyleRole.WARNING)], is_good
+    def time_reference() -> TimeReference:
+        return replace(ctx.confirmer.time_reference(), past=True)
 
-    text: str | None = argument
-    if argument and not remark(argument)[1]:
-        ctx.announce(f":qos.jump {argument}: {moment_words(argument, reference)[0]}", Severity.WARNING)
-        return
-    if not argument:
-        text = await ctx.ask(PromptScreen("Jump to: the charts as they were at", remark))
-    if text:
+    async def go(text: str, at: datetime) -> None:
         ctx.go_to("qos")
-        await _screen(ctx).jump(text, parse(text, reference))
+        await _screen(ctx).jump(text, at)
+
+    if not argument:
+        await ask_moment(ctx, "Jump to: the charts as they were at", time_reference, go)
+        return
+    try:
+        at = parse_moment(argument, time_reference())
+    except ValueError as error:
+        ctx.announce(f":qos.jump {argument}: that {error}", Severity.WARNING)
+    else:
+        await go(argument, at)
 
 
 def start(ctx: Context, _: str) -> None:

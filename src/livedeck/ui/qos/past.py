@@ -11,7 +11,6 @@ from livedeck.presentation import events
 from livedeck.presentation.past_streams import PastStream, end_of, past_streams, state_of, worst_of
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import stream_start
-from livedeck.text.times import TimeReference, describe, parse
 
 MAX_READINGS = 14_400
 """Of the samples of a past stream that are kept in memory: eight hours of one each 2 s. What is before them comes out
@@ -66,12 +65,3 @@ def with_current(streams: tuple[PastStream, ...], current: PastStream | None) ->
         return streams
     others = [stream for stream in streams if stream.stream_id != current.stream_id]
     return tuple(sorted([current, *others], key=lambda stream: stream.first, reverse=True))
-
-
-def moment_words(text: str, reference: TimeReference) -> tuple[str, bool]:
-    """What a typed moment means, and whether it can be gone to."""
-    try:
-        at = parse(text, reference)
-    except ValueError as error:
-        return f"that {error}", False
-    return (describe(at, reference), True) if at <= reference.now else ("that is still to come", False)

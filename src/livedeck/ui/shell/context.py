@@ -228,10 +228,10 @@ class Action:
     stop; empty: that of `operation`, the name of the operation that it runs.
     `screens`: the modes where it works, () everywhere; with a `kind`: on all screens of that kind. `blocked`: why it
     cannot be done now. `writes`: whether it changes the platform. `takes`: what may stand after its command, empty:
-    nothing. `rank`: its place in the footer, 0 not there. `home`: the mode where it is what one does, and stands
-    first. `alarm_label`: its label before the name of an alarm that no cursor shows. `fixed`: it cannot
-    be remapped, and works whatever is open. `is_for_now`: it asks the platform or keeps something, which cannot be done
-    in the past; nor can what writes.
+    nothing. `rank`: its place in the footer, 0 not there; `past_rank`: in that of the past, before all others. `home`:
+    the mode where it is what one does, and stands first. `alarm_label`: its label before the name of an alarm that no
+    cursor shows. `fixed`: it cannot be remapped, and works whatever is open. `is_for_now`: it asks the platform or
+    keeps something, which cannot be done in the past; nor can what writes.
 
     What ends something has a capital letter, and never the shifted letter of a harmless key.
     """
@@ -252,6 +252,7 @@ class Action:
     fixed: bool = False
     operation: str = ""
     is_for_now: bool = False
+    past_rank: int = 0
 
     @property
     def help(self) -> str:
@@ -272,6 +273,11 @@ class Action:
         """The part of the name after the dot: the short form of its command."""
         return self.name.partition(".")[2]
 
+    @property
+    def works_in_past(self) -> bool:
+        """Whether it is more than for now."""
+        return not self.writes and not self.is_for_now
+
     def footer_rank(self, mode: str) -> int:
         """Where it stands in the footer of that screen; 0: not there."""
         return FIRST if self.home == mode else self.rank
@@ -286,8 +292,8 @@ class Action:
 
     def disabled_reason(self, ctx: Context) -> str:
         """Why it cannot be done now, or nothing. A courtesy: the lock of a read-only deck is the client's gate."""
-        if ctx.past and (self.writes or self.is_for_now):
-            return f"PAST: nothing can be changed in it, :{self.name} is for now"
+        if ctx.past and not self.works_in_past:
+            return f"PAST: {self.label} is not possible, nothing can be changed in it"
         if ctx.identity["read_only"] and self.writes:
             return f"RO: this deck is read-only, :{self.name} would change the platform"
         if ctx.api is None and self.writes:
@@ -421,6 +427,12 @@ class ActionRegistry:
         """What the footer of that screen shows, most needed first."""
         ranked = [action for action in self.on_screen(mode) if action.footer_rank(mode)]
         return tuple(sorted(ranked, key=lambda action: action.footer_rank(mode)))
+
+    def past_footer(self, ctx: Context) -> tuple[Action, ...]:
+        """What the footer of the screen in front shows in the past: what leads through it, then what only looks."""
+        moves = [action for action in self.actions if action.past_rank and not action.blocked(ctx)]
+        looks = [action for action in self.footer(ctx.current_mode) if action.works_in_past and not action.past_rank]
+        return (*sorted(moves, key=lambda action: action.past_rank), *looks)
 
     def groups(self) -> list[tuple[str, list[Action]]]:
         """The actions under the headings of the help, in its order."""

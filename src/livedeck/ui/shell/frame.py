@@ -125,24 +125,15 @@ def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
     return [(f"{since}  polling and alarms go on ", StyleRole.BANNER)]
 
 
-def past_line(past: Playback | None, recording: str, registry: ActionRegistry, width: int) -> ShadedLine:
-    """That this is not now: the moment, the pace, and the way back, or the file of a recording, out of which none
-    leads; nothing while it is now."""
+def past_line(past: Playback | None, recording: str, width: int) -> ShadedLine:
+    """That this is not now: the moment, the pace, and the file of a recording; nothing while it is now."""
     if past is None:
         return []
     word = "RECORDING" if recording else "PAST"
     pace = f"▶ {past.speed:g}x" if past.speed else "‖ standing"
     moment: Line = [(f" ◀◀ {word}  {past.moment:%a %Y-%m-%d %H:%M:%S}Z  {pace} ", StyleRole.BANNER)]
     file: Line = [(f" {safe(recording, 40)} ", StyleRole.BANNER)] if recording else []
-    names = PAST_KEYS if recording else ("past.now", *PAST_KEYS)
-    keys = [[_GAP, *_key_and_label(registry.by_name[name], registry)] for name in names]
-    return justify([(0, [*moment, *file]), *enumerate(keys, 1 if recording else 0)], [], width, 1)
-
-
-PAST_KEYS = ("past.play", "past.before", "past.after", "past.faster")
-"""What one does in the past."""
-
-_GAP = ("  ", StyleRole.TEXT)
+    return justify([(0, [*moment, *file])], [], width, 1)
 
 
 def key_line(
@@ -196,13 +187,15 @@ class Footer(Canvas):
 
     def __init__(self, mode: str, registry: ActionRegistry, *, read_only: bool) -> None:
         super().__init__()
-        self._actions, self._registry, self._read_only = registry.footer(mode), registry, read_only
+        self._registry, self._read_only = registry, read_only
+        self._actions: Sequence[Action] = registry.footer(mode)
         self._alarm = ""
 
-    def show(self, alarm: str) -> None:
-        """Name the alarm that an acknowledgement would go to; empty: the screen's cursor shows it, or there is none."""
-        if alarm != self._alarm:
-            self._alarm = alarm
+    def show(self, actions: Sequence[Action], alarm: str) -> None:
+        """The keys of these. `alarm`: the one that an acknowledgement would go to; empty: the screen's cursor shows it,
+        or there is none."""
+        if (actions, alarm) != (self._actions, self._alarm):
+            self._actions, self._alarm = actions, alarm
             self.repaint()
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002

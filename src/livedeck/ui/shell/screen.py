@@ -147,7 +147,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         key = key_of("change.close", self.ctx.actions)
         unresolved = open_changes_line(self.ctx.open_changes.items, key, self.size.width)
         banner = (
-            past_line(self.ctx.past, self.ctx.identity["recording"], self.ctx.actions, self.size.width),
+            past_line(self.ctx.past, self.ctx.identity["recording"], self.size.width),
             warning,
             linked(unresolved, "change.close"),
             unreadable_line(snapshot),
@@ -157,7 +157,8 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, self.ctx.machine_time(), self.size.width))
-        self.query_one(Footer).show(self.alarm_label(self.target_alarms(snapshot, needs_ack=True)))
+        actions = self.ctx.actions.past_footer(self.ctx) if self.ctx.past else self.ctx.actions.footer(self.MODE)
+        self.query_one(Footer).show(actions, self.alarm_label(self.target_alarms(snapshot, needs_ack=True)))
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
         """The rows of this screen's table by the operator's view; a filter that hides some is said above it."""
