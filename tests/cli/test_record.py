@@ -25,4 +25,5 @@ def test_what_is_watched_is_in_one_file_which_is_judged_alike(tmp_path: Path) ->
         assert db.execute("SELECT count(*) > 100 FROM sample").fetchall() == [(1,)]
         assert db.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
     judged = called(tmp_path, "replay", str(target), "--judge")
-    assert judged.returncode == 0
+    is_alarm_left_out = "not compared" in judged.stdout  # the evening goes on: there may be one that began before
+    assert (judged.returncode, "0 otherwise" in judged.stdout) == (6 if is_alarm_left_out else 0, True)
