@@ -146,6 +146,26 @@ def test_a_start_can_be_ended_at_any_moment(tmp_path: Path, name: str, number: s
         assert_clean(shown)
 
 
+def test_a_terminal_that_hung_up_before_anybody_listened_ends_the_screen(tmp_path: Path) -> None:
+    """Where it is nobody's controlling terminal no SIGHUP comes either."""
+    master, slave = os.openpty()
+    program = (
+        "import asyncio, sys; from livedeck.cli.signals import end_on_signals; sys.stdin.readline()\n"
+        "async def wait() -> int:\n"
+        "    left = asyncio.get_running_loop().create_future()\n"
+        "    with end_on_signals(left.set_result, lambda: None):\n"
+        "        return await left\n"
+        "sys.exit(asyncio.run(wait()))"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], env=environment(tmp_path), stdin=slave) as process:
+        os.close(slave)
+        os.close(master)
+        try:
+            assert process.wait(TIMEOUT) == 128 + signal.SIGHUP
+        finally:
+            process.kill()
+
+
 def test_ctrl_c_before_anything_is_drawn_says_nothing(tmp_path: Path) -> None:
     """Click would say "Aborted!" and end with 1."""
     program = (

@@ -6,6 +6,7 @@ import asyncio
 import os
 import select
 import signal
+import stat
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -68,7 +69,7 @@ def _listen(
     """
     endings = select.poll()
     endings.register(received, select.POLLIN)
-    if sys.stdin.isatty():
+    if _is_device(sys.stdin.fileno()):
         endings.register(sys.stdin.fileno(), 0)  # a hang-up is reported without being asked for
     woken = [descriptor for descriptor, _ in endings.poll()]
     heard = os.read(received, 1) if received in woken else bytes([signal.SIGHUP])
@@ -79,6 +80,11 @@ def _listen(
     if not loop.is_closed():
         loop.call_soon_threadsafe(leave, code)
     end_anyway(code)
+
+
+def _is_device(descriptor: int) -> bool:
+    """A terminal that hung up just now is none to `isatty`, and would never be waited for."""
+    return stat.S_ISCHR(os.fstat(descriptor).st_mode)
 
 
 async def cancel_on_signals(work: Callable[[], Awaitable[int]]) -> int:
