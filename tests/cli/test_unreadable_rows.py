@@ -100,7 +100,8 @@ def test_a_field_that_cannot_be_read_is_named_and_is_no_missing_row(tmp_path: Pa
     assert faults["e4"] == {"stream", "restreams[0]"}
     done = run(tmp_path, address, "events", "get", "Hall 4")
     assert done.returncode == 0
-    assert re.search(r"^livedeck: Hall 4: could not be read: (stream|restreams\[0\]) should be an object", done.stderr)
+    named = r"^livedeck: Hall 4: could not be read: (stream|restreams\[0\]) should be an object"
+    assert re.search(named, done.stderr, re.MULTILINE)
 
 
 def test_a_row_inside_is_a_row_too(tmp_path: Path, address: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from livedeck.cli.output import echo
+
 
 @click.command
 @click.argument("words", metavar="[COMMAND]", nargs=-1)
@@ -18,4 +20,4 @@ def command(ctx: click.Context, /, *, words: tuple[str, ...]) -> None:
         name, found, _ = group.resolve_command(shown, [word])
         assert found is not None  # else it has raised UsageError
         shown = click.Context(found, parent=shown, info_name=name)
-    click.echo(shown.get_help())
+    echo(shown.get_help())

@@ -138,7 +138,7 @@ async def _give(report: Report, output: Path | None, output_format: str | None, 
             echo_json(report_object(report))
         else:
             texts = {None: markdown, "csv": report_csv, "html": page}
-            click.echo(texts[output_format](report), nl=False)
+            echo(texts[output_format](report), nl=False)
         return DONE
     return await asyncio.to_thread(_write, report, output, force)
 

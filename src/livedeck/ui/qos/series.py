@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from livedeck.monitor import EventState, Marker
@@ -9,6 +10,8 @@ from livedeck.presentation.qos import Axis
 from livedeck.presentation.time_series import TimeSeries, from_history, needs_history
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from livedeck.ui.shell.screen import BaseScreen
 
 STALE_COLUMNS = 4
@@ -41,7 +44,7 @@ class HistoryQuery:
         request = _Request(state.id, (stream.id if stream else None) or "", axis)
         if self._screen.ctx.records is not None and request.stream_id and self._is_stale(state, request):
             self._request = request
-            self._screen.run_worker(self._query(request), group=self._group, exclusive=True)
+            self._screen.run_worker(self._work(request), group=self._group, exclusive=True)
         return self._series[1] if self._series and self._series[0] == request[:2] else None
 
     def markers(self, event_id: str) -> tuple[Marker, ...]:
@@ -67,6 +70,10 @@ class HistoryQuery:
         if last is None or last.axis.step != request.axis.step:
             return True
         return abs(request.axis.start - last.axis.start) >= STALE_COLUMNS * request.axis.step
+
+    def _work(self, request: _Request) -> WorkType[None]:
+        """The query, begun by its worker: of one that is overtaken before that nothing is left."""
+        return partial(self._query, request)
 
     async def _query(self, request: _Request) -> None:
         history, axis = self._screen.ctx.records, request.axis
