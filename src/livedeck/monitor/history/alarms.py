@@ -105,8 +105,10 @@ def _what(record: AlarmRecord) -> object:
     """What became of which alarm, without the words and figures of the moment. It may stand otherwise for another
     process by then: a note is the same to one that has not yet seen the fault end."""
     alarm = record.event_id, record.kind, record.target
-    news = record.note if record.turn is AlarmTransition.NOTED else (record.severity, record.reason, record.actor)
-    return alarm, record.turn, news
+    if record.turn is AlarmTransition.NOTED:
+        return alarm, record.turn, record.note
+    actor = "" if record.turn is AlarmTransition.CLEARED else record.actor  # who is behind an end not all know yet
+    return alarm, record.turn, (record.severity, record.reason, actor)
 
 
 def _without_secrets(alarm: Alarm) -> Alarm:
