@@ -56,7 +56,7 @@ async def test_the_dialogs_of_the_rooms(picture: SnapshotAssertion) -> None:
         reasons = [{"name": "restreams[1].url", "reason": "must be reachable"}, {"name": "name", "reason": "is taken"}]
         stage.refusals.append((400, {"code": 400400, "message": "invalid", "invalid_params": reasons}))
         await stage.press("ctrl+s")
-        await stage.idle()
+        await stage.until(lambda: "is taken" in words(stage))
         await looks(stage, picture, "new")
         await stage.press("escape", "tab", "enter")
         await stage.act("room.delete")
