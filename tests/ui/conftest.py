@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.types import SerializedData
 
 from livedeck.monitor import tracker
 from livedeck.monitor.detection.detect import StreamRules, detect
@@ -49,6 +51,14 @@ class Picture(SingleFileSnapshotExtension):
 
     file_extension = "svg"
     _write_mode = WriteMode.TEXT
+
+    def matches(self, *, serialized_data: SerializedData, snapshot_data: SerializedData) -> bool:
+        """Whether they look alike: the names of styles hold a checksum of how the same cells were cut into pieces."""
+        return _without_checksum(serialized_data) == _without_checksum(snapshot_data)
+
+
+def _without_checksum(svg: SerializedData) -> str:
+    return re.sub(r"terminal-\d+-", "terminal-", str(svg))
 
 
 @pytest.fixture
