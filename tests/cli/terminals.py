@@ -53,6 +53,16 @@ class Terminal:
     def press(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 
+    def press_slowly(self, data: bytes) -> None:
+        """As much as a terminal takes at a time, while what is drawn is read."""
+        while data:
+            ready, room, _ = select.select([self._master], [self._master], [], TIMEOUT)
+            assert ready or room, "it neither reads nor writes"
+            if ready:
+                self._read()
+            if room:
+                data = data[os.write(self._master, data[:1024]) :]
+
     def press_until(self, keys: str, pattern: str) -> None:
         """Press that until it is taken: a dialog takes no answer in its first moments, however slow the machine is."""
         start, end = len(self.written), monotonic() + TIMEOUT

@@ -14,6 +14,8 @@ from cli.commands import LIVEDECK, TIMEOUT, served
 from cli.crashing import SECRET
 from cli.terminals import RESTORED, terminal
 
+RECORDING = Path(__file__).parents[1] / "golden" / "recordings" / "audio-lost.livedeck"
+
 LOOK = 0.7
 """Seconds of a person before the next key."""
 
@@ -68,6 +70,32 @@ def test_a_terminal_gets_the_colours_that_it_can_show(
     colours = {code for code in styles if code and int(code) >= 30}
     assert not [code for code in colours if not re.fullmatch(codes, code)]
     assert deck.written.isascii() == ("--ascii" in arguments)
+
+
+def test_a_paste_presses_no_key_and_no_byte_ends_the_deck(tmp_path: Path) -> None:
+    """Escape sequences in what is pasted (a log, coloured output) are none, and a byte that is no UTF-8 is no fault."""
+    coloured = "\x1b[200~" + "\x1b[31mq\x1b[0m word " * 4000 + "\x1b[201~"
+    with terminal(tmp_path, "replay", str(RECORDING)) as deck:
+        deck.until("standing")
+        deck.press_slowly(b"\xff\xfe" + coloured.encode())
+        deck.press("T")
+        deck.until("Go back to")
+        deck.press_slowly(coloured.encode())
+        deck.until("that is no moment")
+        deck.press("\r")
+        deck.pause(LOOK)
+        deck.press("\x1b")
+        deck.until("standing")
+        for size in ((20, 5), (120, 40)):
+            deck.resize(*size)
+            deck.pause(LOOK)
+        deck.press("T")
+        deck.until("Go back to")
+        deck.press("0902\r")
+        deck.until("09:02:00Z")
+        deck.press("q")
+        assert deck.ended() == 0
+        assert b"ended with" not in deck.written
 
 
 def test_a_fault_of_its_own_leaves_the_terminal_as_it_was_and_shows_no_variable(tmp_path: Path) -> None:

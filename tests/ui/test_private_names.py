@@ -1,6 +1,6 @@
 """What the deck takes of Textual besides its public names: which of it another Textual no longer has, and what then.
 
-All of it stands in `ui/kit/terminal.py` and `ui/kit/layers.py`.
+All of it stands in `ui/kit/terminal.py`, `ui/kit/layers.py` and `ui/kit/driver.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 from textual import _compositor, message_pump
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers.headless_driver import HeadlessDriver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -75,7 +78,15 @@ def test_no_other_file_of_the_screens_imports_a_private_module_of_textual() -> N
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("textual._", "rich._"))
     }
-    assert importers == {"kit/terminal.py"}
+    assert importers == {"kit/terminal.py", "kit/driver.py"}
+
+
+def test_the_terminal_is_read_by_a_parser_that_is_fed_and_ticks() -> None:
+    """`TerminalDriver` takes sequences out of what is pasted before it reads that."""
+    parser = XTermParser()
+    assert [type(message) for message in parser.feed("q")] == [Key], "keys come otherwise: see run_input_thread"
+    assert [*parser.tick()] == []
+    assert "self.run_input_thread()" in getsource(LinuxDriver), "the terminal is read otherwise: a paste presses keys"
 
 
 class SentDriver(HeadlessDriver):

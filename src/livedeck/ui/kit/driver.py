@@ -1,4 +1,7 @@
-"""The terminal of a full screen: taken once and given back once, whatever signals come (interface.md, "Leaving")."""
+"""The terminal of a full screen: taken once and given back once, whatever signals come (interface.md, "Leaving").
+
+It has a private name of Textual, `XTermParser` (decisions.md, "Private Textual names").
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import os
 import signal
 import sys
 import termios
+from codecs import getincrementaldecoder
 from contextlib import suppress
+from select import select
 from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,11 +21,24 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 from livedeck.ui.kit.control_strings import TITLE
+from livedeck.ui.kit.input_filter import PasteFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from textual.message import Message
+
+try:
+    from textual._xterm_parser import XTermParser
+except ImportError:  # another Textual: it reads the terminal by itself
+    XTermParser = None  # type: ignore[assignment,misc]
 
 R = TypeVar("R")
+
+MAX_READ_BYTES = 4096
+
+READ_SECONDS = 0.1
+"""For which nothing is read at most: then Textual is asked whether an escape was a key, and whether it is over."""
 
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code of an end by ctrl-c, as a shell counts it."""
@@ -51,6 +69,23 @@ class TerminalDriver(LinuxDriver):
             self._has_titled = True
             super().write(KEEP_TITLE)
         super().write(data)
+
+    def run_input_thread(self) -> None:
+        """Read keys until the terminal is given back, as Textual does; but a paste is text, and a byte that is no UTF-8
+        is no reason to end."""
+        if XTermParser is None:
+            super().run_input_thread()
+            return
+        parser, pastes, decode = XTermParser(), PasteFilter(), getincrementaldecoder("utf-8")("replace").decode
+        while not self.exit_event.is_set():
+            if select([self.fileno], [], [], READ_SECONDS)[0]:
+                typed = pastes.apply(decode(os.read(self.fileno, MAX_READ_BYTES)))
+                self._hand_on(parser.feed(typed) if typed else ())  # an empty text would end the parser
+            self._hand_on(parser.tick())
+
+    def _hand_on(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
 
     def start_application_mode(self) -> None:
         """Take the terminal; not while it is held, and not once it was given back for good."""

@@ -6,6 +6,9 @@ from textual.widgets import Input
 
 from livedeck.text.outside import escaped, shown_after, unescaped
 
+MAX_CHARS = 8192
+"""In a field, typed or pasted; what is behind them goes nowhere. What came from outside may be longer."""
+
 
 class TextField(Input):
     """A line of text. `text` is what stands in it, and what came from outside is that to the byte until it is edited.
@@ -35,8 +38,9 @@ class TextField(Input):
 
     def replace(self, text: str, start: int, end: int) -> None:
         """Put a text in the place of another: all that is typed or pasted comes here."""
-        start, end = sorted((start, end))
-        super().replace(shown_after(self.value[: max(0, start)], text), start, end)
+        start, end = sorted((max(0, start), max(0, end)))
+        room = max(0, MAX_CHARS - len(self.value[:start] + self.value[end:]))
+        super().replace(shown_after(self.value[:start], text)[:room], start, end)
 
     def action_copy(self) -> None:
         """Copy what is selected; a secret stays where it is."""
