@@ -17,6 +17,7 @@ import pytest
 from livedeck.monitor import (
     Alarm,
     AlarmChange,
+    AlarmCommand,
     AlarmKey,
     AlarmRecord,
     AlarmRefused,
@@ -30,8 +31,7 @@ from livedeck.monitor import (
     History,
     Severity,
 )
-from livedeck.monitor.alarms import operator
-from monitor.alarm_stage import RULES, Watcher, state
+from monitor.alarm_stage import Watcher, state
 from monitor.recordings import locked, snapshot
 from monitor.stage import NOW
 
@@ -65,9 +65,8 @@ class Deck(Watcher):
     async def acknowledge(self, key: AlarmKey) -> None:
         """What a person does here."""
         with suppress(AlarmRefused):
-            answer = self.engine.answer(
-                key, AnswerKind.ACKNOWLEDGE, lambda alarm, at: operator.acknowledge(alarm, at, RULES), self.now, "anna"
-            )
+            command = AlarmCommand(key, AnswerKind.ACKNOWLEDGE, actor="anna")
+            answer = self.engine.answer(command, self.now, on_air=True)
             if answer:
                 self.history.record_answer(answer)
                 await self.history.flush()

@@ -11,6 +11,7 @@ import pytest
 
 from livedeck.monitor import (
     Alarm,
+    AlarmCommand,
     AlarmKey,
     AlarmRefused,
     AlarmState,
@@ -285,13 +286,8 @@ def test_who_acknowledges_what_is_over_closes_it() -> None:
 
 def acknowledge_as(watcher: Watcher, actor: str) -> None:
     """What that person does to the blackout."""
-    watcher.engine.answer(
-        AlarmKey("one", "BLACKOUT"),
-        AnswerKind.ACKNOWLEDGE,
-        lambda alarm, at: operator.acknowledge(alarm, at, RULES),
-        watcher.now,
-        actor,
-    )
+    command = AlarmCommand(AlarmKey("one", "BLACKOUT"), AnswerKind.ACKNOWLEDGE, actor=actor)
+    watcher.engine.answer(command, watcher.now, on_air=True)
 
 
 def test_a_fault_that_comes_back_stays_on_its_timed_shelf() -> None:

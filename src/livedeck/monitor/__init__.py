@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
@@ -15,9 +16,10 @@ from livedeck.monitor.model.alarm import (
     AlarmState,
     AlarmTransition,
     Diagnosis,
+    Shown,
     TimelineEntry,
 )
-from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind, person
+from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind, person
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
@@ -89,8 +91,12 @@ __all__ = [
     "Alarm",
     "AlarmAnswer",
     "AlarmChange",
+    "AlarmCommand",
+    "AlarmGone",
+    "AlarmGotWorse",
     "AlarmKey",
     "AlarmLimits",
+    "AlarmOver",
     "AlarmRecord",
     "AlarmRefused",
     "AlarmState",
@@ -154,6 +160,7 @@ __all__ = [
     "Rulings",
     "Severity",
     "Share",
+    "Shown",
     "Snapshot",
     "StreamRecord",
     "StreamSpan",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
-from livedeck.monitor.model.alarm import AlarmKey
+from livedeck.monitor.model.alarm import AlarmKey, Shown
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock
@@ -16,7 +16,8 @@ class Feed(Protocol):
     """Snapshots one way, what a person looks at and answers the other. `Monitor` polls the platform for it.
 
     Commands are awaited, as they may have a way to go. What a feed cannot do it refuses with AlarmRefused, in a
-    sentence.
+    sentence. `shown`: the alarm as the person saw it, so that no late key press silences what it was not meant for;
+    None: as it stands.
     """
 
     @property
@@ -48,22 +49,22 @@ class Feed(Protocol):
     async def forget_materials(self, *ids: str) -> None:
         """These materials are not there any more."""
 
-    async def acknowledge(self, key: AlarmKey) -> bool:
+    async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Promise to act on that alarm. False where it needed none."""
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
+    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
         """Put it out of sight for so many minutes, None: until it is over."""
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Bring it back in sight."""
 
-    async def out_of_service(self, key: AlarmKey, reason: str) -> None:
+    async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
         """Put it out of sight until it is put in service again."""
 
     async def in_service(self, key: AlarmKey) -> None:
         """End that."""
 
-    async def note(self, key: AlarmKey, text: str) -> None:
+    async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
         """Keep these words beside it."""
 
     async def take_as_usual(self, event_id: str) -> bool:

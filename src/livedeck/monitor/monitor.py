@@ -15,13 +15,12 @@ from typing import Any, TypeVar
 import structlog
 
 from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
-from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.history import History, HistoryReader
-from livedeck.monitor.model.alarm import Alarm, AlarmKey
-from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
+from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
+from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
@@ -239,47 +238,49 @@ class Monitor:
         await self.on_demand.materials.forget(ids)
         self.refresh()
 
-    async def acknowledge(self, key: AlarmKey) -> bool:
-        """Promise to act: silent until it is over or the promise runs out. False where it needed none."""
-        return self._answer(
-            key, AnswerKind.ACKNOWLEDGE, partial(operator.acknowledge, limits=self._limits.base.attention)
-        )
+    async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
+        """Promise to act: silent until it is over or the promise runs out. False where it needed none. Raises
+        AlarmRefused."""
+        return self.carry_out(AlarmCommand(key, AnswerKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
+    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        on_air, limits = key.event_id in ids_on_air(self._world.states), self._limits.base.attention
-        self._answer(
-            key,
-            AnswerKind.SHELVE,
-            lambda alarm, at: operator.shelve(alarm, minutes, reason, at, on_air=on_air, limits=limits),
-        )
+        self.carry_out(AlarmCommand(key, AnswerKind.SHELVE, shown, minutes, reason, self.actor))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Bring that alarm back in sight. Raises AlarmRefused."""
-        self._answer(key, AnswerKind.UNSHELVE, operator.unshelve)
+        self.carry_out(AlarmCommand(key, AnswerKind.UNSHELVE, actor=self.actor))
 
-    async def out_of_service(self, key: AlarmKey, reason: str) -> None:
+    async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
         """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
-        self._answer(key, AnswerKind.OUT_OF_SERVICE, lambda alarm, at: operator.take_out_of_service(alarm, reason, at))
+        self.carry_out(AlarmCommand(key, AnswerKind.OUT_OF_SERVICE, shown, text=reason, actor=self.actor))
 
     async def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
-        self._answer(key, AnswerKind.IN_SERVICE, operator.put_in_service)
+        self.carry_out(AlarmCommand(key, AnswerKind.IN_SERVICE, actor=self.actor))
 
-    async def note(self, key: AlarmKey, text: str) -> None:
+    async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
         """Keep these words beside that alarm. Raises AlarmRefused."""
-        self._answer(key, AnswerKind.NOTE, lambda alarm, _: operator.add_note(alarm, text))
+        self.carry_out(AlarmCommand(key, AnswerKind.NOTE, shown, text=text, actor=self.actor))
 
-    def _answer(self, key: AlarmKey, kind: AnswerKind, action: Callable[[Alarm, datetime], Alarm | None]) -> bool:
-        """Do it, and have the other decks know it without waiting for the end of the round."""
-        answer = self._alarms.answer(key, kind, action, self._clock.now(), self.actor)
+    def carry_out(self, command: AlarmCommand) -> AlarmAnswer | None:
+        """What came of that command, whoever gives it, and however often; None where it changed nothing, as somebody
+        was first. The other decks know it without waiting for the end of the round. Raises AlarmRefused."""
+        if known := self._alarms.find_answer(command):
+            return known
+        on_air = command.key.event_id in ids_on_air(self._world.states)
+        answer = self._alarms.answer(command, self._clock.now(), on_air=on_air)
         if answer is None:
-            return False
+            return None
         self._answers.append(answer)
         if self._history:
             self._history.record_answer(answer.moved(self._clock.offset))  # its reader has no steps of ours
         self._interrupt.set()
-        return True
+        return answer
+
+    def find_alarm(self, key: AlarmKey) -> Alarm | None:
+        """That alarm as it stands, what persons did since the last snapshot included; None where there is none."""
+        return self._alarms.alarms.get(key)
 
     async def _follow_answers(self, shared: History | HistoryReader) -> None:
         """Heed what other decks answer, as long as somebody listens here."""

@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 
 from livedeck.monitor.alarms import lifecycle
+from livedeck.monitor.alarms.commands import is_of, is_worse
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.alarms.operator import bring_back, put_away
-from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
 from livedeck.monitor.model.answer import PLACES, PROMISES, AlarmAnswer, AnswerKind
 from livedeck.monitor.model.thresholds import AlarmLimits
@@ -107,7 +107,7 @@ def follow(alarm: Alarm, incident: Alarm) -> Alarm:
 
 def _with_note(alarm: Alarm, note: AlarmAnswer, now: datetime) -> Alarm:
     """A note is beside its occurrence, and beside those that follow within the hour."""
-    text = note.reason if _is_of(note, alarm) or now - note.at < _NOTE_LASTS else ""
+    text = note.reason if is_of(note.shown, alarm) or now - note.at < _NOTE_LASTS else ""
     return alarm if alarm.note == text else replace(alarm, note=text)
 
 
@@ -116,12 +116,12 @@ def _in_place(alarm: Alarm, place: AlarmAnswer, now: datetime, *, on_air: bool, 
     state = _AWAY.get(place.kind)
     if state:
         away = put_away(alarm, state, place.reason, place.at, place.until)
-        is_meant = state is AlarmState.OUT_OF_SERVICE or place.until is not None or _is_of(place, alarm)
+        is_meant = state is AlarmState.OUT_OF_SERVICE or place.until is not None or is_of(place.shown, alarm)
         is_over = lifecycle.has_shelf_ended(away, now, on_air=on_air, limits=limits)
         if is_meant and (state is AlarmState.OUT_OF_SERVICE or not is_over):
             return _as_known(alarm, replace(away, answered_by=place.actor, answered_at=place.at))
     if alarm.state not in _AWAY.values():
-        is_done = not state and place.until is not None and not alarm.is_ongoing and _is_of(place, alarm)
+        is_done = not state and place.until is not None and not alarm.is_ongoing and is_of(place.shown, alarm)
         if not (is_done and alarm.needs_ack):
             return alarm
         return replace(alarm, needs_ack=False, answered_by=place.actor, answered_at=place.at)
@@ -153,10 +153,5 @@ def _holds(promise: AlarmAnswer, alarm: Alarm, now: datetime) -> bool:
     """Whether it was given for this occurrence, no worse than it was then, and had not run out when that ended."""
     is_over = alarm.state in {AlarmState.RETURNED, AlarmState.CLEARED}
     until = alarm.changed if is_over else now
-    is_worse = alarm.severity.rank < promise.severity.rank or alarm.stage > promise.stage
-    return not is_worse and _is_of(promise, alarm) and (promise.until is None or promise.until > until)
-
-
-def _is_of(answer: AlarmAnswer, alarm: Alarm) -> bool:
-    """Whether that occurrence of the fault was answered."""
-    return abs(answer.since - alarm.since) <= onset_tolerance(alarm.kind)
+    is_meant = is_of(promise.shown, alarm) and not is_worse(alarm, promise.shown)
+    return is_meant and (promise.until is None or promise.until > until)

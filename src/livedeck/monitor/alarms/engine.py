@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import inf
-from uuid import uuid4
 
-from livedeck.monitor.alarms import answers, faults, lifecycle, timeline
+from livedeck.monitor.alarms import answers, commands, faults, lifecycle, timeline
 from livedeck.monitor.alarms.answers import Answers
+from livedeck.monitor.alarms.commands import AlarmGone
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
 from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, bring_back
@@ -18,7 +18,7 @@ from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState
-from livedeck.monitor.model.answer import PROMISES, AlarmAnswer, AnswerKind
+from livedeck.monitor.model.answer import PROMISES, AlarmAnswer, AlarmCommand, AnswerKind
 from livedeck.monitor.model.state import EventState, Severity
 from livedeck.monitor.model.thresholds import Thresholds
 
@@ -32,6 +32,10 @@ _INCIDENTS = {
 _SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
 
 
+_MAX_COMMANDS = 10_000
+"""Of so many, the last, it is known what became of them."""
+
+
 class AlarmEngine:
     """Every alarm that is remembered. `alarms`: by key, as they are now."""
 
@@ -43,6 +47,7 @@ class AlarmEngine:
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # by a person, since the last step
         self._answers: Mapping[AlarmKey, Answers] = {}
+        self._carried_out: dict[str, AlarmAnswer] = {}  # by the id of the command
 
     def judge_by(self, thresholds: Thresholds) -> None:
         """These limits hold from the next step on."""
@@ -62,23 +67,27 @@ class AlarmEngine:
         those that were not known."""
         news = tuple(answer for answer in given if answer not in self._answers.get(answer.key, Answers()))
         self._answers = answers.merge(self._answers, news) if news else self._answers
+        self._carried_out |= {answer.uid: answer for answer in news}
+        for uid in tuple(self._carried_out)[:-_MAX_COMMANDS]:
+            del self._carried_out[uid]
         return news
 
-    def answer(
-        self,
-        key: AlarmKey,
-        kind: AnswerKind,
-        action: Callable[[Alarm, datetime], Alarm | None],
-        now: datetime,
-        actor: str = "",
-    ) -> AlarmAnswer | None:
-        """Do what a person does to an alarm, and have it counted after all that was known to be answered; None where it
-        changes nothing. Raises AlarmRefused."""
+    def find_answer(self, command: AlarmCommand) -> AlarmAnswer | None:
+        """What came of that very command before. Raises AlarmRefused where its id is another one's."""
+        answer = self._carried_out.get(command.uid)
+        if answer and answer.key != command.key:
+            raise AlarmRefused("that id is of a command for another alarm: each needs its own")
+        return answer
+
+    def answer(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAnswer | None:
+        """Carry out a new command, and have it counted after all that was known to be answered; None where it changes
+        nothing. `on_air`: whether its alarm concerns a broadcast. Raises AlarmRefused."""
+        key, kind, actor = command.key, command.kind, command.actor
         at = self._answers[key].next_moment(now) if key in self._answers else now
         is_note = kind is AnswerKind.NOTE
 
         def act(alarm: Alarm) -> Alarm | None:
-            after = action(alarm, at)
+            after = commands.carry_out(command, alarm, at, on_air=on_air, limits=self._limits)
             return after and (after if is_note else replace(after, answered_by=actor, answered_at=at))
 
         if not self.handle(key, act, at):
@@ -93,7 +102,7 @@ class AlarmEngine:
         else:
             until = None if is_note else alarm.shelved_until
         given = AlarmAnswer(
-            uuid4().hex,
+            command.uid,
             key,
             alarm.since,
             kind,
@@ -111,7 +120,7 @@ class AlarmEngine:
         """Do what a person does to an alarm; False where it changes nothing. Raises AlarmRefused."""
         before = self.alarms.get(key)
         if before is None:
-            raise AlarmRefused(f"{key.kind}: there is no such alarm any more")
+            raise AlarmGone(f"{key.kind}: there is no such alarm any more")
         after = action(before)
         if after is None:
             return False

@@ -18,7 +18,9 @@ _NEEDS_ACK = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
 
 
 class AlarmRefused(Exception):  # noqa: N818  a refusal, no error
-    """What was asked of an alarm cannot be done; the text says why and what can."""
+    """What was asked of an alarm cannot be done; the text says why and what can. `code`: the same for a program."""
+
+    code = "refused"
 
 
 def acknowledge(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm | None:

@@ -26,6 +26,14 @@ class AlarmKey(NamedTuple):
     target: str = ""
 
 
+class Shown(NamedTuple):
+    """How an alarm stood before whoever answers it: since when its fault was there, how bad, and at which stage."""
+
+    since: datetime
+    severity: Severity
+    stage: int = 0
+
+
 class AlarmState(StrEnum):
     """The state of an alarm after ISA-18.2.
 
@@ -111,6 +119,11 @@ class Alarm:
     def key(self) -> AlarmKey:
         """Its identity: event, kind and target."""
         return AlarmKey(self.event_id, self.kind, self.target)
+
+    @property
+    def shown(self) -> Shown:
+        """What of it an answer is about."""
+        return Shown(self.since, self.severity, self.stage)
 
     @property
     def active(self) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from uuid import uuid4
 
-from livedeck.monitor.model.alarm import AlarmKey
+from livedeck.monitor.model.alarm import AlarmKey, Shown
 from livedeck.monitor.model.state import Severity
 from livedeck.text.secrets import masked_line
 
@@ -26,6 +27,24 @@ class AnswerKind(StrEnum):
 PROMISES = frozenset({AnswerKind.ACKNOWLEDGE, AnswerKind.CLOSE})
 PLACES = frozenset({AnswerKind.SHELVE, AnswerKind.UNSHELVE, AnswerKind.OUT_OF_SERVICE, AnswerKind.IN_SERVICE})
 """The kinds that take each other's place: a promise to act, where the alarm is kept; a note is by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmCommand:
+    """What a person wants done to an alarm. `carry_out` decides what becomes of it.
+
+    `shown`: the alarm as they saw it; None: as it stands. `minutes`: of a shelf, None until it is over. `text`: why it
+    is put away, or the note. `actor`: as of an answer. `uid`: of the answer that comes of it: the same command again is
+    the same answer.
+    """
+
+    key: AlarmKey
+    kind: AnswerKind
+    shown: Shown | None = None
+    minutes: float | None = None
+    text: str = ""
+    actor: str = ""
+    uid: str = field(default_factory=lambda: uuid4().hex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +69,11 @@ class AlarmAnswer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", masked_line(self.reason))
+
+    @property
+    def shown(self) -> Shown:
+        """The alarm as it was answered."""
+        return Shown(self.since, self.severity, self.stage)
 
     @property
     def order(self) -> tuple[datetime, str]:

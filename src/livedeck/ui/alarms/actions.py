@@ -54,11 +54,18 @@ def _start_acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> Awaitable[Non
 
 
 async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
-    done = [alarm for alarm in alarms if await ctx.monitor.acknowledge(alarm.key)]
-    if not done:
-        ctx.announce(f"{_name(alarms[0])}: nothing to acknowledge any more", Severity.INFO)
-    else:
+    done, refusals = list[Alarm](), list[str]()
+    for alarm in alarms:
+        try:
+            done += [alarm] if await ctx.monitor.acknowledge(alarm.key, alarm.shown) else []
+        except AlarmRefused as error:
+            refusals.append(f"{_name(alarm)}: {error}")
+    if done:
         ctx.announce(acknowledged_text(done))
+    elif not refusals:
+        ctx.announce(f"{_name(alarms[0])}: nothing to acknowledge any more", Severity.INFO)
+    for refusal in refusals:
+        ctx.announce(refusal, Severity.WARNING)
     for alarm in done:
         await _audit(ctx, alarm, "alarm.acknowledge")
 
@@ -88,7 +95,7 @@ def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
     async def change(alarm: Alarm, entries: FieldValues) -> None:
         word = str(entries["minutes"])
         minutes = None if word == UNTIL_OVER else float(word.split(maxsplit=1)[0])
-        await ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]))
+        await ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]), alarm.shown)
 
     return _ask_form(ctx, "shelve", SHELVE, {"minutes": "15 min", "reason": ""}, change)
 
@@ -97,7 +104,7 @@ def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
     """Out of sight until somebody brings it back."""
 
     async def change(alarm: Alarm, entries: FieldValues) -> None:
-        await ctx.monitor.out_of_service(alarm.key, str(entries["reason"]))
+        await ctx.monitor.out_of_service(alarm.key, str(entries["reason"]), alarm.shown)
 
     return _ask_form(ctx, "out of service", REMOVE, {"reason": ""}, change)
 
@@ -107,7 +114,7 @@ def note(ctx: Context, argument: str) -> Awaitable[None] | None:
     alarm = _target_alarm(ctx)
 
     async def change(alarm: Alarm, entries: FieldValues) -> None:
-        await ctx.monitor.note(alarm.key, str(entries["text"]))
+        await ctx.monitor.note(alarm.key, str(entries["text"]), alarm.shown)
 
     current = {"text": alarm.note if alarm else ""}
     return _ask_form(ctx, "note", NOTE, current, change, entered={"text": argument} if argument else None)

@@ -1,0 +1,78 @@
+"""What becomes of a command, at whichever deck it was given (monitoring.md, "Conflicts"). Pure.
+
+Between the look and the key press the alarm may have become another one. What would silence it is refused then, so that
+no late key press silences a fault that its presser has not seen.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from livedeck.monitor.alarms import operator
+from livedeck.monitor.alarms.operator import AlarmRefused
+from livedeck.monitor.kinds import onset_tolerance
+from livedeck.monitor.model.alarm import Alarm, Shown
+from livedeck.monitor.model.answer import AlarmCommand, AnswerKind
+from livedeck.monitor.model.thresholds import AlarmLimits
+
+_SILENCING = frozenset({AnswerKind.ACKNOWLEDGE, AnswerKind.SHELVE, AnswerKind.OUT_OF_SERVICE})
+
+
+class AlarmGone(AlarmRefused):
+    """There is no such alarm."""
+
+    code = "gone"
+
+
+class AlarmOver(AlarmRefused):
+    """The fault that was shown is over, and another one of its kind stands."""
+
+    code = "over"
+
+
+class AlarmGotWorse(AlarmRefused):
+    """It is worse than it was shown."""
+
+    code = "got worse"
+
+
+def carry_out(command: AlarmCommand, alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm | None:
+    """The alarm after that command; None where it changes nothing: somebody was first. Raises AlarmRefused.
+
+    `on_air`: whether it concerns a broadcast.
+    """
+    _refuse_unseen(command, alarm)
+    match command.kind:
+        case AnswerKind.ACKNOWLEDGE | AnswerKind.CLOSE:
+            return operator.acknowledge(alarm, now, limits)
+        case AnswerKind.SHELVE:
+            return operator.shelve(alarm, command.minutes, command.text, now, on_air=on_air, limits=limits)
+        case AnswerKind.UNSHELVE:
+            return operator.unshelve(alarm, now)
+        case AnswerKind.OUT_OF_SERVICE:
+            return operator.take_out_of_service(alarm, command.text, now)
+        case AnswerKind.IN_SERVICE:
+            return operator.put_in_service(alarm, now)
+        case AnswerKind.NOTE:
+            return operator.add_note(alarm, command.text)
+
+
+def is_of(shown: Shown, alarm: Alarm) -> bool:
+    """Whether that occurrence of the fault was shown, as near as two decks can date it."""
+    return abs(shown.since - alarm.since) <= onset_tolerance(alarm.kind)
+
+
+def is_worse(alarm: Alarm, shown: Shown) -> bool:
+    """Whether it is worse than it was shown."""
+    return alarm.severity.rank < shown.severity.rank or alarm.stage > shown.stage
+
+
+def _refuse_unseen(command: AlarmCommand, alarm: Alarm) -> None:
+    """Refuse to silence, or to note beside, what was not shown. Bringing back silences nothing."""
+    shown, kind = command.shown, command.kind
+    if shown is None or kind in {AnswerKind.UNSHELVE, AnswerKind.IN_SERVICE}:
+        return
+    if not is_of(shown, alarm):
+        raise AlarmOver(f"over: this is another {alarm.kind}, since {alarm.since:%H:%M:%S}Z; look at it first")
+    if kind in _SILENCING and is_worse(alarm, shown):
+        raise AlarmGotWorse(f"{alarm.kind} got worse since it was shown: {alarm.severity}, {alarm.actual}")
