@@ -32,6 +32,23 @@ def read_token(settings: Settings) -> str:
     return token
 
 
+def read_collector_token(settings: Settings) -> str:
+    """The token for the collector in clear, for its link alone. Raises SettingsError where its source gives none."""
+    if settings.collector_token_file is not None:
+        token = secret_from_file("collector_token_file", expand_user(str(settings.collector_token_file)))
+    elif settings.collector_token_command:
+        token = secret_from_command("collector_token_command", settings.collector_token_command)
+    elif settings.collector_token_keyring:
+        token = _from_keyring("collector_token_keyring", settings.collector_token_keyring)
+    else:
+        raise SettingsError(
+            "no token for the collector: `livedeck collect token add NAME` there prints one; name its file or command "
+            f"in {config_path()} as collector_token_file or collector_token_command"
+        )
+    register_secret(token)
+    return token
+
+
 def _read_source(settings: Settings) -> str:
     if settings.token is not None and settings.token.get_secret_value():
         return settings.token.get_secret_value()
@@ -40,7 +57,7 @@ def _read_source(settings: Settings) -> str:
     if settings.token_command:
         return secret_from_command("token_command", settings.token_command)
     if settings.token_keyring:
-        return _from_keyring(settings.token_keyring)
+        return _from_keyring("token_keyring", settings.token_keyring)
     if settings.withheld_token_reason:
         raise SettingsError(settings.withheld_token_reason)
     raise SettingsError(f"no token: set LIVEDECK_TOKEN, or token_file or token_command in {config_path()}")
@@ -91,21 +108,19 @@ def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
     return text
 
 
-def _from_keyring(entry: str) -> str:
+def _from_keyring(setting: str, entry: str) -> str:
     try:
         import keyring
         from keyring.errors import KeyringError
     except ImportError:
-        raise SettingsError("token_keyring: the keyring is not installed; pip install 'livedeck[keyring]'") from None
+        raise SettingsError(f"{setting}: the keyring is not installed; pip install 'livedeck[keyring]'") from None
     service, _, user = entry.partition("/")
     try:
         text: str | None = keyring.get_password(service, user)
     except KeyringError as error:
-        raise SettingsError(
-            f"token_keyring {entry}: the keyring of this machine fails ({type(error).__name__})"
-        ) from None
+        raise SettingsError(f"{setting} {entry}: the keyring of this machine fails ({type(error).__name__})") from None
     if not text:
-        raise SettingsError(f"token_keyring {entry}: no such entry; run keyring set {service} {user}")
+        raise SettingsError(f"{setting} {entry}: no such entry; run keyring set {service} {user}")
     return text
 
 

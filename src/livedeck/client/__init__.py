@@ -29,7 +29,7 @@ from livedeck.client.http.errors import (
     Validation,
 )
 from livedeck.client.http.files import UPLOAD_CHUNK, plain_name
-from livedeck.client.http.outgoing import Outgoing, Reply, check_outgoing
+from livedeck.client.http.outgoing import Incoming, Outgoing, Reply, check_outgoing
 from livedeck.client.http.request import Progress, ResponseTiming
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
 from livedeck.client.resources.annotations import Annotation, AnnotationDraft
@@ -83,6 +83,7 @@ __all__ = [
     "FieldFault",
     "FileFault",
     "Forbidden",
+    "Incoming",
     "Incomplete",
     "Invalid",
     "Material",

@@ -12,6 +12,7 @@ from livedeck.settings.loading import (
     unknown_variables,
 )
 from livedeck.settings.model import (
+    COLLECTOR_TOKEN_SOURCES,
     IN_MEMORY,
     OFF,
     TOKEN_SOURCES,
@@ -24,6 +25,7 @@ from livedeck.settings.template import settings_table, template, toml
 from livedeck.settings.watching import WatchedLimits
 
 __all__ = [
+    "COLLECTOR_TOKEN_SOURCES",
     "IN_MEMORY",
     "OFF",
     "TOKEN_SOURCES",

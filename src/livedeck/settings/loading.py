@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from livedeck.atomic_file import owner_fault, read_regular
 from livedeck.environment import PREFIX, SettingsError, config_path, expand_user, variables
 from livedeck.settings.model import (
+    COLLECTOR_TOKEN_SOURCES,
     TOKEN_SOURCES,
     DisplaySettings,
     LimitSettings,
@@ -39,7 +40,7 @@ Model = TypeVar("Model", bound=BaseModel)
 _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^="'#\[])+)=""")
 
 
-_PATHS = ("token_file", "ca_file", "client_cert")
+_PATHS = ("token_file", "ca_file", "client_cert", "collector_token_file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,7 @@ def load_with_origins(**flags: Any) -> LoadedSettings:
     layers = _layers({name: value for name, value in flags.items() if value is not None}, document)
     values, origins = _merge(layers)
     withheld_reason = _merge_token(layers, values, origins)
+    _merge_collector_token(layers, values, origins)
     settings = _validate(Settings, values, origins).withholding_token(withheld_reason)
     return LoadedSettings(settings, {name: layer.location((name,)) for name, layer in origins.items()}, document)
 
@@ -320,7 +322,12 @@ def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
     values: dict[str, Any] = {}
     origins: dict[str, Layer] = {}
     for layer in layers:
-        settled = {*values, *TOKEN_SOURCES, *(("upload_url",) if values.get("base_url") else ())}
+        settled = {
+            *values,
+            *TOKEN_SOURCES,
+            *COLLECTOR_TOKEN_SOURCES,
+            *(("upload_url",) if values.get("base_url") else ()),
+        }
         taken = {name: value for name, value in layer.values.items() if name not in settled}
         values |= taken
         origins |= dict.fromkeys(taken, layer)
@@ -344,6 +351,28 @@ def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[
             return ""
         withheld_reason = withheld_reason or reason
     return withheld_reason
+
+
+def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> None:
+    """Add the strongest source of the collector's token, from where its address is named or from a stronger layer; a
+    file never looks to the environment. Raises SettingsError where one is named for another address alone."""
+    home = origins.get("collector_url")
+    if home is None:
+        return
+    for index, layer in enumerate(layers):
+        sources = {name: layer.values[name] for name in COLLECTOR_TOKEN_SOURCES if layer.values.get(name)}
+        if not sources:
+            continue
+        in_file, home_in_file = (of.is_profile or of.is_top_of_file for of in (layer, home))
+        if index > layers.index(home) or (in_file and not home_in_file):
+            name = next(iter(sources))
+            raise SettingsError(
+                f"{name} ({layer.location((name,))}) is for another collector than collector_url "
+                f"({home.location(('collector_url',))}): no token is sent there. Name both at one place"
+            )
+        values |= sources
+        origins |= dict.fromkeys(sources, layer)
+        return
 
 
 def _withheld_reason(

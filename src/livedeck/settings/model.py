@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
 """Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
 
+COLLECTOR_TOKEN_SOURCES = ("collector_token_file", "collector_token_command", "collector_token_keyring")
+"""Where the token for a collector may come from: as `TOKEN_SOURCES`, but that none is given in clear."""
+
 OFF, IN_MEMORY = "off", ":memory:"
 
 HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
@@ -304,6 +307,24 @@ class PlatformSettings(BaseModel):
         default=False,
         description="where these say nothing, heed HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
     )
+    collector_url: str | tuple[str, ...] = Field(
+        default="",
+        description="collector that decks attach to, or a list of which any will do; https, or http to loopback; "
+        "empty: this deck asks the platform itself",
+    )
+    collector_token_file: SecretFile = Field(
+        default=None, description="file that holds the token for it; refused when others can read it"
+    )
+    collector_token_command: SecretCommand = Field(
+        default=(), description="program and arguments that print that token; no shell, 15 s"
+    )
+    collector_token_keyring: str = Field(
+        default="", pattern=r"^$|^[^/]+/.+$", description="`SERVICE/USER` of that token in this machine's keyring"
+    )
+    collector_fallback: Literal["show", "poll"] = Field(
+        default="show",
+        description="when it is silent for a minute: `show` what was seen last, or `poll` the platform alone",
+    )
 
 
 class DisplaySettings(BaseModel):
@@ -394,15 +415,25 @@ class Settings(LimitSettings, DisplaySettings, PlatformSettings):
 
     @model_validator(mode="after")
     def _one_token_source(self) -> Self:
-        named = self.token_sources
-        if len(named) > 1:
-            raise ValueError(f"{' and '.join(named)}: name one source of the token")
+        for sources in (self.token_sources, self.collector_token_sources):
+            if len(sources) > 1:
+                raise ValueError(f"{' and '.join(sources)}: name one source of the token")
         return self
 
     @property
     def token_sources(self) -> tuple[str, ...]:
         """The sources of the token that are named: at most one."""
         return tuple(name for name in TOKEN_SOURCES if getattr(self, name))
+
+    @property
+    def collector_urls(self) -> tuple[str, ...]:
+        """The addresses of collectors, any of which will do; none where this deck asks the platform itself."""
+        return tuple(self.collector_url.split()) if isinstance(self.collector_url, str) else self.collector_url
+
+    @property
+    def collector_token_sources(self) -> tuple[str, ...]:
+        """The sources of the collector's token that are named: at most one."""
+        return tuple(name for name in COLLECTOR_TOKEN_SOURCES if getattr(self, name))
 
     @property
     def withheld_token_reason(self) -> str:

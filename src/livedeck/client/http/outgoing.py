@@ -1,13 +1,14 @@
-"""Requests to addresses that the user chose and that are no platform's: webhooks and the like.
+"""Requests to addresses that the user chose and that are no platform's: webhooks, collectors and the like.
 
 They know neither the platform's token nor its rate limit. Each is one try: who sends decides about the next. Redirects
-are not followed, and an address is https, or http to loopback, for it is a secret itself.
+are not followed, and an address is https, or http to loopback: it is a secret itself, or one goes with it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ import httpx
 
 from livedeck import __version__
 from livedeck.client.http.error_mapping import retry_after
-from livedeck.client.http.errors import Misconfigured
+from livedeck.client.http.errors import Misconfigured, Unreachable, Unreadable
 from livedeck.client.http.request import is_https_or_loopback
 from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
@@ -61,20 +62,56 @@ class Outgoing:
 
     async def send(self, method: str, address: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """One try. No failure of the network or the receiver is raised."""
-        sent = {"User-Agent": f"livedeck/{__version__}", "Accept-Encoding": "identity", **headers}
+        sent = {"Accept-Encoding": "identity", **headers}
         try:
-            check_outgoing(address)
-            async with (
-                asyncio.timeout(_TIMEOUT),
-                self._client.stream(method, address, headers=sent, content=body) as response,
-            ):
-                text = await _beginning(response)
-                wait = retry_after(response.headers, datetime.now(UTC))
-                return Reply(response.status_code, masked_line(text.decode(errors="replace"), 300), wait)
-        except (httpx.InvalidURL, UnicodeError, Misconfigured) as error:
+            async with asyncio.timeout(_TIMEOUT), self.open(method, address, sent, body) as incoming:
+                text = await _beginning(incoming)
+                wait = retry_after(incoming.headers, datetime.now(UTC))
+                return Reply(incoming.status, masked_line(text.decode(errors="replace"), 300), wait)
+        except (Misconfigured, Unreachable, Unreadable) as error:
             return Reply(0, masked_line(error, 300))
+        except TimeoutError:
+            return Reply(0, "no answer (timeout)")
+
+    @asynccontextmanager
+    async def open(
+        self, method: str, address: str, headers: Mapping[str, str], body: bytes = b"", *, silence: float = _TIMEOUT
+    ) -> AsyncIterator[Incoming]:
+        """One try, its answer as it comes. `silence`: seconds without a byte that end it.
+
+        Raises Misconfigured, Unreachable, Unreadable; so does reading the answer.
+        """
+        check_outgoing(address)
+        try:
+            async with self._client.stream(
+                method,
+                address,
+                headers={"User-Agent": f"livedeck/{__version__}", **headers},
+                content=body,
+                timeout=httpx.Timeout(_TIMEOUT, read=silence),
+            ) as response:
+                yield Incoming(response)
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise Misconfigured(masked_line(error, 300)) from None
+        except httpx.DecodingError:
+            raise Unreadable("no answer (it cannot be unpacked)") from None
         except (httpx.HTTPError, httpcore.ProxyError, *LOST, OSError) as error:
-            return Reply(0, f"no answer ({lost_cause(error) or 'it was not HTTP'})")
+            if cause := lost_cause(error):
+                raise Unreachable(f"no answer ({cause})", cause) from error
+            raise Unreadable("no answer (it was not HTTP)") from error
+
+
+class Incoming:
+    """An answer that is being received. `headers`: names of any case."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.status: int = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+        self._response = response
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Its body as it comes, unpacked."""
+        return self._response.aiter_bytes()
 
 
 def check_outgoing(address: str) -> None:
@@ -83,9 +120,9 @@ def check_outgoing(address: str) -> None:
         raise Misconfigured("the address should be https, or http to loopback: whoever reads it could use it")
 
 
-async def _beginning(response: httpx.Response) -> bytes:
+async def _beginning(incoming: Incoming) -> bytes:
     content = b""
-    async for chunk in response.aiter_raw():
+    async for chunk in incoming.chunks():
         content += chunk
         if len(content) >= _MAX_ANSWER:
             break

@@ -1,0 +1,1 @@
+"""collector SHARES. One process watches the platform, and decks attach to it over HTTP."""

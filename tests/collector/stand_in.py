@@ -1,0 +1,90 @@
+"""A collector of literal bytes on raw sockets: it shares no code with ours, and does what no collector should."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as it came."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Answer = Callable[[Asked, asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class StandIn:
+    """What came, and who answers. `address`: of the server."""
+
+    answer: Answer
+    address: str = ""
+    asked: list[Asked] = field(default_factory=list)
+    writers: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    def cut(self) -> None:
+        """End every connection, as a cable does."""
+        for writer in self.writers:
+            writer.transport.abort()
+
+
+def plain(status: str, body: bytes, *headers: str) -> bytes:
+    """An answer with its length."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+def saying(*parts: bytes) -> Answer:
+    """Whatever is asked, these bytes, each by itself; then the connection ends."""
+
+    async def answer(_asked: Asked, writer: asyncio.StreamWriter) -> None:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(0)
+
+    return answer
+
+
+@asynccontextmanager
+async def stand_in(answer: Answer, port: int = 0) -> AsyncIterator[StandIn]:
+    """One on that port of loopback, 0: a free one."""
+    server = StandIn(answer)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server.writers.add(writer)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            asked = await _read(reader)
+            server.asked.append(asked)
+            await server.answer(asked, writer)
+            if writer.can_write_eof():
+                writer.write_eof()
+            await reader.read()
+        server.writers.discard(writer)
+        writer.close()
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", port)
+    try:
+        server.address = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        yield server
+    finally:
+        listener.close()
+        server.cut()
+        await asyncio.sleep(0)
+
+
+async def _read(reader: asyncio.StreamReader) -> Asked:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    first, *lines = head.rstrip().split("\r\n")
+    method, target, _ = first.split(" ")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Asked(method, target, headers, body)
