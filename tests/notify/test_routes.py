@@ -7,9 +7,11 @@ from datetime import datetime
 import pytest
 
 from livedeck.monitor import Severity
-from livedeck.notify import Case, Hours, Route, reasons_against
+from livedeck.notify import Case, CaseEvent, Hours, Route, reasons_against
 
-SHOW = Case("NO_INGEST", Severity.CRITICAL, [("4d2c", "Friday show")])
+SHOW = Case("NO_INGEST", Severity.CRITICAL, [CaseEvent("4d2c", "Friday show", "news")])
+
+TWO = [CaseEvent("1", "Friday", "a"), CaseEvent("2", "Monday", "b")]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,15 @@ SHOW = Case("NO_INGEST", Severity.CRITICAL, [("4d2c", "Friday show")])
             Case("X", Severity.WARNING),
             "it is warning, and the route takes critical and worse",
         ),
-        (Route("a", "a", events=("b*",)), Case("PLATFORM", Severity.CRITICAL, [("1", "a"), ("2", "beta")]), ""),
+        (Route("a", "a", events=("mon*",)), Case("PLATFORM", Severity.CRITICAL, TWO), ""),
+        (Route("a", "a", projects=("NE*",)), SHOW, ""),
+        (Route("a", "a", projects=("sport", "talk")), SHOW, "its project is none of sport, talk"),
+        (Route("a", "a", projects=("news",)), Case("API_BLIND", Severity.CRITICAL), ""),
+        (
+            Route("a", "a", events=("fri*",), projects=("b",)),
+            Case("X", Severity.CRITICAL, TWO),
+            "its project is none of b",
+        ),
     ],
 )
 def test_a_route_takes_what_fits_and_says_why_not(route: Route, case: Case, against: str) -> None:

@@ -123,7 +123,9 @@ async def test_apprise_brings_a_mail_to_a_server_of_raw_sockets() -> None:
 async def test_apprise_posts_to_an_http_server_and_says_no_where_that_fails(sink: Sink) -> None:
     target = AppriseTarget(sink.address.replace("http://", "json://") + f"/?+X-Note={quote('a b')}")
     assert (await target.send(message())).is_taken
-    assert json.loads(sink.received[0].body)["title"] == "CRIT NO_INGEST ONE"
+    (received,) = sink.received
+    assert json.loads(received.body)["title"] == "CRIT NO_INGEST ONE"
+    assert (received.headers["x-note"], received.headers["idempotency-key"]) == ("a b", message().key)
     sink.status = 500
     assert not (await target.send(message())).is_taken
 

@@ -21,6 +21,7 @@ from livedeck.notify import (
     DEAD,
     WAITING,
     Case,
+    CaseEvent,
     Entry,
     Plan,
     Route,
@@ -126,7 +127,7 @@ def explain_command(
         if not known:
             text = f"no event called {safe(event, 80)!r} is known here: it is taken as it is typed"
             echo(f"livedeck notify explain: {text}", err=True)
-        case = Case(kind, Severity(severity), known or [(event, event)])
+        case = Case(kind, Severity(severity), known or [CaseEvent(event, event)])
         fires = False
         for route in make_plan(settings).routes:
             reasons = reasons_against(route, case)
@@ -146,12 +147,12 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
         raise click.BadParameter(f"{typed!r} {error}", param_hint="--at") from None
 
 
-async def _known_events(settings: Settings, words: str) -> list[tuple[str, str]]:
-    """Id and name of what the history knows by that id, name or shell pattern."""
+async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
+    """What the history knows by that id, name or shell pattern."""
     path, pattern = settings.history_file(), words.strip().casefold()
     records = await latest_events(HistoryReader(path)) if path else ()
     return [
-        (record.event_id, record.name)
+        CaseEvent(record.event_id, record.name, record.parent_id)
         for record in records
         if record.event_id.casefold() == pattern or fnmatchcase(record.name.casefold(), pattern)
     ]

@@ -6,7 +6,7 @@ from livedeck.notify.groups import Board, EventInfo, Plan, State, step
 from livedeck.notify.heartbeat import Vitals, beat, failure
 from livedeck.notify.message import Entry, Message, Status
 from livedeck.notify.notifier import Notifier
-from livedeck.notify.routes import Case, Hours, Route, reasons_against
+from livedeck.notify.routes import Case, CaseEvent, Hours, Route, reasons_against
 from livedeck.notify.spool import DEAD, SENT, WAITING, Spool, Spooled, SpoolError, only_notifier, spool_path
 from livedeck.notify.targets import AppriseMissing, AppriseTarget, Delivery, Post, Target, Webhook
 from livedeck.notify.texts import Sender, compose
@@ -19,6 +19,7 @@ __all__ = [
     "AppriseTarget",
     "Board",
     "Case",
+    "CaseEvent",
     "Delivery",
     "Entry",
     "EventInfo",

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, Severity, Snapshot, person
 from livedeck.notify.message import UNTOLD, Entry, Message, Status
-from livedeck.notify.routes import Case, Route, reasons_against
+from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
 from livedeck.notify.texts import Sender, compose
 from livedeck.text.times import isoformat_utc
 
@@ -35,12 +35,13 @@ FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
 
 
 class EventInfo(NamedTuple):
-    """What a message says of an event. `at`: on air since, or its start."""
+    """What is known of an event. `at`: on air since, or its start; `project`: the id of what it is in."""
 
     name: str
     tally: str = ""
     at: datetime | None = None
     is_on_air: bool = False
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Board:
                 state.phase.tally.value,
                 state.phase.reference_time,
                 state.phase.tally.expects_signal,
+                state.event.parent_id or "",
             )
             for state in snapshot.events
         }
@@ -148,7 +150,6 @@ class _Turn:
     before: State
     board: Board
     now: datetime
-    names: Mapping[str, str] = field(init=False)
     alarms: dict[AlarmKey, Alarm] = field(init=False)
     lives: dict[AlarmKey, Life] = field(init=False)
     opened: dict[tuple[str, str], datetime] = field(default_factory=dict, init=False)
@@ -157,7 +158,6 @@ class _Turn:
     counted: dict[Box, tuple[datetime, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.names = {event_id: info.name for event_id, info in self.board.events.items()}
         self.alarms = {alarm.key: alarm for alarm in self.board.alarms}
         self.lives, self.held = dict(self.before.lives), dict(self.before.held)
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
@@ -245,7 +245,7 @@ class _Turn:
             return False
         told = self.lives[alarm.key].told.get(route.name)
         is_louder = _stage(alarm) > (told.stage if told else UNTOLD)
-        return is_louder and not reasons_against(route, case_of(alarm, self.names))
+        return is_louder and not reasons_against(route, case_of(alarm, self.board.events))
 
     def _tell(self, route: Route, alarm: Alarm) -> None:
         """Have it told. What waits of the same alarm is replaced: the end of an earlier life would come after it."""
@@ -356,7 +356,7 @@ class _Turn:
             alarm.diagnosis.advice,
             self._airing(alarm.event_id),
             tuple(sorted(others)) if alarm.event_id else (),
-            tuple(self.names.get(event_id, event_id) for event_id in alarm.affects),
+            tuple(events[id_].name if id_ in events else id_ for id_ in alarm.affects),
             sum(info.is_on_air for info in events.values()),
             promise if status is Status.ESCALATED and alarm.acknowledged_at else "",
         )
@@ -389,10 +389,14 @@ class _Turn:
         return f"{info.tally.lower()}{f' since {at}' if info.is_on_air else f', {at}'}" if at else info.tally.lower()
 
 
-def case_of(alarm: Alarm, names: Mapping[str, str]) -> Case:
-    """What a route is asked about that alarm. `names`: of the events, by their ids."""
-    events = [(alarm.event_id, alarm.subject)] if alarm.event_id else []
-    return Case(alarm.kind, alarm.severity, [*events, *((id_, names.get(id_, id_)) for id_ in alarm.affects)])
+def case_of(alarm: Alarm, events: Mapping[str, EventInfo]) -> Case:
+    """What a route is asked about that alarm. `events`: those that are known, by their ids."""
+    names = {alarm.event_id: alarm.subject} if alarm.event_id else {}
+    names |= {event_id: event_id for event_id in alarm.affects}
+    known = {event_id: events.get(event_id, EventInfo(name)) for event_id, name in names.items()}
+    return Case(
+        alarm.kind, alarm.severity, [CaseEvent(event_id, info.name, info.project) for event_id, info in known.items()]
+    )
 
 
 def _asks(alarm: Alarm | None) -> bool:

@@ -1,4 +1,4 @@
-"""Which routes an alarm takes: by severity, event, kind and hours (notifications.md, "Routes"). Pure."""
+"""Which routes an alarm takes: by severity, event, project, kind and hours (notifications.md, "Routes"). Pure."""
 
 from __future__ import annotations
 
@@ -68,14 +68,16 @@ def _time(text: str) -> time:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Who is told of what. `to`: the target; `severity`: this and worse; `events`, `kinds`: shell patterns, the former
-    over id and name. `hours`: when it is read; outside them only what is `through` or worse goes out. `escalate`:
-    minutes until `escalate_to` is told of what nobody has acknowledged; 0: never. `resolved`: tell the end, too."""
+    """Who is told of what. `to`: the target; `severity`: this and worse; `events`, `projects`, `kinds`: shell patterns,
+    over id and name of the event, the id of its project, the kind. `hours`: when it is read; outside them only what is
+    `through` or worse goes out. `escalate`: minutes until `escalate_to` is told of what nobody has acknowledged; 0:
+    never. `resolved`: tell the end, too."""
 
     name: str
     to: str
     severity: Severity = Severity.WARNING
     events: tuple[str, ...] = ("*",)
+    projects: tuple[str, ...] = ("*",)
     kinds: tuple[str, ...] = ("*",)
     hours: Hours = Hours()
     through: Severity = Severity.CRITICAL
@@ -88,12 +90,20 @@ class Route:
         return severity.rank > self.through.rank and not self.hours.covers(local)
 
 
+class CaseEvent(NamedTuple):
+    """An event that an alarm concerns. `project`: the id of the project or folder that it is in; empty: of none."""
+
+    id: str
+    name: str
+    project: str = ""
+
+
 class Case(NamedTuple):
-    """What a route is asked about. `events`: id and name of each event that it concerns; none of the deck's own."""
+    """What a route is asked about. `events`: those that it concerns; none of the deck's own."""
 
     kind: str
     severity: Severity
-    events: Sequence[tuple[str, str]] = ()
+    events: Sequence[CaseEvent] = ()
 
 
 def reasons_against(route: Route, case: Case) -> list[str]:
@@ -103,8 +113,11 @@ def reasons_against(route: Route, case: Case) -> list[str]:
         reasons.append(f"it is {case.severity}, and the route takes {route.severity} and worse")
     if not _matches(route.kinds, (case.kind,)):
         reasons.append(f"its kind is none of {', '.join(route.kinds)}")
-    if case.events and not any(_matches(route.events, event) for event in case.events):
+    named = [event for event in case.events if _matches(route.events, (event.id, event.name))]
+    if case.events and not named:
         reasons.append(f"its event is none of {', '.join(route.events)}")
+    elif case.events and not any(_matches(route.projects, (event.project,)) for event in named):
+        reasons.append(f"its project is none of {', '.join(route.projects)}")
     return reasons
 
 

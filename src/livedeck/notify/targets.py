@@ -78,6 +78,10 @@ def sign(secret: str, body: bytes) -> str:
     return hmac.new(secret.encode(), body, sha256).hexdigest()
 
 
+_WITH_HEADERS = frozenset({"form", "json", "xml"})
+"""Services of apprise that send the headers that their address names with a plus sign."""
+
+
 class AppriseMissing(Exception):  # noqa: N818  what to do, no error of ours
     """apprise is not installed, or takes no such address; the text says which."""
 
@@ -90,8 +94,9 @@ class AppriseTarget:
             import apprise
         except ImportError:
             raise AppriseMissing("apprise is not installed; pip install 'livedeck[notify]'") from None
-        self._service = apprise.Apprise()
-        if not self._service.add(address):
+        self._address, self._make = address, apprise.Apprise
+        self._takes_headers = address.partition(":")[0].lower().removesuffix("s") in _WITH_HEADERS
+        if not self._make().add(address):
             raise AppriseMissing(
                 "apprise knows no such address; try it with `apprise -vv`, and see its list of services"
             )
@@ -102,7 +107,15 @@ class AppriseTarget:
     async def send(self, message: Message) -> Delivery:
         """Try once, in a thread. apprise says yes or no, and why only in its log."""
         kind = self._kinds.get(message.status.value, self._kind)
+        service = self._make()
+        service.add(self._keyed_address(message.key))
         is_taken = await asyncio.to_thread(
-            self._service.notify, body=message.text, title=message.title, notify_type=kind, body_format=self._format
+            service.notify, body=message.text, title=message.title, notify_type=kind, body_format=self._format
         )
         return Delivery(bool(is_taken), "taken" if is_taken else "apprise could not deliver it; the log says why")
+
+    def _keyed_address(self, key: str) -> str:
+        """The address, with a header that is the same for every try of a message, where the service takes headers."""
+        if not self._takes_headers:
+            return self._address
+        return f"{self._address}{'&' if '?' in self._address else '?'}+Idempotency-Key={key}"

@@ -194,6 +194,9 @@ class RouteSettings(BaseModel):
     name: str = Field(default="", description="what the route is called; empty: as its target")
     severity: Severity = Field(default=Severity.WARNING, description="this and worse")
     events: tuple[str, ...] = Field(default=("*",), description="shell patterns over id and name of the event")
+    projects: tuple[str, ...] = Field(
+        default=("*",), description="shell patterns over the id of the project that the event is in"
+    )
     kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns over the kind of the alarm")
     hours: Annotated[str, AfterValidator(_check_hours)] = Field(
         default="", description="when it is read, as in `Mo-Fr 08:00-18:00`; empty: always"
@@ -217,6 +220,7 @@ class RouteSettings(BaseModel):
             self.to,
             self.severity,
             self.events,
+            self.projects,
             self.kinds,
             Hours.parse(self.hours),
             self.through,
@@ -341,7 +345,7 @@ class DisplaySettings(BaseModel):
         description="how posters are drawn; `auto`: as the terminal's variables say, else in half blocks",
     )
     bell: bool = Field(default=True, description="a new alarm rings the bell of the terminal")
-    notification: Literal["osc9", "osc777", "off"] = Field(
+    notification: Literal["osc9", "osc99", "osc777", "off"] = Field(
         default="osc9",
         description="a new alarm is a notification of the desktop, where the terminal takes that sequence for one",
     )

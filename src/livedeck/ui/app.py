@@ -44,7 +44,7 @@ from livedeck.ui.kit.graphics import Graphics
 from livedeck.ui.kit.line_filters import Ascii, Plain
 from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.terminal import ExactApp
-from livedeck.ui.shell.calls import Calls, call_string, title_string
+from livedeck.ui.shell.calls import Caller, Calls, title_string
 from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
 from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.preferences import Displayed, PreferencesStore, ViewState
@@ -174,7 +174,7 @@ class Deck(ExactApp):
         self._watched_id: str | None = None
         self._states: dict[Callable[[Context], Any], Any] = {}
         self._multiplexer = multiplexer
-        self._calls, self._title_shown = calls, ""
+        self._calls, self._caller, self._title_shown = calls, Caller(calls), ""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Textual's, then ours: no colour code in a theme without colour, only ASCII where that is asked."""
@@ -316,7 +316,7 @@ class Deck(ExactApp):
         """Call a person who looks elsewhere: once for what rings now, and by the title for what is not answered."""
         title = title_string(self._calls, snapshot, self.identity["profile"])
         is_new, self._title_shown = title != self._title_shown, title
-        self.tell_terminal((title if is_new else "") + call_string(self._calls, snapshot))
+        self.tell_terminal((title if is_new else "") + self._caller.call_string(snapshot))
 
     def _announce_rule_changes(self, snapshot: Snapshot) -> None:
         """How events are judged otherwise, by the settings or by another deck; what is done here says so itself."""

@@ -23,10 +23,13 @@ def osc_notification(kind: str, title: str, text: str) -> str:
     """The control string that notifies the desktop; empty for a kind that there is not.
 
     `osc9` (iTerm2, WezTerm, ghostty, kitty) has one text, `osc777` (foot, urxvt, some VTE) a title and a text,
-    which a semicolon would part.
+    which a semicolon would part. `osc99` is kitty's own: it shows none while its window has the keyboard.
     """
+    whole = _plain_words(f"{title}: {text}")
     if kind == "osc9":
-        return f"\x1b]9;{_plain_words(f'{title}: {text}')}\x07"
+        return f"\x1b]9;{whole}\x07"
+    if kind == "osc99":
+        return f"\x1b]99;o=unfocused;{whole}\x1b\\"
     title, text = (_plain_words(part).replace(";", ",") for part in (title, text))
     return f"\x1b]777;notify;{title};{text}\x07" if kind == "osc777" else ""
 

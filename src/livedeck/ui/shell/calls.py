@@ -1,20 +1,24 @@
-"""What calls a person who looks elsewhere: the bell, a notification of the desktop, the title of the window. Pure."""
+"""What calls a person who looks elsewhere: the bell, a notification of the desktop, the title of the window."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from livedeck.monitor import Alarm, Snapshot
+from livedeck.monitor import Alarm, AlarmKey, Snapshot
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.ui.kit.control_strings import osc_notification, osc_title
 from livedeck.ui.kit.line_filters import ascii_only
 
 BELL = "\x07"
 
+NOTIFICATION_GAP = timedelta(seconds=5)
+"""Between two notifications at least: a desktop shows them one after the other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Which of them are wanted. `notification`: `osc9`, `osc777`, else none. `is_ascii`: in ASCII."""
+    """Which of them are wanted. `notification`: `osc9`, `osc99`, `osc777`, else none. `is_ascii`: in ASCII."""
 
     bell: bool = False
     notification: str = "off"
@@ -26,15 +30,29 @@ class Calls:
         return ascii_only(words) if self.is_ascii else words
 
 
-def call_string(calls: Calls, snapshot: Snapshot) -> str:
-    """The control string for the alarms that ring now, one for all of them (monitoring.md, "Bells"); or nothing."""
-    rung = set(snapshot.bells)
-    alarms = [alarm for alarm in snapshot.alarms if alarm.key in rung]
-    if not alarms:
-        return ""
-    more = f", and {len(alarms) - 1} more" if len(alarms) > 1 else ""
-    words = calls.write(f"{_words(alarms[0])}, {alarms[0].actual}{more}")
-    return osc_notification(calls.notification, "livedeck", words) + (BELL if calls.bell else "")
+class Caller:
+    """Calls for the alarms that ring, and keeps which of them the desktop was not told of yet."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._untold = set[AlarmKey]()
+        self._told_at: datetime | None = None
+
+    def call_string(self, snapshot: Snapshot) -> str:
+        """The control string for what rings now, one for all of it (monitoring.md, "Bells"); or nothing."""
+        rung = set(snapshot.bells)
+        self._untold |= rung
+        untold = [alarm for alarm in snapshot.alarms if alarm.key in self._untold]
+        alarms = [alarm for alarm in untold if alarm.needs_ack or alarm.key in rung]
+        self._untold = {alarm.key for alarm in alarms}
+        bell = BELL if self._calls.bell and any(alarm.key in rung for alarm in alarms) else ""
+        since = snapshot.at - self._told_at if self._told_at else NOTIFICATION_GAP
+        if not alarms or timedelta() <= since < NOTIFICATION_GAP:
+            return bell
+        self._untold, self._told_at = set(), snapshot.at
+        more = f", and {len(alarms) - 1} more" if len(alarms) > 1 else ""
+        words = self._calls.write(f"{_words(alarms[0])}, {alarms[0].actual}{more}")
+        return osc_notification(self._calls.notification, "livedeck", words) + bell
 
 
 def title_string(calls: Calls, snapshot: Snapshot, profile: str) -> str:
