@@ -46,6 +46,7 @@ VIOLATIONS = {
     "client/second.py": ("import httpx", "httpx enters through transport.py and outgoing.py alone"),
     "simulator/second.py": ("import sqlite3", "sqlite3 enters through the simulator's store, the history's"),
     "notify/trespass.py": ("import livedeck.client", "notify tells persons, and knows neither screen nor"),
+    "collector/second.py": ("import redis", "redis enters through collector/engine/shared.py alone"),
     "monitor/told.py": ("import livedeck.notify", "monitor judges: no HTTP, no terminal, no settings"),
 }
 

@@ -1,0 +1,64 @@
+-- Be there, renew what I hold, and take what falls to me (engine.md, "Leases").
+-- KEYS: workers, leases, lost, generation, retry
+-- ARGV: me; ms that I am there for; Redis ms that I expect; workers as I know them, a line each; a new generation;
+--       1 where I may hold leases, else 0; then of each event its id and 1 where I rank first among those workers
+-- Returns: "late" | "ok", Redis ms, workers, held (id, epoch, ...), ms when the next of the others runs out, lost,
+--          generation, Redis ms until which nobody may ask
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function text(number) return string.format('%.0f', number) end
+local expected = tonumber(ARGV[3])
+if math.abs(now - expected) > 1000 then
+  return {'late', text(now)}
+end
+
+local me, span, able = ARGV[1], tonumber(ARGV[2]), ARGV[6] == '1'
+local function person(worker) return string.match(worker, '^[^/]*') end
+if able then
+  redis.call('ZADD', KEYS[1], now, me)
+  redis.call('HDEL', KEYS[3], person(me))
+else
+  redis.call('ZREM', KEYS[1], me)
+end
+for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. text(now - span))) do
+  redis.call('ZREM', KEYS[1], gone)
+  redis.call('HSET', KEYS[3], person(gone), text(now))
+end
+local workers, next_end = {}, now + span
+local entries = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+for index = 1, #entries, 2 do
+  table.insert(workers, entries[index])
+  redis.call('HDEL', KEYS[3], person(entries[index]))
+  if entries[index] ~= me then next_end = math.min(next_end, tonumber(entries[index + 1]) + span) end
+end
+table.sort(workers)
+local is_known = table.concat(workers, '\n') == ARGV[4]
+
+local held = {}
+for index = 7, #ARGV, 2 do
+  local event, is_first = ARGV[index], ARGV[index + 1] == '1'
+  local lease = redis.call('HGET', KEYS[2], event)
+  local owner, ends, epoch = '', 0, 0
+  if lease then
+    local found, found_ends, found_epoch = string.match(lease, '^(.*) (%d+) (%d+)$')
+    owner, ends, epoch = found, tonumber(found_ends), tonumber(found_epoch)
+  end
+  if owner == me and not able then
+    redis.call('HSET', KEYS[2], event, ' 0 ' .. text(epoch))
+  elseif owner == me or (able and is_known and is_first) then
+    if owner ~= me then epoch = math.max(epoch + 1, now) end
+    redis.call('HSET', KEYS[2], event, me .. ' ' .. text(now + span) .. ' ' .. text(epoch))
+    table.insert(held, event)
+    table.insert(held, text(epoch))
+  elseif owner ~= '' and ends > now then
+    next_end = math.min(next_end, ends)
+  end
+end
+
+local lost = redis.call('HGETALL', KEYS[3])
+for index = 1, #lost, 2 do
+  if tonumber(lost[index + 1]) < now - 3600000 then redis.call('HDEL', KEYS[3], lost[index]) end
+end
+redis.call('SET', KEYS[4], ARGV[5], 'NX')
+return {'ok', text(now), workers, held, text(next_end), redis.call('HKEYS', KEYS[3]), redis.call('GET', KEYS[4]),
+        redis.call('GET', KEYS[5]) or '0'}

@@ -1,0 +1,344 @@
+"""What the collectors share, in Redis or Valkey 7: leases, answers, what persons said. The only file that knows redis.
+
+Every script runs whole or not at all. All keys begin with `livedeck:{<workspace>}:`, so that a cluster keeps them in
+one slot (engine.md, "Keys").
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from ipaddress import ip_address
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from redis import BlockingConnectionPool as ThreadPool
+from redis import Redis as ThreadRedis
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError, ResponseError
+from redis.retry import Retry as ThreadRetry
+
+from livedeck.text.secrets import masked_line
+
+PATIENCE = 0.5
+"""Seconds that a call may take: who hangs is away."""
+
+KEPT_ANSWERS = 10_000
+"""A minute of three hundred events that are asked for twice a second; who was away for longer asks for himself."""
+
+KEPT_ROWS = 86_400.0
+"""Seconds that what persons said is kept."""
+
+_AT_ONCE = 300
+"""Leases in one call: 3 to 17 ms of a Redis that does nothing else meanwhile."""
+
+_READ = 256
+_LEAST_VERSION = 7
+
+
+class SharedStoreError(Exception):
+    """Redis is away, hangs or refuses; the text says which, without its address."""
+
+
+class Held(NamedTuple):
+    """What a claim came to. `redis_ms`: Redis' time. `epochs`: by the event that is held. `next_ms`: when what another
+    one holds runs out, unless it is renewed. `lost`: names of the collectors that went without leaving. `generation`:
+    another one where Redis has forgotten everything. `retry_ms`: until when nobody may ask the platform."""
+
+    redis_ms: int
+    workers: tuple[str, ...]
+    epochs: Mapping[str, int]
+    next_ms: int
+    lost: tuple[str, ...]
+    generation: str
+    retry_ms: int
+
+
+class Answer(NamedTuple):
+    """Of an event that somebody holds, by whom, and in which epoch of its lease."""
+
+    event_id: str
+    worker: str
+    epoch: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What others wrote since the last read. `has_left`: somebody gave everything back."""
+
+    answers: Sequence[Answer] = ()
+    rows: Sequence[str] = ()
+    retry_ms: int = 0
+    has_left: bool = False
+
+
+def check_address(address: str) -> None:
+    """Raises ValueError for an address over which what is shared would travel in clear (engine.md, "Safety")."""
+    parts = urlsplit(address)
+    if parts.scheme in {"rediss", "unix"}:
+        return
+    if parts.scheme != "redis":
+        raise ValueError("should begin with rediss://, unix:// or, on this machine, redis://")
+    host = parts.hostname or "localhost"
+    try:
+        is_local = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_local = False
+    if not is_local:
+        raise ValueError(
+            "redis:// is for this machine alone: over a network everybody could read and write; use rediss://"
+        )
+
+
+class SharedKeys:
+    """The names of everything that is shared by the collectors of one workspace."""
+
+    def __init__(self, workspace: str) -> None:
+        self._prefix = f"livedeck:{{{sha256(workspace.encode()).hexdigest()[:16]}}}:"
+
+    def __call__(self, *names: str) -> list[str]:
+        return [self._prefix + name for name in names]
+
+
+class _Script(NamedTuple):
+    keys: tuple[str, ...]
+    text: str
+
+    @classmethod
+    def read(cls, name: str, *keys: str) -> _Script:
+        return cls(keys, (files(__package__) / "scripts" / f"{name}.lua").read_text(encoding="utf-8"))
+
+
+_CLAIM = _Script.read("claim", "workers", "leases", "lost", "generation", "retry")
+_RELEASE = _Script.read("release", "workers", "leases", "answers")
+_PUBLISH = _Script.read("publish", "leases", "answers")
+_SAY = _Script.read("say", "said", "said:ids")
+_HOLD_BACK = _Script.read("hold_back", "retry", "answers")
+_KEEP = _Script.read("keep", "leases", "told", "messages")
+_MARK = _Script.read("mark", "leases", "messages")
+
+
+class SharedStore:
+    """The connections of one collector: leases have one of their own, for nothing may hold them up. Every failure is a
+    SharedStoreError, after half a second at most."""
+
+    def __init__(self, address: str, workspace: str, worker: str) -> None:
+        check_address(address)
+        self.worker, self._keys = worker, SharedKeys(workspace)
+        self._leases, self._writing, self._reading = (_connect(address) for _ in range(3))
+        self._answers_from, self._rows_from = "$", "0"
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        for client in (self._leases, self._writing, self._reading):
+            await client.aclose(close_connection_pool=True)
+
+    async def faults(self) -> list[str]:
+        """Why that Redis is not fit for this, in words, the first being the gravest. Raises SharedStoreError."""
+        with _named():
+            about: Mapping[str, Any] = await self._leases.info("server", "persistence")
+            found = []
+            if int(str(about["redis_version"]).partition(".")[0]) < _LEAST_VERSION:
+                found.append(f"Redis {about['redis_version']} is too old: it takes 7 or newer")
+            if not about.get("aof_enabled"):
+                found.append("appendonly is off: a restart of Redis forgets who was told; set `appendonly yes`")
+            try:
+                policy = (await self._leases.config_get("maxmemory-policy")).get("maxmemory-policy", "")
+            except ResponseError:
+                policy = "noeviction"  # a user of few rights may not ask, and Redis' own default is that
+            if policy != "noeviction":
+                found.append(f"maxmemory-policy is {policy}: Redis may drop leases; set `maxmemory-policy noeviction`")
+            return found
+
+    async def time_ms(self) -> int:
+        """Redis' time. Raises SharedStoreError."""
+        with _named():
+            seconds, micro = await self._leases.time()
+        return int(seconds) * 1000 + int(micro) // 1000
+
+    async def claim(
+        self,
+        events: Mapping[str, bool],
+        *,
+        span_ms: int,
+        expected_ms: int,
+        workers: Sequence[str],
+        generation: str,
+        is_able: bool = True,
+    ) -> Held:
+        """Be there for `span_ms`, and hold what falls to this one: the `events` with True, by rank among `workers`.
+
+        `expected_ms`: Redis' time as it is expected: a claim that comes much later is refused, for a Redis that hung
+        carries out what the dead have sent. `is_able`: whether this one can ask the platform at all. Raises
+        SharedStoreError.
+        """
+        wanted, epochs, held = [*events.items()], dict[str, int](), None
+        for begin in range(0, max(1, len(wanted)), _AT_ONCE):
+            part = [text for event, first in wanted[begin : begin + _AT_ONCE] for text in (event, str(int(first)))]
+            known = "\n".join(sorted(workers))
+            answer = await self._run(
+                self._leases, _CLAIM, self.worker, span_ms, expected_ms, known, generation, int(is_able), *part
+            )
+            if answer[0] == "late":
+                raise SharedStoreError("Redis answers too late")
+            _, redis_ms, names, flat, next_ms, lost, generation_there, retry = answer
+            epochs |= {event: int(epoch) for event, epoch in zip(flat[::2], flat[1::2], strict=True)}
+            next_ms = min(int(next_ms), held.next_ms) if held else int(next_ms)
+            held = Held(int(redis_ms), tuple(names), epochs, next_ms, tuple(lost), generation_there, int(retry))
+        assert held is not None
+        return held
+
+    async def release(self) -> None:
+        """Leave, and give everything back. Raises SharedStoreError."""
+        await self._run(self._leases, _RELEASE, self.worker)
+
+    async def publish(self, answers: Iterable[tuple[str, int, str]]) -> tuple[str, ...]:
+        """Hand out answers (event, epoch, body). Returns the events that this one does not hold any more. Raises
+        SharedStoreError."""
+        flat = [value for answer in answers for value in answer]
+        return tuple(await self._run(self._writing, _PUBLISH, self.worker, KEPT_ANSWERS, *flat))
+
+    async def say(self, rows: Mapping[str, str]) -> None:
+        """Hand out what persons said, by uid. Raises SharedStoreError."""
+        flat = [text for row in rows.items() for text in row]
+        await self._run(self._writing, _SAY, round(KEPT_ROWS * 1000), *flat)
+
+    async def hold_back(self, seconds: float) -> None:
+        """Nobody may ask the platform for so long. Raises SharedStoreError."""
+        await self._run(self._writing, _HOLD_BACK, max(1, round(seconds * 1000)))
+
+    def start_over(self) -> None:
+        """Read all that is there: Redis has forgotten what it was."""
+        self._answers_from = self._rows_from = "0"
+
+    async def read(self, seconds: float) -> News:
+        """What others wrote since the last call, waiting for it so long. Raises SharedStoreError."""
+        answers_key, rows_key = self._keys("answers", "said")
+        with _named():
+            if self._answers_from == "$":  # from now on, and from one read to the next
+                newest = await self._reading.xrevrange(answers_key, count=1)
+                self._answers_from = str(newest[0][0]) if newest else "0"
+            async with asyncio.timeout(seconds + PATIENCE):
+                found = await self._reading.xread(
+                    {answers_key: self._answers_from, rows_key: self._rows_from},
+                    count=_READ,
+                    block=round(seconds * 1000),
+                )
+        answers: list[Answer] = []
+        rows: list[str] = []
+        retry_ms, has_left = 0, False
+        for key, entries in found.items() if isinstance(found, dict) else found:
+            for entry_id, fields in _flat(entries):
+                if key == rows_key:
+                    self._rows_from = entry_id
+                    rows.append(fields["row"])
+                    continue
+                self._answers_from = entry_id
+                has_left |= "left" in fields
+                retry_ms = max(retry_ms, int(fields.get("retry", 0)))
+                if "event" in fields and fields["by"] != self.worker:
+                    answers.append(Answer(fields["event"], fields["by"], int(fields["epoch"]), fields["body"]))
+        return News(answers, rows, retry_ms, has_left)
+
+    async def _run(self, client: Redis, script: _Script, *values: object) -> Any:
+        with _named():
+            async with asyncio.timeout(PATIENCE):
+                return await client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
+
+
+class SharedDesk:
+    """What the notifier keeps, on a connection for threads. `epoch` is of the lease of the desk; without it a write is
+    refused. Every failure is a SharedStoreError."""
+
+    def __init__(self, address: str, workspace: str, worker: str) -> None:
+        check_address(address)
+        self._worker, self._keys = worker, SharedKeys(workspace)
+        self._client = ThreadRedis.from_pool(
+            ThreadPool.from_url(
+                address,
+                max_connections=1,
+                timeout=PATIENCE,
+                socket_timeout=PATIENCE,
+                socket_connect_timeout=PATIENCE,
+                retry=ThreadRetry(NoBackoff(), 0),
+                decode_responses=True,
+            )
+        )
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._client.close()
+
+    def state(self) -> tuple[str, int]:
+        """What was kept last, and its revision; empty and 0 where nothing was. Raises SharedStoreError."""
+        with _named():
+            (key,) = self._keys("told")
+            state, revision = self._client.hmget(key, ["state", "revision"])
+        return str(state or ""), int(revision or 0)
+
+    def messages(self) -> dict[str, str]:
+        """All that is kept, by key. Raises SharedStoreError."""
+        with _named():
+            (key,) = self._keys("messages")
+            return {str(name): str(body) for name, body in self._client.hgetall(key).items()}
+
+    def message(self, key: str) -> str:
+        """That message as it is kept; empty where it is not. Raises SharedStoreError."""
+        with _named():
+            (messages,) = self._keys("messages")
+            return str(self._client.hget(messages, key) or "")
+
+    def keep(self, epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
+        """Keep them together; False where the desk is another's. Raises SharedStoreError."""
+        flat = [text for message in messages.items() for text in message]
+        return bool(self._run(_KEEP, self._worker, epoch, revision, state, *flat))
+
+    def mark(self, epoch: int, messages: Mapping[str, str]) -> bool:
+        """Keep these messages as they are now, or (empty) no longer; False where the desk is another's. Raises
+        SharedStoreError."""
+        flat = [text for message in messages.items() for text in message]
+        return bool(self._run(_MARK, self._worker, epoch, *flat))
+
+    def _run(self, script: _Script, *values: object) -> Any:
+        with _named():
+            return self._client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
+
+
+def _connect(address: str) -> Redis:
+    """One connection, and no retries: those of the library would hide for long that Redis is away."""
+    pool = BlockingConnectionPool.from_url(
+        address,
+        max_connections=1,
+        timeout=PATIENCE,
+        socket_connect_timeout=PATIENCE,
+        socket_timeout=None,
+        retry=Retry(NoBackoff(), 0),
+        decode_responses=True,
+    )
+    return Redis.from_pool(pool)
+
+
+def _flat(entries: Any) -> Iterator[tuple[str, dict[str, str]]]:
+    """The entries of a stream, of which RESP3 has one list more."""
+    for entry in entries:
+        if entry and isinstance(entry[0], str):
+            yield entry[0], entry[1]
+        else:
+            yield from entry
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError:
+        raise SharedStoreError(f"Redis does not answer within {PATIENCE:g} s") from None
+    except (RedisError, OSError) as error:
+        raise SharedStoreError(f"Redis: {masked_line(error, 120)}") from error

@@ -1,0 +1,96 @@
+"""A Redis of our own for one test: a socket in a short folder, ended by its own pid."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+REQUIRED = "LIVEDECK_TEST_REDIS"
+_START_SECONDS = 10.0
+
+
+def redis_program() -> str | None:
+    """The server that is installed here, if one is."""
+    return shutil.which("redis-server") or shutil.which("valkey-server")
+
+
+def skip_without_redis() -> None:
+    """Skip where there is no server, or fail where one must be."""
+    if redis_program():
+        return
+    sentence = "redis-server is not installed (apt install redis-server): the tests of the engine are not run"
+    if os.environ.get(REQUIRED) == "required":
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+class RedisServer:
+    """`address`: of its socket. What it keeps outlives a kill, unless it is told to forget."""
+
+    def __init__(self) -> None:
+        self._folder = Path(mkdtemp(prefix="ld-"))  # the path of a socket has at most 107 bytes
+        self.socket = self._folder / "r.sock"
+        self.address = f"unix://{self.socket}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and return once it answers."""
+        program = redis_program()
+        assert program
+        self.socket.unlink(missing_ok=True)
+        options = ["--port", "0", "--unixsocket", "r.sock", "--save", "", "--appendonly", "yes", "--daemonize", "no"]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen([program, *options], cwd=self._folder, stdout=log, stderr=log)
+        until = time.monotonic() + _START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > until:
+                pytest.fail((self._folder / "log").read_text(encoding="utf-8"))
+
+    def _answers(self) -> bool:
+        import socket
+
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(0.2)
+            try:
+                client.connect(str(self.socket))
+                client.sendall(b"PING\r\n")
+                return client.recv(16).startswith(b"+PONG")
+            except OSError:
+                time.sleep(0.01)
+                return False
+
+    def kill(self, *, forgets: bool = False) -> None:
+        """As a power cut ends it. `forgets`: its disk is empty afterwards."""
+        self.signal(signal.SIGKILL)
+        if self._process:
+            self._process.wait()
+            self._process = None
+        if forgets:
+            shutil.rmtree(self._folder / "appendonlydir", ignore_errors=True)
+
+    def hang(self) -> None:
+        """It takes connections and answers nothing."""
+        self.signal(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """It goes on, with all that was sent meanwhile."""
+        self.signal(signal.SIGCONT)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send that signal to this very process."""
+        if self._process:
+            self._process.send_signal(number)
+
+    def close(self) -> None:
+        """End it, and leave nothing behind."""
+        self.wake()
+        self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)

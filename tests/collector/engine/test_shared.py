@@ -1,0 +1,258 @@
+"""The scripts in a real Redis: who holds what, who may write, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack
+
+import pytest
+from redis import Redis
+
+from collector.engine.servers import RedisServer
+from livedeck.collector.engine.ranks import first_in_rank
+from livedeck.collector.engine.shared import Held, SharedDesk, SharedKeys, SharedStore, SharedStoreError, check_address
+
+EVENTS = [f"event-{number}" for number in range(40)]
+SPAN = 5000
+
+Join = Callable[[str], SharedStore]
+
+
+@pytest.fixture
+async def join(redis_server: RedisServer) -> AsyncIterator[Join]:
+    """Connects a collector of that name."""
+    async with AsyncExitStack() as stack:
+
+        def connect(name: str) -> SharedStore:
+            store = SharedStore(redis_server.address, "workspace", name)
+            stack.push_async_callback(store.close)
+            return store
+
+        yield connect
+
+
+async def claim(store: SharedStore, *workers: str, events: Mapping[str, bool] | None = None, late: int = 0) -> Held:
+    """A claim by who ranks first among these workers."""
+    wanted = events or {event: first_in_rank(event, workers) == store.worker for event in EVENTS}
+    expected = await store.time_ms() - late
+    return await store.claim(wanted, span_ms=SPAN, expected_ms=expected, workers=workers, generation="g")
+
+
+async def test_what_is_nobodys_goes_to_the_first_in_rank(join: Join) -> None:
+    a = join("a")
+    assert (await claim(a)).epochs == {}  # it did not know that it is there
+    held = await claim(a, "a")
+    assert held.workers == ("a",)
+    assert sorted(held.epochs) == sorted(EVENTS)
+
+
+async def test_a_join_moves_one_share_and_leaves_the_rest_as_it_was(join: Join) -> None:
+    a, b = join("a"), join("b")
+    await claim(a, "a")
+    before = await claim(a, "a")
+    await claim(b, "b")
+    there = await claim(b, "a", "b")
+    after = await claim(a, "a", "b")
+    assert there.workers == after.workers == ("a", "b")
+    assert there.epochs.keys().isdisjoint(after.epochs)
+    assert sorted({*there.epochs, *after.epochs}) == sorted(EVENTS)
+    assert all(before.epochs[event] == epoch for event, epoch in after.epochs.items())
+    assert all(epoch > before.epochs[event] for event, epoch in there.epochs.items())
+
+
+async def test_who_knows_other_workers_than_there_are_takes_nothing(join: Join) -> None:
+    a, b = join("a"), join("b")
+    await claim(a, "a")
+    await claim(a, "a")
+    assert (await claim(b, "b")).epochs == {}
+    assert (await claim(b, "a", "b", "c")).epochs == {}
+    assert sorted((await claim(a, "a")).epochs) == sorted(EVENTS)  # though its view is old, it renews what it holds
+
+
+async def test_a_claim_that_comes_late_changes_nothing(join: Join) -> None:
+    a = join("a")
+    await claim(a, "a")
+    with pytest.raises(SharedStoreError, match="too late"):
+        await claim(a, "a", late=1500)
+    b = join("b")
+    with pytest.raises(SharedStoreError, match="too late"):
+        await claim(b, "b", late=1500)
+    assert (await claim(a, "a")).workers == ("a",)
+
+
+async def test_what_runs_out_falls_to_who_is_left_and_the_lost_one_is_named(
+    join: Join, redis_server: RedisServer
+) -> None:
+    a, b = join("a/1"), join("b/1")
+    await claim(a)
+    await claim(a, "a/1")
+    with Redis.from_url(redis_server.address) as client:  # long ago
+        client.zadd(SharedKeys("workspace")("workers")[0], {"a/1": 1})
+        leases = SharedKeys("workspace")("leases")[0]
+        client.hset(leases, mapping=dict.fromkeys(EVENTS, "a/1 1 1"))
+    held = await claim(b, "b/1")
+    assert held.workers == ("b/1",)
+    assert held.lost == ("a",)
+    assert sorted(held.epochs) == sorted(EVENTS)
+    back = await claim(join("a/2"))
+    assert back.lost == ()
+
+
+async def test_who_leaves_is_not_lost_and_epochs_go_on(join: Join) -> None:
+    a, b = join("a"), join("b")
+    await claim(a, "a")
+    before = await claim(a, "a")
+    await a.release()
+    await claim(b)
+    held = await claim(b, "b")
+    assert held.lost == ()
+    assert all(held.epochs[event] > before.epochs[event] for event in EVENTS)
+
+
+async def test_who_cannot_ask_the_platform_holds_nothing(join: Join) -> None:
+    a, b = join("a"), join("b")
+    await claim(a, "a")
+    await claim(a, "a")
+    expected = await a.time_ms()
+    blind = await a.claim(
+        dict.fromkeys(EVENTS, True), span_ms=SPAN, expected_ms=expected, workers=["a"], generation="g", is_able=False
+    )
+    assert (blind.epochs, blind.workers, blind.lost) == ({}, (), ())
+    await claim(b)
+    assert sorted((await claim(b, "b")).epochs) == sorted(EVENTS)
+
+
+async def test_epochs_grow_though_redis_forgot(join: Join, redis_server: RedisServer) -> None:
+    a = join("a")
+    await claim(a)
+    before = await claim(a, "a")
+    with Redis.from_url(redis_server.address) as client:
+        client.flushall()
+    await claim(a)
+    after = await claim(a, "a")
+    assert all(after.epochs[event] > before.epochs[event] for event in EVENTS)
+
+
+async def test_only_who_holds_an_event_publishes_it_and_the_woken_one_is_refused(join: Join) -> None:
+    a, b = join("a"), join("b")
+    await claim(a, "a")
+    old = (await claim(a, "a")).epochs
+    assert await a.publish([("event-1", old["event-1"], "one")]) == ()
+    await claim(b, "b")
+    new = (await claim(b, "a", "b")).epochs
+    moved = next(iter(new))
+    await b.read(0.01)
+    assert await a.publish([(moved, old[moved], "stale")]) == (moved,)
+    assert await a.publish([(moved, new[moved], "forged")]) == (moved,)
+    assert await b.publish([(moved, old[moved], "stale")]) == (moved,)
+    assert await b.publish([(moved, new[moved], "fresh")]) == ()
+    c = join("c")
+    c.start_over()
+    assert [(answer.event_id, answer.worker, answer.body) for answer in (await c.read(0.01)).answers] == [
+        ("event-1", "a", "one"),
+        (moved, "b", "fresh"),
+    ]
+
+
+async def test_what_is_said_is_kept_once_and_heard_by_who_comes_later(join: Join) -> None:
+    a, b = join("a"), join("b")
+    await a.say({"1": "first", "2": "second"})
+    await b.say({"2": "second", "3": "third"})
+    assert (await join("c").read(0.01)).rows == ["first", "second", "third"]
+
+
+async def test_a_reader_goes_on_where_it_stood(join: Join) -> None:
+    a, b = join("a"), join("b")
+    await claim(a, "a")
+    epochs = (await claim(a, "a")).epochs
+    assert (await b.read(0.01)).answers == []
+    await a.publish([("event-1", epochs["event-1"], "1"), ("event-2", epochs["event-2"], "2")])
+    assert [answer.body for answer in (await b.read(0.01)).answers] == ["1", "2"]
+    await a.release()
+    news = await b.read(0.01)
+    assert (news.answers, news.has_left) == ([], True)
+
+
+async def test_the_platforms_wish_to_wait_reaches_all(join: Join) -> None:
+    a, b = join("a"), join("b")
+    await b.read(0.01)
+    now = await a.time_ms()
+    await a.hold_back(30)
+    await a.hold_back(5)  # which is no sooner
+    assert (await b.read(0.01)).retry_ms - now == pytest.approx(30_000, abs=1000)
+    assert (await claim(b)).retry_ms - now == pytest.approx(30_000, abs=1000)
+
+
+async def test_only_who_holds_the_desk_keeps_and_marks(join: Join, redis_server: RedisServer) -> None:
+    a, b = join("a"), join("b")
+    await claim(a, events={"@desk": True})
+    epoch = (await claim(a, "a", events={"@desk": True})).epochs["@desk"]
+    at_a, at_b = (SharedDesk(redis_server.address, "workspace", name) for name in "ab")
+    assert at_a.keep(epoch, 1, "state 1", {"k": "message"})
+    assert at_a.keep(epoch, 3, "state 3", {"k": "another"})
+    assert not at_a.keep(epoch, 2, "state 2", {})  # a Redis that hung has carried it out too late
+    assert not at_b.keep(epoch, 9, "forged", {})
+    assert (at_b.state(), at_b.messages()) == (("state 3", 3), {"k": "message"})
+    await a.release()
+    assert not at_a.keep(epoch, 4, "stale", {})
+    assert not at_a.mark(epoch, {"k": "sent"})
+    await claim(b, events={"@desk": True})
+    epoch = (await claim(b, "b", events={"@desk": True})).epochs["@desk"]
+    assert at_b.mark(epoch, {"k": "sent"})
+    assert at_b.keep(epoch, 4, "state 4", {})
+    assert at_a.message("k") == "sent"
+    assert at_b.mark(epoch, {"k": ""})
+    assert at_a.message("k") == ""
+    at_a.close()
+    at_b.close()
+
+
+async def test_a_redis_that_hangs_or_is_gone_is_said_within_half_a_second(mortal_server: RedisServer) -> None:
+    store = SharedStore(mortal_server.address, "workspace", "a")
+    await store.time_ms()
+    mortal_server.hang()
+    with pytest.raises(SharedStoreError, match=r"does not answer within 0\.5 s"):
+        await store.say({"1": "row"})
+    mortal_server.wake()
+    await store.say({"2": "row"})
+    mortal_server.kill()
+    with pytest.raises(SharedStoreError, match="Redis"):
+        await store.say({"3": "row"})
+    await store.close()
+
+
+async def test_what_is_not_fit_for_leases_is_said(join: Join, redis_server: RedisServer) -> None:
+    store = join("a")
+    assert await store.faults() == []
+    with Redis.from_url(redis_server.address) as client:
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        client.config_set("appendonly", "no")
+        try:
+            appendonly, policy = await store.faults()
+        finally:
+            client.config_set("maxmemory-policy", "noeviction")
+            client.config_set("appendonly", "yes")
+    assert "set `appendonly yes`" in appendonly
+    assert "set `maxmemory-policy noeviction`" in policy
+
+
+@pytest.mark.parametrize("address", ["redis://redis.example:6379", "redis://10.0.0.1", "http://127.0.0.1", "localhost"])
+def test_an_address_over_which_all_travels_in_clear_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match=r"rediss://|use rediss"):
+        check_address(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["rediss://redis.example", "unix:///run/r.sock", "redis://127.0.0.1", "redis://[::1]:7"]
+)
+def test_an_address_that_nobody_can_listen_on_is_taken(address: str) -> None:
+    check_address(address)
+
+
+def test_a_worker_that_joins_takes_about_its_share() -> None:
+    events = [f"event-{number}" for number in range(3000)]
+    before = {event: first_in_rank(event, ["a", "b"]) for event in events}
+    after = {event: first_in_rank(event, ["c", "b", "a"]) for event in events}
+    moved = [event for event in events if before[event] != after[event]]
+    assert {after[event] for event in moved} == {"c"}
+    assert 800 < len(moved) < 1200
