@@ -228,8 +228,8 @@ async def test_what_is_typed_behind_the_key_of_a_question_goes_nowhere() -> None
 async def test_a_command_of_one_write_is_taken_and_what_is_behind_it_goes_nowhere() -> None:
     async with deck_stage() as stage:
         post(stage.deck, *keys_of("app.command"), *"app.help", "enter", "enter", "escape", "q")
+        await stage.until(lambda: "SCREENS" in stage.text())
         await stage.idle()
-        assert "SCREENS" in stage.text()
         assert stage.deck.is_running
 
 
@@ -242,8 +242,7 @@ async def test_keys_that_wait_for_an_answer_wait_for_nothing_else(passes: int) -
             stage.deck.post_message(Drawn())
             for _ in range(passes):
                 await asyncio.sleep(0)
-        await stage.idle()
-        assert "SCREENS" in stage.text()
+        await stage.until(lambda: "SCREENS" in stage.text())
 
 
 class Busy(Widget, can_focus=True):
