@@ -7,7 +7,7 @@ are masked. A name that a reader does not know is ignored; another meaning needs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import cache
@@ -139,23 +139,32 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
     return Encoded(snapshot, values)
 
 
-def decode(values: Values, readings: Mapping[str, Readings] | None = None) -> Snapshot:
-    """The snapshot of these values, with the samples of its events (by id). Raises UnreadableSnapshotError."""
+def decode(values: Values, readings: Mapping[str, Readings] | None = None, before: Encoded | None = None) -> Snapshot:
+    """The snapshot of these values, with the samples of its events (by id). Raises UnreadableSnapshotError.
+
+    What is the same object as among the values `before` is not made anew.
+    """
+    known: Values = before.values if before else {"events": {}, "alarms": {}, "lists": {}}
+    states = {state.id: state for state in before.snapshot.events} if before else {}
     try:
         if values["version"] != VERSION:
             raise UnreadableSnapshotError(f"it is of version {values['version']}, and {VERSION} is known here")
-        head, order, alarms = values["head"], values["order"], values["alarms"]
-        of_alarm, of_state = _record(alarm.Alarm), _record(EventState)
-        events = []
-        for event_id in order["events"]:
-            found: EventState = of_state.decode(values["events"][event_id])
-            events.append(_with_readings(found, (readings or {}).get(event_id, Readings())))
+        head, order = values["head"], values["order"]
+        alarms = _decode_alarms(values["alarms"], known["alarms"], before.snapshot if before else None)
         return Snapshot(
             **{name: _of_field(Snapshot, name).decode(head[name]) for name in _HEAD},
-            events=tuple(events),
-            alarms=tuple(of_alarm.decode(alarms[key]) for key in order["alarms"]),
-            quiet=tuple(of_alarm.decode(alarms[key]) for key in order["quiet"]),
-            lists=dict(map(_decode_list, values["lists"].values())),
+            events=tuple(
+                _decode_state(
+                    values["events"][event_id],
+                    (readings or {}).get(event_id, _NO_READINGS),
+                    states.get(event_id),
+                    known["events"].get(event_id, {}),
+                )
+                for event_id in order["events"]
+            ),
+            alarms=tuple(alarms[key] for key in order["alarms"]),
+            quiet=tuple(alarms[key] for key in order["quiet"]),
+            lists=_decode_lists(values["lists"], known["lists"], before.snapshot.lists if before else {}),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
@@ -208,17 +217,44 @@ def _encode_lists(snapshot: Snapshot, before: Snapshot, known: Values) -> Values
     return values
 
 
-def _decode_list(values: Values) -> tuple[ResourceKey, CachedList[Any]]:
-    kind, *names = values["key"]
-    key = ResourceKey(ResourceKind(kind), *names)
-    item = _of_type(_ITEMS[key.kind])
-    facts = {member.name: member.coder.decode(values[member.name]) for member in _list_members()}
-    return key, CachedList(tuple(item.decode(row) for row in values["items"]), **facts)
+def _decode_state(values: Values, readings: Readings, before: EventState | None, known: Values) -> EventState:
+    if before is not None and values is known and readings is before.qos.readings:
+        return before
+    found: dict[str, Any] = {}
+    for member in _members(EventState):
+        if member.name not in values:
+            continue
+        value = values[member.name]
+        is_known = before is not None and value is known.get(member.name, _REQUIRED)
+        found[member.name] = getattr(before, member.name) if is_known else member.coder.decode(value)
+    if found["qos"].readings is not readings:
+        found["qos"] = replace(found["qos"], readings=readings)
+    return EventState(**found)
 
 
-def _with_readings(found: EventState, readings: Readings) -> EventState:
-    object.__setattr__(found.qos, "readings", readings)  # made here a moment ago, and not yet anybody's
-    return found
+def _decode_alarms(values: Values, known: Values, before: Snapshot | None) -> dict[str, alarm.Alarm]:
+    was = {_text_of(alarm.key): alarm for alarm in (*before.alarms, *before.quiet)} if before else {}
+    coder = _record(alarm.Alarm)
+    return {
+        key: was[key] if key in was and value is known.get(key) else coder.decode(value)
+        for key, value in values.items()
+    }
+
+
+def _decode_lists(
+    values: Values, known: Values, before: Mapping[ResourceKey, CachedList[Any]]
+) -> dict[ResourceKey, CachedList[Any]]:
+    lists = {}
+    for name, value in values.items():
+        kind, *names = value["key"]
+        key = ResourceKey(ResourceKind(kind), *names)
+        if key in before and value is known.get(name):
+            lists[key] = before[key]
+            continue
+        item = _of_type(_ITEMS[key.kind])
+        facts = {member.name: member.coder.decode(value[member.name]) for member in _list_members()}
+        lists[key] = CachedList(tuple(item.decode(row) for row in value["items"]), **facts)
+    return lists
 
 
 def _text_of(key: Iterable[str]) -> str:
@@ -238,6 +274,7 @@ class _Member(NamedTuple):
 
 
 _REQUIRED = object()
+_NO_READINGS = Readings()
 
 
 def _as_it_is(value: Any) -> Any:

@@ -1,0 +1,218 @@
+"""What a collector knows as it crosses to a deck: the whole of it once, then what changed (collector.md, "Wire"). Pure.
+
+Values are those of `monitor.published`: what is not named there stays behind. Samples go beside them in columns.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, pairwise
+from math import inf
+from typing import Any, TypedDict
+
+from livedeck.monitor import NO_STATUS, EventState, Readings, Snapshot
+from livedeck.monitor.model.readings import MISSING
+from livedeck.monitor.published.codec import Encoded, UnreadableSnapshotError, decode
+from livedeck.monitor.published.difference import Values, apply, diff
+from livedeck.monitor.signal.series import MAX_SAMPLES, first_change
+
+SCHEMA = 1
+"""Of what crosses. A field more keeps it; another meaning needs another."""
+
+LISTED_SAMPLES = 60
+"""Of each event, in a listing, where no other number is asked for."""
+
+
+class UnknownSchemaError(ValueError):
+    """The collector is newer than this deck, in what it means by what it sends."""
+
+
+class Columns(TypedDict):
+    """Samples of one stream, ascending by time (server clock).
+
+    `t0`: of the first (epoch ms), None where there is none; `dt`: ms from each to the next; `v`, `a`: bit/s; `f`:
+    frames/s; `s`: status. None is missing; zero is measured. `after`: of what is held of that stream stays what is not
+    later (epoch ms), then these follow; None: nothing stays. Of another stream nothing ever stays.
+    """
+
+    stream: str
+    after: int | None
+    t0: int | None
+    dt: list[int]
+    v: list[float | None]
+    a: list[float | None]
+    f: list[float | None]
+    s: list[int | None]
+
+
+class Delta(TypedDict):
+    """What is otherwise in a snapshot than in the one before it. `samples`: of the events that have others, by id."""
+
+    values: Values
+    samples: dict[str, Columns]
+
+
+class Listing(TypedDict):
+    """All that is known. `id`: changes are asked for after it. `now`: the collector's clock (epoch ms)."""
+
+    schema: int
+    id: str
+    now: int
+    values: Values
+    samples: dict[str, Columns]
+
+
+def columns(stream: str, readings: Readings, begin: int = 0, after: int | None = None) -> Columns:
+    """The rows from that index on."""
+    times = [_milliseconds(time) for time in readings.time[begin:]]
+    return Columns(
+        stream=stream,
+        after=after,
+        t0=times[0] if times else None,
+        dt=[later - earlier for earlier, later in pairwise(times)],
+        v=_numbers(readings.video[begin:]),
+        a=_numbers(readings.audio[begin:]),
+        f=_numbers(readings.fps[begin:]),
+        s=[None if status == NO_STATUS else status for status in readings.status[begin:]],
+    )
+
+
+def newest(states: Iterable[EventState], count: int) -> dict[str, Columns]:
+    """The last `count` samples of each event that has any."""
+    return {
+        state.id: columns(_stream(state), state.qos.readings, max(0, len(state.qos.readings) - count))
+        for state in states
+        if len(state.qos.readings)
+    }
+
+
+def delta(before: Encoded, after: Encoded) -> Delta:
+    """What whoever knows `before` needs to know `after`."""
+    known = {state.id: state for state in before.snapshot.events}
+    changed = {state.id: _changed(known.get(state.id), state) for state in after.snapshot.events}
+    samples = {event_id: rows for event_id, rows in changed.items() if rows is not None}
+    return Delta(values=diff(before.values, after.values), samples=samples)
+
+
+def _changed(before: EventState | None, after: EventState) -> Columns | None:
+    """What makes the samples of `after` of those before; None where they are the same."""
+    readings, stream = after.qos.readings, _stream(after)
+    if before is None or _stream(before) != stream:
+        return columns(stream, readings) if len(readings) or before is not None else None
+    if readings is before.qos.readings:
+        return None
+    since = _changed_since(before.qos.readings, readings)
+    if since is None:
+        return None
+    begin = bisect_left(readings.time, _milliseconds(since), key=_milliseconds)
+    return columns(stream, readings, begin, _milliseconds(readings.time[begin - 1]) if begin else None)
+
+
+def _changed_since(before: Readings, after: Readings) -> float | None:
+    """Time of the first row that is another or new (epoch s); None where at most old ones fell off the front."""
+    since = first_change(before, after)
+    if since < inf:
+        return since
+    begin = bisect_right(after.time, before.time[-1]) if len(before) else 0
+    return after.time[begin] if begin < len(after) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Those of one stream that are held."""
+
+    stream: str
+    readings: Readings = field(default_factory=Readings)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a reader holds: made by `listed`, and anew by each `changed`. Of samples it may hold fewer than the
+    collector, always the newest."""
+
+    last: Encoded
+    samples: Mapping[str, Samples]
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """As the collector published it, with the samples that are held."""
+        return self.last.snapshot
+
+    @classmethod
+    def listed(cls, listing: Mapping[str, Any]) -> Held:
+        """All of a listing. Raises UnknownSchemaError, UnreadableSnapshotError."""
+        schema = listing.get("schema")
+        if isinstance(schema, int) and schema > SCHEMA:
+            raise UnknownSchemaError(f"COLLECTOR SPEAKS SCHEMA {schema}: upgrade this deck")
+        if schema != SCHEMA:
+            raise UnreadableSnapshotError("it is no listing of a collector")
+        return cls._of(listing, None, {})
+
+    def changed(self, change: Mapping[str, Any]) -> Held:
+        """The same after that delta, which must be the next one. Raises UnreadableSnapshotError."""
+        return self._of(change, self.last, self.samples)
+
+    @classmethod
+    def _of(cls, message: Mapping[str, Any], before: Encoded | None, held: Mapping[str, Samples]) -> Held:
+        try:
+            values = apply(message["values"], before.values) if before else message["values"]
+            news = {event_id: appended(held.get(event_id), rows) for event_id, rows in message["samples"].items()}
+            samples = {event_id: rows for event_id, rows in {**held, **news}.items() if event_id in values["events"]}
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+        readings = {event_id: rows.readings for event_id, rows in samples.items()}
+        return cls(Encoded(decode(values, readings, before), values), samples)
+
+
+def appended(held: Samples | None, rows: Columns) -> Samples:
+    """What is held after these came: the one rule there is, of which late samples, corrections and a new stream are
+    cases. Raises KeyError, TypeError, ValueError where they are no columns."""
+    known = held.readings if held and held.stream == rows["stream"] else Readings()
+    after, news = rows["after"], readings_of(rows)
+    kept = 0 if after is None else bisect_right(known.time, after, key=_milliseconds)
+    begin = min(kept, max(0, kept + len(news) - MAX_SAMPLES))
+    return Samples(
+        rows["stream"],
+        Readings(
+            known.time[begin:kept] + news.time,
+            known.video[begin:kept] + news.video,
+            known.audio[begin:kept] + news.audio,
+            known.fps[begin:kept] + news.fps,
+            known.status[begin:kept] + news.status,
+        ),
+    )
+
+
+def readings_of(rows: Columns) -> Readings:
+    """Columns as the monitor keeps them. Raises KeyError, TypeError, ValueError."""
+    times = [] if rows["t0"] is None else [*accumulate(chain([rows["t0"]], rows["dt"]))]
+    found = Readings(
+        array("d", [time / 1000 for time in times]),
+        _doubles(rows["v"]),
+        _doubles(rows["a"]),
+        _doubles(rows["f"]),
+        array("q", [NO_STATUS if status is None else status for status in rows["s"]]),
+    )
+    if {len(found.video), len(found.audio), len(found.fps), len(found.status)} != {len(times)}:
+        raise ValueError("columns of different lengths")
+    return found
+
+
+def _stream(state: EventState) -> str:
+    return (state.event.stream.id if state.event.stream else None) or ""
+
+
+def _milliseconds(time: float) -> int:
+    return round(time * 1000)
+
+
+def _doubles(numbers: list[float | None]) -> array[float]:
+    return array("d", [MISSING if number is None else number for number in numbers])
+
+
+def _numbers(column: array[float]) -> list[float | None]:
+    """Whole numbers as such: half as long, and most are."""
+    return [None if value != value else int(value) if value.is_integer() else value for value in column]  # noqa: PLR0124
