@@ -104,5 +104,6 @@ def code_of_link(link: ConnectionStatus) -> int:
         ConnectionProblem.RATE_LIMITED,
         ConnectionProblem.REDIRECTED,
         ConnectionProblem.REQUEST_REFUSED,
+        ConnectionProblem.COLLECTOR_REFUSES,
     }
     return REFUSED if link.problem in refusals else UNREACHABLE

@@ -20,6 +20,7 @@ from livedeck.monitor.model.alarm import (
     TimelineEntry,
 )
 from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind, person
+from livedeck.monitor.model.attachment import Attachment, AttachmentState
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
@@ -102,6 +103,8 @@ __all__ = [
     "AlarmState",
     "AlarmTransition",
     "AnswerKind",
+    "Attachment",
+    "AttachmentState",
     "AuditOutcome",
     "BroadcastState",
     "Buckets",

@@ -14,7 +14,7 @@ from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTi
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes, still_valid
-from livedeck.monitor.detection.health import assess, find, is_worse
+from livedeck.monitor.detection.health import assess, find, is_worse, unknown
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.history import History, HistoryReader, StreamKey
@@ -33,8 +33,6 @@ from livedeck.monitor.model.state import (
     EventState,
     Freshness,
     Grade,
-    Health,
-    HealthAssessment,
     IngestState,
     Pattern,
     QosState,
@@ -47,8 +45,6 @@ from livedeck.monitor.polling.schedule import LIST, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import order, series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.text.secrets import masked_line
-
-_NEVER_ASSESSED = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED})
 
 _ANALYSIS_BATCH = 32
 """Samples that are analysed without a pause of the event loop: 1 ms where each of them is bad."""
@@ -275,8 +271,7 @@ class EventTracker:
         case = EventCase(self._analysis, phase, quality, now, self._restreams)
         is_blind = self._is_blind(status, at)
         if is_blind:
-            grade = Grade.NONE if phase.tally in _NEVER_ASSESSED else Grade.STALE
-            assessment = HealthAssessment(Health(grade=grade))
+            assessment = unknown(phase.tally)
         elif before and self._is_assessed and _is_same_case(before, qos, case, self._thresholds):
             assessment = before.assessment
         else:

@@ -12,6 +12,7 @@ from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.ingest import QOS_STALE
 from livedeck.monitor.kinds.kind import AlarmKind, DeckCase, DeckDetector, EndDetector, Incident
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis
+from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.state import (
     BroadcastState,
     ConnectionStatus,
@@ -39,7 +40,8 @@ _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isi
 class MonitorState:
     """What the alarms are evaluated from. `now`: this machine's clock. `history_error`: why nothing is recorded, or
     empty. `is_last`: nothing is asked again, so what failed is told as it is. `ended`: the events that ended on air in
-    the last minute. `notify_error`: which targets of notifications take nothing, or empty."""
+    the last minute. `notify_error`: which targets of notifications take nothing, or empty. `silence`: that of the
+    collector, None where it is heard or there is none."""
 
     events: tuple[EventState, ...]
     connection: ConnectionStatus
@@ -48,6 +50,7 @@ class MonitorState:
     is_last: bool = False
     ended: tuple[EndedEvent, ...] = ()
     notify_error: str = ""
+    silence: Silence | None = None
 
     @property
     def is_unlisted(self) -> bool:
@@ -71,7 +74,7 @@ class ActiveFault(NamedTuple):
 
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
     """Every fault that is there now."""
-    case = DeckCase(state.connection, state.history_error, state.notify_error)
+    case = DeckCase(state.connection, state.history_error, state.notify_error, state.silence)
     faults = {AlarmKey(DECK, finding.kind): _deck_fault(finding, state) for finding in _find_deck(case, thresholds)}
     faults |= _ended_on_air(state.ended)
     for event in drop_unproven(state, thresholds):

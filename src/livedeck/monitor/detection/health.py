@@ -6,6 +6,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,7 +17,9 @@ from livedeck.monitor.kinds.audio import low_audio_limit
 from livedeck.monitor.kinds.kind import AlarmKind, EventCase, EventDetector
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import (
+    BroadcastState,
     Component,
+    EventState,
     Finding,
     Freshness,
     Grade,
@@ -33,6 +36,8 @@ from livedeck.monitor.signal.usual import Usual
 from livedeck.text.values import bits, frames
 
 _EVENT_KINDS = tuple(kind for kind in ALARM_KINDS.values() if not kind.is_of_deck)
+
+_NEVER_ASSESSED = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED})
 
 _SCORED_KINDS = sorted(
     (kind for kind, _ in SAMPLE_KINDS if kind.component is not Component.NONE),
@@ -77,6 +82,18 @@ def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[F
     elif case.is_judged and (interval := case.analysis.intervals.get(kind.name)):
         since = datetime.fromtimestamp(interval.since, UTC)
         yield Finding(kind.name, interval.severity, *interval.evidence, since)
+
+
+def unknown(tally: BroadcastState) -> HealthAssessment:
+    """What is to be said of an event that may have changed unseen: nothing good, and nothing wrong either."""
+    return HealthAssessment(Health(grade=Grade.NONE if tally in _NEVER_ASSESSED else Grade.STALE))
+
+
+def unseen(state: EventState) -> EventState:
+    """The event as it was seen last, where nobody sees it any more."""
+    freshness = Freshness.NEVER if state.qos.freshness is Freshness.NEVER else Freshness.STALE
+    qos = replace(state.qos, freshness=freshness)
+    return replace(state, qos=qos, assessment=unknown(state.phase.tally), is_stale=True)
 
 
 def _find_all(case: EventCase, thresholds: Thresholds) -> tuple[Finding, ...]:

@@ -8,6 +8,7 @@ from math import ceil
 
 from livedeck.monitor.kinds.kind import (
     API_BLIND,
+    COLLECTOR_SILENT,
     PLATFORM,
     AlarmKind,
     DeckCase,
@@ -69,6 +70,13 @@ def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | N
 
 def _observe_notify(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     return Observation(safe(case.notify_error), "targets that take what they are sent") if case.notify_error else None
+
+
+def _observe_silence(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    if case.silence is None:
+        return None
+    since = case.silence.since + timedelta(seconds=case.connection.skew)
+    return Observation(safe(case.silence.reason), "a collector that says what is so", since)
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
@@ -245,6 +253,20 @@ DECK_KINDS = (
             cause="A receiver of notifications is away, or its address or secret has changed.",
             viewers="Nothing; but whoever should be told of faults is not.",
             advice="Watch the alarms here; see `livedeck notify list`, mend the target, then `livedeck notify retry`.",
+        ),
+    ),
+    AlarmKind(
+        name=COLLECTOR_SILENT,
+        severity=Severity.CRITICAL,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_silence),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="The collector that watches for this deck has ended, or the network on the way to it is down.",
+            viewers="Unknown: streams may well go on.",
+            advice="Restart the collector, or let this deck poll by itself; watch the players meanwhile.",
         ),
     ),
     AlarmKind(

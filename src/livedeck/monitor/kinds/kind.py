@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 from livedeck.monitor.model.alarm import Alarm, Diagnosis
+from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.state import (
     BroadcastState,
     Component,
@@ -25,6 +26,7 @@ from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
 
 API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"
+COLLECTOR_SILENT = "COLLECTOR_SILENT"
 RECONNECTING, DROPOUTS = "RECONNECTING", "DROPOUTS"
 """The parents whose children are a class of kinds: see `AlarmKind.parents`."""
 
@@ -144,11 +146,13 @@ class EventDetector:
 @dataclass(frozen=True, slots=True)
 class DeckCase:
     """The deck itself: what a DeckDetector looks at. `history_error`: why nothing can be recorded, or empty;
-    `notify_error`: which targets of notifications take nothing, or empty."""
+    `notify_error`: which targets of notifications take nothing, or empty. `silence`: that of the collector, None where
+    it is heard or there is none."""
 
     connection: ConnectionStatus
     history_error: str = ""
     notify_error: str = ""
+    silence: Silence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from livedeck.client import Room
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer
+from livedeck.monitor.model.attachment import Attachment
 from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
 from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState
@@ -26,7 +27,8 @@ class Snapshot:
     them since then, here and at other decks; `rule_changes`: how events are judged otherwise since then. `bells`: the
     alarms that ring now. `flood`: more alarms came in the last 10 min than a person can follow. `lists`: what was asked
     for on demand. `ended`: the events that ended on air in the last minute. `unreadable`: how many events are missing
-    here, as not even their id could be read.
+    here, as not even their id could be read. `attachment`: the way to the collector that told all this; None where this
+    process asks the platform itself.
     """
 
     seq: int
@@ -43,6 +45,7 @@ class Snapshot:
     lists: Mapping[ResourceKey, CachedList[Any]] = field(default_factory=dict)
     unreadable: int = 0
     ended: tuple[EndedEvent, ...] = ()
+    attachment: Attachment | None = None
 
     @property
     def rooms(self) -> CachedList[Room]:
