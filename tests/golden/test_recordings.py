@@ -7,8 +7,10 @@ test").
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -144,16 +146,22 @@ def test_in_the_deck_of_an_empty_machine_it_shows_the_alarm_and_writes_nothing(t
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"no recording\n" * 40, "file is not a database"),
+        (b"no recording\n" * 40, "it is no history and no recording"),
+        (Path.mkdir, "it is a folder"),
+        (os.mkfifo, "it is no regular file"),
         (None, "there is no such file"),
         (b"", "it is empty"),
         (60, "a newer livedeck made it"),
-        (4096, "malformed"),
+        (4096, "it is damaged: `livedeck history salvage`"),
     ],
 )
-def test_a_file_that_cannot_be_replayed_is_told_why(content: bytes | int | None, words: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_replayed_is_told_why(
+    content: bytes | int | Callable[[Path], None] | None, words: str, tmp_path: Path
+) -> None:
     path = tmp_path / "show.livedeck"
-    if isinstance(content, int):
+    if callable(content):
+        content(path)
+    elif isinstance(content, int):
         whole = bytearray(RECORDINGS[0].read_bytes())
         end = len(whole) if content > 100 else content + 4
         whole[content:end] = (99).to_bytes(4) if content == 60 else b"\xff" * (end - content)

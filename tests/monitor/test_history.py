@@ -322,6 +322,35 @@ async def test_the_logs_tell_what_became_of_alarms_and_of_the_link(opened: Open)
     ]
 
 
+async def test_an_outage_that_two_decks_see_is_told_once_and_two_outages_of_one_are_two(opened: Open) -> None:
+    """Each asks the platform in its own time, and has its own words for what it met."""
+    first, second = await opened(), await opened()
+
+    async def tell(history: History, seconds: float, state: ConnectionState, why: str = "") -> None:
+        link = ConnectionStatus(state, NOW + timedelta(seconds=seconds), why)
+        await history.append(snapshot({}, seconds, link=link))
+        await history.flush()
+
+    for history, later, why in ((first, 0, "no answer"), (second, 4, "refused")):
+        await tell(history, later, ConnectionState.OK)
+        await tell(history, later + 100, ConnectionState.BLIND, why)
+    await tell(first, 400, ConnectionState.OK)
+    await tell(second, 401, ConnectionState.OK)
+    for seconds, state in ((410, ConnectionState.BLIND), (412, ConnectionState.OK)):
+        await tell(first, seconds, state)
+    turns = [(record.at, record.state, record.why) for record in await second.connection_log(NOW)]
+    assert turns == [
+        (NOW + timedelta(seconds=seconds), state, why)
+        for seconds, state, why in (
+            (0, ConnectionState.OK, ""),
+            (100, ConnectionState.BLIND, "no answer"),
+            (400, ConnectionState.OK, ""),
+            (410, ConnectionState.BLIND, ""),
+            (412, ConnectionState.OK, ""),
+        )
+    ]
+
+
 async def test_what_people_did_and_were_told_comes_back(opened: Open) -> None:
     history = await opened()
     edits = (FieldChange("title", "Evening", "Morning"),)

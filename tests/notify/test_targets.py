@@ -68,7 +68,11 @@ async def test_a_webhook_gets_the_json_signed_under_its_key_and_no_token(sink: S
     ("status", "headers", "expected"),
     [
         (204, {}, Delivery(is_taken=True, answer="204")),
-        (302, {"Location": "/elsewhere"}, Delivery(is_taken=False, answer="302")),
+        (
+            302,
+            {"Location": "/elsewhere"},
+            Delivery(is_taken=False, answer="302 a redirect, which is not followed: use the final address"),
+        ),
         (400, {}, Delivery(is_taken=False, answer="400", is_refused=True)),
         (404, {}, Delivery(is_taken=False, answer="404")),
         (429, {"Retry-After": "17"}, Delivery(is_taken=False, answer="429", retry_after=17.0)),

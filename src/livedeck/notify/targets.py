@@ -69,7 +69,9 @@ class Webhook:
         if self.secret:
             headers["X-Livedeck-Signature"] = f"sha256={sign(self.secret, body)}"
         answer = await self.post("POST", self.address, headers, body)
-        words = f"{answer.status} {answer.text}".strip() if answer.status else answer.text
+        is_redirect = 300 <= answer.status < 400
+        text = "a redirect, which is not followed: use the final address" if is_redirect else answer.text
+        words = f"{answer.status} {text}".strip() if answer.status else text
         return Delivery(200 <= answer.status < 300, words, answer.status in _REFUSED, answer.retry_after)
 
 

@@ -150,7 +150,6 @@ class Report:
     made: datetime
     events: tuple[EventFacts, ...]
     unwatched: Spans = ()
-    deck: tuple[Entry, ...] = ()
 
 
 def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mapping[datetime, int] | None) -> EventFacts:
@@ -192,10 +191,9 @@ def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
 
 
 def report_of(title: str, recorded: Recorded, events: Sequence[EventFacts], made: datetime) -> Report:
-    """These events, and what the deck itself has to say of the time."""
+    """These events, and when nobody watched."""
     order = sorted(events, key=lambda facts: facts.on_air[0].since if facts.on_air else facts.span.since)
-    deck = tuple(entry for entry in timeline(recorded) if entry.kind in {EntryKind.LINK, EntryKind.WATCH})
-    return Report(title, recorded.span, made, tuple(order), unwatched(recorded), deck)
+    return Report(title, recorded.span, made, tuple(order), unwatched(recorded))
 
 
 def _samples(recorded: Recorded) -> Readings:

@@ -30,6 +30,9 @@ from livedeck.text.secrets import masked_line
 _MAX_ANSWER = 2000
 """Bytes of an answer that are read: words for a person."""
 
+_MAX_WORDS = 120
+"""Letters of it that are shown: a line."""
+
 _TIMEOUT = 10.0
 """Seconds for the whole of it."""
 
@@ -67,9 +70,9 @@ class Outgoing:
             async with asyncio.timeout(_TIMEOUT), self.open(method, address, sent, body) as incoming:
                 text = await _beginning(incoming)
                 wait = retry_after(incoming.headers, datetime.now(UTC))
-                return Reply(incoming.status, masked_line(text.decode(errors="replace"), 300), wait)
+                return Reply(incoming.status, masked_line(text.decode(errors="replace"), _MAX_WORDS), wait)
         except (Misconfigured, Unreachable, Unreadable) as error:
-            return Reply(0, masked_line(error, 300))
+            return Reply(0, masked_line(error, _MAX_WORDS))
         except TimeoutError:
             return Reply(0, "no answer (timeout)")
 

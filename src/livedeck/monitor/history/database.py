@@ -116,6 +116,8 @@ _ADVICE = {
     sqlite3.SQLITE_PERM: "it may not be written: chmod u+w it and its folder, or set `history` to another file",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check its folder, or set `history` to another file",
     sqlite3.SQLITE_IOERR: "the disk fails: check it, or set `history` to another file",
+    sqlite3.SQLITE_CORRUPT: "it is damaged: `livedeck history salvage` saves what can be read",
+    sqlite3.SQLITE_NOTADB: "it is no history and no recording",
 }
 
 CORRUPT = "corrupt"
@@ -143,6 +145,8 @@ class Database:
     def __init__(self, path: Path | None, *, reads: bool = False, limit: int | None = None) -> None:
         self.path, self._reads = path, reads
         with self._named():
+            if path:
+                check_file(path, reads=reads)
             if path and not reads:
                 _make_private(path)
             self.inode = path.stat().st_ino if path else 0  # before: another deck may set it aside from now on
@@ -251,6 +255,17 @@ class Database:
             raise StorageError(self.path, reason, aside=CORRUPT if code in _CORRUPT else "") from error
         except OSError as error:
             raise StorageError(self.path, f"{error.strerror}: set `history` to another file") from error
+
+
+def check_file(path: Path, *, reads: bool = True) -> None:
+    """Raise StorageError where that path leads to no file; a pipe would keep who opens it waiting. One that is to be
+    written may be yet to come."""
+    if not path.is_file() and (reads or path.exists()):
+        advice = "" if reads else ": set `history` to another file"
+        reason = (
+            "it is a folder" if path.is_dir() else "it is no regular file" if path.exists() else "there is no such file"
+        )
+        raise StorageError(path, f"{reason}{advice}")
 
 
 def set_aside(path: Path, now: datetime, word: str = CORRUPT) -> Path:

@@ -207,7 +207,7 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
     records = [AlarmRecord.of(change, process, now.link.clock_offset) for change in now.changes]
     entries = [journal.entry(record, record.at, record.event_id) for record in records]
     if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
-        entries.append(journal.entry(LinkRecord.of(now.link), now.at, ""))
+        entries.append(journal.entry(LinkRecord.of(now.link, process), now.at, ""))
     current = _readings_by_stream(now)
     last = _readings_by_stream(before) if before else {}
     has_changed = current.keys() != last.keys() or any(last[key] is not readings for key, readings in current.items())

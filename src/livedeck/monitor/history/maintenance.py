@@ -12,7 +12,7 @@ from tempfile import gettempdir
 from typing import NamedTuple
 
 from livedeck.monitor.history import answers, events, journal, samples
-from livedeck.monitor.history.database import Database, StorageError
+from livedeck.monitor.history.database import Database, StorageError, check_file
 from livedeck.monitor.history.salvage import is_sound_row
 from livedeck.monitor.history.samples import SLOT
 from livedeck.monitor.model.records import StreamRecord
@@ -127,8 +127,7 @@ def vacuum(path: Path) -> tuple[int, int]:
 
 
 def _patient(path: Path) -> Database:
-    if not path.exists():
-        raise StorageError(path, "there is no such file")
+    check_file(path)
     db = Database(path)
     db.run(f"PRAGMA busy_timeout = {_PATIENCE}")
     return db

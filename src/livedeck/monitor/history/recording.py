@@ -154,8 +154,6 @@ def _event_of(item: Any) -> Any:
 
 def check_recording(path: Path) -> None:
     """Find out whether that file, a recording or a history, can be replayed. Raises StorageError, saying why not."""
-    if not path.is_file():
-        raise StorageError(path, "there is no such file")
     with closing(Database(path, reads=True)) as db:
         if not db.rows("SELECT 1 FROM sqlite_master WHERE name = 'sample'"):
             raise StorageError(path, "it is empty")

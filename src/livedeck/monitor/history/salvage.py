@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
 from livedeck.monitor.history import answers, journal, samples
-from livedeck.monitor.history.database import TABLES, Database, StorageError, microseconds
+from livedeck.monitor.history.database import TABLES, Database, StorageError, check_file, microseconds
 from livedeck.monitor.history.pages import PageFile, Row
 from livedeck.monitor.history.samples import SLOT, StreamKey
 from livedeck.monitor.model.alarm import Alarm
@@ -96,6 +96,7 @@ def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) 
     Called again it saves nothing twice. `limit`: seconds. Raises StorageError and OSError where neither file can be
     used at all.
     """
+    check_file(damaged)
     db = Database(into)
     try:
         db.run(f"PRAGMA busy_timeout = {_PATIENCE}")

@@ -20,7 +20,7 @@ from typing import TypeVar
 import structlog
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarms, answers, events, journal, learnt, published, samples
+from livedeck.monitor.history import alarms, answers, events, journal, learnt, links, published, samples
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.salvage import salvage_in_process
@@ -257,7 +257,10 @@ class HistoryWriter:
             return
         with writer.db.transaction():
             answers.write(writer.db, batch.answers)
-            journal.write(writer.db, events.untold(writer.db, alarms.untold(writer.db, batch.entries)))
+            entries: Iterable[Entry] = batch.entries
+            for untold in (alarms.untold, links.untold, events.untold):
+                entries = untold(writer.db, entries)
+            journal.write(writer.db, entries)
             alarms.keep(writer.db, batch.alarms.values())
             learnt.keep(writer.db, batch.learnt, journal.milliseconds(self._now))
         with writer.db.transaction():  # of its own: whatever fails here, what was done is kept

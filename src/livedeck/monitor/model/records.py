@@ -75,17 +75,18 @@ class AlarmRecord:
 
 @dataclass(frozen=True, slots=True)
 class LinkRecord:
-    """The connection to the platform changed."""
+    """The connection to the platform changed, as that `process` tells."""
 
     at: datetime
     state: ConnectionState
     trouble: ConnectionProblem
     why: str = ""
+    process: str = ""
 
     @classmethod
-    def of(cls, link: ConnectionStatus) -> LinkRecord:
+    def of(cls, link: ConnectionStatus, process: str = "") -> LinkRecord:
         """The record of that link, as it became what it is."""
-        return cls(link.since, link.state, link.problem, masked_line(link.reason))
+        return cls(link.since, link.state, link.problem, masked_line(link.reason), process)
 
 
 @dataclass(frozen=True, slots=True)
