@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from cli.browsing import CHROMIUM, browser
 from cli.wall_stage import model_of, served
-from livedeck.cli.wall_exposure import Exposure
+from livedeck.cli.exposure import Exposure
 from livedeck.monitor import Snapshot
 from ui.wall_stage import evening
 

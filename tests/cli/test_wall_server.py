@@ -15,8 +15,8 @@ from pydantic import SecretStr
 
 from cli.test_picture_size import PICTURES
 from cli.wall_stage import data_of, model_of, served, with_poster
-from livedeck.cli import wall_server
-from livedeck.cli.wall_exposure import Exposure
+from livedeck.cli import http_server, wall_server
+from livedeck.cli.exposure import Exposure
 from livedeck.cli.wall_posters import MAX_BYTES
 from livedeck.cli.wall_server import MAX_VIEWERS
 from livedeck.cli.wiring import make_api
@@ -179,7 +179,7 @@ async def test_one_browser_too_many_is_refused_and_let_in_once_another_has_left(
 
 @pytest.mark.parametrize("beginning", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"])
 async def test_a_peer_that_never_ends_its_request_is_cut(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wall_server, "HEAD_SECONDS", 0)
+    monkeypatch.setattr(http_server, "HEAD_SECONDS", 0)
     async with served() as outlet, asyncio.timeout(30):
         reader, writer = await asyncio.open_connection("127.0.0.1", outlet.port)
         writer.write(beginning)
@@ -189,10 +189,11 @@ async def test_a_peer_that_never_ends_its_request_is_cut(beginning: bytes, monke
 
 
 async def test_a_peer_that_never_reads_gives_its_place_back(known: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wall_server, "SENDING_SECONDS", 0)
+    monkeypatch.setattr(http_server, "SENDING_SECONDS", 0)
+    monkeypatch.setattr(http_server, "SEND_BUFFER", 4096)
     monkeypatch.setattr(wall_server, "MAX_VIEWERS", 1)
     models = [model_of(many(known, count)) for count in (60, 0)]
-    async with served(models[0], send_buffer=4096) as outlet, asyncio.timeout(60):
+    async with served(models[0]) as outlet, asyncio.timeout(60):
         loop, refusals = asyncio.get_running_loop(), 0
         with socket.socket() as deaf:
             deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

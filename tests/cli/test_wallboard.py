@@ -17,8 +17,8 @@ from structlog.testing import capture_logs
 
 from cli.commands import called
 from livedeck.atomic_file import replace_file
+from livedeck.cli.exposure import Exposure
 from livedeck.cli.screenshots import EVENING
-from livedeck.cli.wall_exposure import Exposure
 from livedeck.cli.wall_picture import SvgPublisher
 from livedeck.cli.wallboard import parse_terms
 from livedeck.cli.wiring import make_api, make_monitor

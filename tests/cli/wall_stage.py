@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,8 +11,8 @@ from datetime import timedelta
 from http.client import HTTPConnection, HTTPResponse
 from typing import Any
 
+from livedeck.cli.exposure import Exposure
 from livedeck.cli.screenshots import EVENING
-from livedeck.cli.wall_exposure import Exposure
 from livedeck.cli.wall_posters import Fetch, Posters
 from livedeck.cli.wall_server import PagePublisher, serve_wall
 from livedeck.client import Poster, Secret, Unreachable
@@ -83,16 +82,14 @@ class Outlet:
 
 @asynccontextmanager
 async def served(
-    *models: WallModel, fetch: Fetch = unreachable, exposure: Exposure | None = None, send_buffer: int = 0
+    *models: WallModel, fetch: Fetch = unreachable, exposure: Exposure | None = None
 ) -> AsyncIterator[Outlet]:
-    """A wall that shows the last of these models. `fetch`: how posters are had. `send_buffer`: the kernel's, bytes."""
+    """A wall that shows the last of these models. `fetch`: how posters are had."""
     exposure = exposure or Exposure(0)
     publisher = PagePublisher(STILL)
     for model in models:
         publisher.publish(model)
     with exposure.listen() as listener:
-        if send_buffer:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         posters = Posters(fetch, asyncio.get_running_loop().time)
         async with serve_wall(listener, publisher, posters, exposure, theme="dark") as address:
             yield Outlet(address, publisher)

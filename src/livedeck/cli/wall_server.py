@@ -1,27 +1,24 @@
-"""The wall as a page: what is served, to whom, and for how long a peer is waited for."""
+"""The wall as a page: what is served, and to whom."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from importlib.resources import files
 
-import h11
-import uvicorn
 from msgspec import json
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import ASGIApp
 
-from livedeck.cli.wall_exposure import Exposure
+from livedeck.cli.exposure import Exposure
+from livedeck.cli.http_server import OwnName, serve_app
 from livedeck.cli.wall_posters import Posters
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
@@ -31,11 +28,6 @@ from livedeck.ui.wallboard.page_style import page_stylesheet
 
 MAX_VIEWERS = 32
 """Browsers that are kept up to date at a time."""
-
-MAX_CONNECTIONS = 4 * MAX_VIEWERS
-
-HEAD_SECONDS, SENDING_SECONDS = 10, 30
-"""How long a peer may take for the head of a request, and to take any of what it is sent."""
 
 SILENT_SECONDS = 5.0
 """After so long without a new picture a comment is sent: who has left is noticed by that."""
@@ -126,7 +118,8 @@ class WallPages:
             Route("/updates", self._updates),
             Route("/posters/{key}", self._poster),
         ]
-        return Starlette(routes=routes, middleware=[Middleware(_OwnName, exposure=exposure)])
+        refusal = "this is no name of this wall; start it with --http-host, or have the proxy name its address\n"
+        return OwnName(Starlette(routes=routes), exposure, PlainTextResponse(refusal, 400))
 
     async def _file(self, request: Request) -> Response:
         """A file of the page, or 304 to whoever has it already."""
@@ -184,77 +177,14 @@ def _digest(content: bytes) -> str:
     return blake2b(content, digest_size=12).hexdigest()
 
 
-class _OwnName:
-    """Refuses what was asked of another name."""
-
-    def __init__(self, app: ASGIApp, exposure: Exposure) -> None:
-        self._app, self._exposure = app, exposure
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        names = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"]
-        if len(names) == 1 and self._exposure.allows(names[0]):
-            await self._app(scope, receive, send)
-        else:
-            refusal = "this is no name of this wall; start it with --http-host, or have the proxy name its address\n"
-            await PlainTextResponse(refusal, 400)(scope, receive, send)
-
-
 @asynccontextmanager
 async def serve_wall(
     listener: socket.socket, publisher: PagePublisher, posters: Posters, exposure: Exposure, *, theme: str = ""
 ) -> AsyncIterator[str]:
     """Serve the page there while the block runs; its address."""
-    server = _Server(
-        uvicorn.Config(
-            WallPages(publisher, posters, exposure, theme).app(exposure),
-            http=_Connection,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=MAX_CONNECTIONS,
-            timeout_graceful_shutdown=1,
-        )
-    )
-    task = asyncio.create_task(server.serve(sockets=[listener]))
-    host, port, *_ = listener.getsockname()
-    try:
-        yield f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-    finally:
-        publisher.end()
-        server.should_exit = True
-        await task
-
-
-class _Server(uvicorn.Server):
-    """uvicorn that takes no signals, for the wall ends it, and waits for no peer without an end."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def on_tick(self, counter: int) -> bool:
-        """Called ten times a second."""
-        for connection in [*self.server_state.connections]:
-            if isinstance(connection, _Connection):
-                connection.end_overdue(asyncio.get_running_loop().time())
-        return await super().on_tick(counter)
-
-
-class _Connection(H11Protocol):
-    """HTTP by h11, cut where the peer neither asks nor takes what it asked for."""
-
-    _owed: tuple[object, ...] = ()
-    _owed_since = 0.0
-
-    def end_overdue(self, now: float) -> None:
-        """Cut it where the peer has owed us the same for too long; uvicorn sees to what is idle between requests."""
-        unsent = self.transport.get_write_buffer_size()
-        is_asking = self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None
-        owed = (self.cycle, unsent) if unsent or is_asking else ()
-        if owed != self._owed:
-            self._owed, self._owed_since = owed, now
-        elif owed and now - self._owed_since >= (SENDING_SECONDS if unsent else HEAD_SECONDS):
-            self.transport.abort()  # a close would wait for the peer to take what is left
+    app = WallPages(publisher, posters, exposure, theme).app(exposure)
+    async with serve_app(listener, app, max_connections=4 * MAX_VIEWERS) as address:
+        try:
+            yield address
+        finally:
+            publisher.end()

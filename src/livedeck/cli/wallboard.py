@@ -12,11 +12,11 @@ import click
 
 from livedeck.atomic_file import resolve_target
 from livedeck.cli.exit_codes import FAULT, run
+from livedeck.cli.exposure import LOOPBACK, ORIGIN, Exposure
 from livedeck.cli.imports import lasting_imports
 from livedeck.cli.options import appearance, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
-from livedeck.cli.wall_exposure import LOOPBACK, ORIGIN, Exposure
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
 from livedeck.client import Api
 from livedeck.environment import log_path, no_screen_reason

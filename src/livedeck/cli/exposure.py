@@ -1,4 +1,4 @@
-"""Where the wall is served as a page: at which address, under which names, and in whose frames."""
+"""Where something is served to others: at which address, under which names, and in whose frames."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ ORIGIN = re.compile(r"'self'|https?://(\[[0-9a-f:.]+\]|(\*\.)?[a-z0-9.-]+)(:[0-9
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """Where the page is served, and who may hold it in a frame.
+    """Where it is served, and who may hold a page of it in a frame.
 
-    `host`: an address or a name of this machine; `port` 0 takes any free one. `frame_ancestors`: origins.
+    `host`: an address or a name of this machine; `port` 0 takes any free one. `names`: under which it is asked for,
+    too, as a proxy passes them on. `frame_ancestors`: origins.
     """
 
     port: int
     host: str = LOOPBACK
     frame_ancestors: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
@@ -40,12 +42,12 @@ class Exposure:
             raise OSError(error.errno, reason, self.place) from None
 
     def allows(self, host: str) -> bool:
-        """Whether a request under that name is meant for this wall.
+        """Whether a request under that name is meant for what is served here.
 
         A page of elsewhere can have its own name lead here, but it cannot make that name ours, or an address.
         """
         name = re.sub(r":[0-9]*$", "", host.lower())
-        if name in {"localhost", self.host.lower()}:
+        if name in {"localhost", self.host.lower(), *map(str.lower, self.names)}:
             return True
         try:
             ip_address(name.strip("[]"))

@@ -1,0 +1,94 @@
+"""Serving HTTP from a socket of ours: under our own names, and waiting for no peer without an end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import h11
+import uvicorn
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from livedeck.cli.exposure import Exposure
+
+HEAD_SECONDS, SENDING_SECONDS = 10, 30
+"""How long a peer may take for the head of a request, and to take any of what it is sent."""
+
+SEND_BUFFER = 256 * 1024
+"""Bytes that the system keeps for a peer that takes nothing; by itself it keeps up to 4 MB of each."""
+
+
+@asynccontextmanager
+async def serve_app(listener: socket.socket, app: ASGIApp, *, max_connections: int) -> AsyncIterator[str]:
+    """Serve it there while the block runs; its address. Streams that never end must be ended by then."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=_Connection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=max_connections,
+            timeout_graceful_shutdown=1,
+        )
+    )
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    host, port, *_ = listener.getsockname()
+    try:
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+    finally:
+        server.should_exit = True
+        await task
+
+
+class OwnName:
+    """Refuses what was asked of another name."""
+
+    def __init__(self, app: ASGIApp, exposure: Exposure, refusal: Response) -> None:
+        self._app, self._exposure, self._refusal = app, exposure, refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        names = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"]
+        is_own = len(names) == 1 and self._exposure.allows(names[0])
+        await (self._app if is_own else self._refusal)(scope, receive, send)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that takes no signals, for whoever serves ends it, and waits for no peer without an end."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second."""
+        for connection in [*self.server_state.connections]:
+            if isinstance(connection, _Connection):
+                connection.end_overdue(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
+
+class _Connection(H11Protocol):
+    """HTTP by h11, cut where the peer neither asks nor takes what it asked for."""
+
+    _owed: tuple[object, ...] = ()
+    _owed_since = 0.0
+
+    def end_overdue(self, now: float) -> None:
+        """Cut it where the peer has owed us the same for too long; uvicorn sees to what is idle between requests."""
+        unsent = self.transport.get_write_buffer_size()
+        is_asking = self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None
+        owed = (self.cycle, unsent) if unsent or is_asking else ()
+        if owed != self._owed:
+            self._owed, self._owed_since = owed, now
+        elif owed and now - self._owed_since >= (SENDING_SECONDS if unsent else HEAD_SECONDS):
+            self.transport.abort()  # a close would wait for the peer to take what is left
