@@ -53,6 +53,9 @@ tenth of a second."""
 _MAX_TOLD = 6
 """Limits that one line names: a person reads no more of them at once."""
 
+_MAX_FOCUS = 8
+"""Events that are asked for more often at a time: however many look, the platform is not to notice."""
+
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
 _MEANT_FOR = timedelta(minutes=2)
@@ -103,7 +106,7 @@ class Monitor:
         self._losses = LossMeter(self._limits.base)
         self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
-        self._focus: str | None = None
+        self._focus: dict[str, str] = {}  # by viewer, the last that turned to another event behind the others
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
         self._shared: History | HistoryReader | None = history or answers
         self._answers: list[AlarmAnswer] = []  # since the last snapshot
@@ -132,6 +135,11 @@ class Monitor:
                 following.cancel()
             await self._poller.close()
 
+    @property
+    def snapshot(self) -> Snapshot:
+        """All that was known last."""
+        return self._last
+
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
         """The first snapshot that is worth reporting, after `timeout` seconds at most.
 
@@ -150,22 +158,24 @@ class Monitor:
         self._poller.expedite()
         self._awake.set()
 
-    async def take_as_usual(self, event_id: str) -> bool:
+    async def take_as_usual(self, event_id: str, actor: str = "") -> bool:
         """Judge that event by what its newest samples show, from the next one on: somebody has looked and says that it
-        is as it should be. False where there are no samples."""
+        is as it should be. False where there are no samples. `actor`: who says so; empty: whoever acts here."""
         tracker = self._world.find(event_id)
         newest = tracker.newest if tracker else None
         if tracker is None or newest is None:
             return False
-        await self._rule(UsualMark.of(event_id, tracker.stream_id or "", newest, self._machine_time(), self.actor))
+        by, stream_id = actor or self.actor, tracker.stream_id or ""
+        await self._rule(UsualMark.of(event_id, stream_id, newest, self._machine_time(), by))
         return True
 
-    async def choose_profile(self, event_id: str, profile: Profile | None) -> bool:
-        """Say what that event consists of; None: what the settings say. False where that is how it is already."""
+    async def choose_profile(self, event_id: str, profile: Profile | None, actor: str = "") -> bool:
+        """Say what that event consists of; None: what the settings say. False where that is how it is already.
+        `actor`: who says so; empty: whoever acts here."""
         if self._rulings.profile_of(event_id) is profile:
             return False
         at = self._rulings.next_moment(event_id, self._machine_time())
-        await self._rule(ProfileChoice(at, event_id, profile, self.actor))
+        await self._rule(ProfileChoice(at, event_id, profile, actor or self.actor))
         return True
 
     def _machine_time(self) -> datetime:
@@ -214,9 +224,16 @@ class Monitor:
             more = f" and {len(texts) - _MAX_TOLD} more" if len(texts) > _MAX_TOLD else ""
             self._tell(", ".join(texts[:_MAX_TOLD]) + more, event_id)
 
-    def set_focus(self, event_id: str | None) -> None:
-        """Poll that event's samples more often: somebody is looking at it. None: no event's."""
-        self._focus = event_id
+    def set_focus(self, event_id: str | None, viewer: str = "") -> None:
+        """Poll that event's samples more often: that viewer is looking at it. None: at no event.
+
+        Of many viewers those that turned to another event last count, up to `_MAX_FOCUS` events.
+        """
+        if self._focus.get(viewer) == event_id:
+            return
+        self._focus.pop(viewer, None)
+        if event_id is not None:
+            self._focus[viewer] = event_id
         self._awake.set()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
@@ -452,7 +469,8 @@ class Monitor:
             _log.warning("the clock of this machine was set", seconds=change.seconds)
 
     def _schedule(self) -> PollSchedule:
-        of_events = schedule_events(self._last.events, self._server_time(), self._focus, self._world.cadence)
+        focus = [*dict.fromkeys(reversed(self._focus.values()))][:_MAX_FOCUS]
+        of_events = schedule_events(self._last.events, self._server_time(), focus, self._world.cadence)
         of_ended = self._ended_streams.schedule(self._clock.monotonic())
         return {**of_events, **of_ended, **self.on_demand.schedule()}
 

@@ -109,7 +109,9 @@ class ResourceCache:
         watched = tuple(keys)
         if self._watched.get(viewer, ()) == watched:
             return False
-        self._watched[viewer] = watched
+        self._watched.pop(viewer, None)
+        if watched:
+            self._watched[viewer] = watched
         return not self._current.issuperset(watched)
 
     def refresh(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
@@ -53,9 +53,12 @@ def is_on_platform(key: PollKey) -> bool:
 
 
 def schedule_events(
-    states: Iterable[EventState], now: datetime, focus: str | None, cadence: Cadence
+    states: Iterable[EventState], now: datetime, focus: Collection[str], cadence: Cadence
 ) -> dict[PollKey, PollSpec]:
-    """The wanted calls of the events at `now` (server time), the states being worst first."""
+    """The wanted calls of the events at `now` (server time), the states being worst first.
+
+    `focus`: ids of those that somebody looks at.
+    """
     states = tuple(states)
     near = any(
         _is_near_start(state.phase, now, cadence) or _has_unsettled_restream(state) or _is_falling_silent(state)
@@ -66,7 +69,7 @@ def schedule_events(
         interval = qos_interval(state.event, state.phase, now, cadence)
         if interval is not None:
             rank = 1 if state.phase.tally.expects_signal else 2
-            schedule[state.id] = PollSpec(cadence.qos_focus if state.id == focus else interval, rank)
+            schedule[state.id] = PollSpec(cadence.qos_focus if state.id in focus else interval, rank)
     return schedule
 
 

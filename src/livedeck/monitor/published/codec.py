@@ -93,6 +93,9 @@ _ITEMS: Mapping[ResourceKind, type] = {
 }
 """The lists that cross; the cues of a subtitle track are a file."""
 
+SHARED_LISTS = frozenset(_ITEMS)
+"""The kinds of lists that cross."""
+
 _RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice}
 
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "answers", "rule_changes", "bells")
@@ -168,6 +171,22 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+
+
+def encode_record(record: Any) -> Values:
+    """The values of one object of those that cross."""
+    kind: Any = type(record)
+    values: Values = _record(kind).encode(record)
+    return values
+
+
+def decode_alarm(values: Values) -> alarm.Alarm:
+    """The alarm of these values. Raises UnreadableSnapshotError."""
+    try:
+        found: alarm.Alarm = _record(alarm.Alarm).decode(values)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+    return found
 
 
 def known_samples(values: Values) -> dict[str, KnownSamples]:

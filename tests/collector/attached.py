@@ -1,0 +1,91 @@
+"""Decks as a collector sees them: who asks is known by a token, and what is asked goes by HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import httpx
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from livedeck.collector.commands import request_of
+from livedeck.monitor import AlarmCommand
+
+
+class Caller(NamedTuple):
+    """Whose token it is, and what it may."""
+
+    name: str
+    may: str
+
+
+CALLERS = {"anna": "act", "bert": "act", "wall": "read", "prometheus": "metrics"}
+
+
+class Doorkeeper:
+    """Stands in for the tokens: the name is the token."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        token = dict(scope["headers"]).get(b"authorization", b"").decode().removeprefix("Bearer ")
+        caller = Caller(token, CALLERS[token]) if token in CALLERS else None
+        await self._app({**scope, "state": {"caller": caller}}, receive, send)
+
+
+def app(*routes: Route) -> ASGIApp:
+    """These routes behind that door."""
+    return Doorkeeper(Starlette(routes=list(routes)))
+
+
+class Answered(NamedTuple):
+    """What came back: the status, and the object."""
+
+    status: int
+    body: dict[str, Any]
+
+
+class Attached:
+    """A deck with a token, in the process of the collector. `get` and `post` are those of a link."""
+
+    def __init__(self, routes: list[Route], token: str = "anna") -> None:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=app(*routes)), base_url="http://collector", headers=headers
+        )
+
+    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answered:
+        """Send bytes as they are, anything else as JSON."""
+        content = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        response = await self._http.request(method, path, content=content, headers=names)
+        return Answered(response.status_code, response.json())
+
+    async def post(self, path: str, body: Any = None, **headers: str) -> Answered:
+        """The answer to a command."""
+        return await self.ask("POST", path, body, **headers)
+
+    async def command(self, command: AlarmCommand) -> Answered:
+        """As a deck sends it."""
+        path, body = request_of(command)
+        return await self.post(path, body, idempotency_key=command.uid)
+
+    async def get(self, path: str, query: str = "") -> dict[str, Any]:
+        """What a link gives back."""
+        response = await self._http.get(f"{path}?{query}" if query else path)
+        assert response.status_code == 200, response.text
+        values: dict[str, Any] = response.json()
+        return values
+
+    async def close(self) -> None:
+        """Leave."""
+        await self._http.aclose()
+
+
+def fields(answered: Answered, *names: str) -> Mapping[str, Any]:
+    """Those of its alarm."""
+    return {name: answered.body["alarm"].get(name) for name in names}

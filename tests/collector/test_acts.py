@@ -1,0 +1,350 @@
+"""What persons do at attached decks: one answer for all, by the token's name, and nothing unseen is silenced."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from math import inf
+from random import Random
+from typing import Any
+
+import pytest
+
+from collector.attached import Attached, fields
+from livedeck.client import Api
+from livedeck.collector import acts
+from livedeck.collector.acts import MAX_DECKS, Interests, Pokes, routes
+from livedeck.collector.commands import VERBS, command_of, key_text, parse_key, request_of
+from livedeck.collector.endpoints import MAX_BODY
+from livedeck.monitor import (
+    ActionRecord,
+    Alarm,
+    AlarmCommand,
+    AlarmKey,
+    AnswerKind,
+    AuditOutcome,
+    BroadcastState,
+    History,
+    IntentRecord,
+    Monitor,
+    Profile,
+    ResourceKey,
+    ResourceKind,
+    Severity,
+    Shown,
+    Snapshot,
+)
+from livedeck.monitor.published.codec import decode_alarm
+from monitor.stage import NOW, Stage, event
+from monitor.test_restart import MovedClock
+from virtual_clock import VirtualClock
+
+KEY = AlarmKey("one", "RECONNECTING")
+AT = 240.0
+"""Seconds from NOW: the encoder fell silent four minutes ago."""
+
+
+@dataclass
+class Room:
+    """A collector that watches an event whose encoder fell silent, and two decks."""
+
+    stage: Stage
+    monitor: Monitor
+    snapshots: AsyncGenerator[Snapshot, None]
+    history: History
+    anna: Attached
+    bert: Attached
+    wall: Attached
+
+    async def until(self, is_so: Callable[[Snapshot], object]) -> Snapshot:
+        """The next snapshot that is so."""
+        async with asyncio.timeout(20):
+            while not is_so(snapshot := await anext(self.snapshots)):
+                pass
+        return snapshot
+
+    def standing(self) -> Alarm:
+        """The alarm as the collector has it now."""
+        alarm = self.monitor.find_alarm(KEY)
+        assert alarm
+        return alarm
+
+    def command(self, kind: AnswerKind, **said: Any) -> AlarmCommand:
+        """On the alarm as it stands."""
+        return AlarmCommand(KEY, kind, **{"shown": self.standing().shown, **said})
+
+
+@pytest.fixture
+async def room() -> AsyncIterator[Room]:
+    stage = Stage(VirtualClock(NOW + timedelta(seconds=AT)), event("one"))
+    stage.silent_from = 0.0
+    history = await History.open(None, NOW)
+    clock = MovedClock(AT)
+    async with Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage) as api:
+        monitor = Monitor(api, clock, random=Random(1), history=history, actor="collector@rack:1")
+        routed = routes(monitor, history)
+        decks = [Attached(routed, token) for token in ("anna", "bert", "wall")]
+        async with aclosing(monitor.snapshots()) as snapshots:
+            opened = Room(stage, monitor, snapshots, history, *decks)
+            await opened.until(lambda snapshot: snapshot.alarms)
+            yield opened
+        for deck in decks:
+            await deck.close()
+    await history.close()
+
+
+async def test_what_is_answered_at_one_deck_is_so_for_all_by_the_name_of_its_token(room: Room) -> None:
+    answered = await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE, actor="mallory"))
+    assert (answered.status, answered.body["changed"]) == (200, True)
+    assert decode_alarm(answered.body["alarm"]) == room.standing()
+    snapshot = await room.until(lambda snapshot: snapshot.answers)
+    assert [(answer.kind, answer.actor) for answer in snapshot.answers] == [(AnswerKind.ACKNOWLEDGE, "anna")]
+    await room.history.flush()
+    (kept,) = await room.history.answer_log(NOW)
+    assert (kept.actor, kept.key) == ("anna", KEY)
+
+
+async def test_who_acknowledges_second_is_told_who_was_first(room: Room) -> None:
+    await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))
+    second = await room.bert.command(room.command(AnswerKind.ACKNOWLEDGE))
+    assert (second.status, second.body["changed"]) == (200, False)
+    assert second.body["say"].startswith("RECONNECTING: acknowledged by anna, ")
+    assert fields(second, "answered_by") == {"answered_by": "anna"}
+    assert len((await room.until(lambda snapshot: snapshot.answers)).answers) == 1
+
+
+async def test_the_same_command_again_is_the_same_answer(room: Room) -> None:
+    shelf = room.command(AnswerKind.SHELVE, minutes=15, text="the line is being changed")
+    first, again = await room.anna.command(shelf), await room.anna.command(shelf)
+    assert first == again
+    await room.bert.command(room.command(AnswerKind.UNSHELVE))
+    assert fields(await room.anna.command(shelf), "state") == {"state": None}, "in sight: it was brought back since"
+    assert len((await room.until(lambda snapshot: snapshot.answers)).answers) == 2
+
+
+async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_is(room: Room) -> None:
+    before = room.standing()
+    shown = Shown(before.since - timedelta(hours=1), before.severity, before.stage)
+    for kind in (AnswerKind.ACKNOWLEDGE, AnswerKind.SHELVE, AnswerKind.OUT_OF_SERVICE, AnswerKind.NOTE):
+        answered = await room.anna.command(room.command(kind, shown=shown, text="known"))
+        assert (answered.status, answered.body["error"]) == (409, "over")
+        assert "another RECONNECTING" in answered.body["say"]
+        assert decode_alarm(answered.body["alarm"]) == before == room.standing()
+
+
+async def test_what_got_worse_since_it_was_shown_is_not_silenced(room: Room) -> None:
+    shown = Shown(room.standing().since, Severity.INFO, 0)
+    answered = await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE, shown=shown))
+    assert (answered.status, answered.body["error"]) == (409, "got worse")
+    assert room.standing().needs_ack
+
+
+async def test_shelf_service_and_note_reach_all(room: Room) -> None:
+    done = [
+        (AnswerKind.NOTE, {"text": "called the venue"}, {"note": "called the venue"}),
+        (AnswerKind.SHELVE, {"minutes": 15, "text": "known"}, {"state": "shelved", "reason": "known"}),
+        (AnswerKind.UNSHELVE, {}, {"state": None}),
+        (AnswerKind.OUT_OF_SERVICE, {"text": "no camera"}, {"state": "out of service", "reason": "no camera"}),
+    ]
+    for kind, said, expected in done:
+        assert fields(await room.anna.command(room.command(kind, **said)), *expected) == expected
+    refused = await room.bert.command(room.command(AnswerKind.SHELVE, minutes=5, text="known"))
+    assert (refused.status, refused.body["error"]) == (409, "refused")
+    assert "put it in service first" in refused.body["say"]
+    assert (await room.bert.command(room.command(AnswerKind.IN_SERVICE))).status == 200
+    assert [answer.actor for answer in (await room.until(lambda snapshot: snapshot.answers)).answers] == [
+        "anna"
+    ] * 4 + ["bert"]
+
+
+async def test_an_alarm_that_is_not_there_is_gone(room: Room) -> None:
+    answered = await room.anna.command(replace(room.command(AnswerKind.ACKNOWLEDGE), key=AlarmKey("no", "BLACKOUT")))
+    assert (answered.status, answered.body["error"]) == (404, "gone")
+    for path in ("/v1/alarms/nonsense/acknowledge", f"/v1/alarms/{key_text(KEY)}/silence"):
+        assert (await room.anna.post(path)).status == 404
+
+
+async def test_who_may_only_read_cannot_act_and_who_has_no_token_nothing(room: Room) -> None:
+    path, body = request_of(room.command(AnswerKind.ACKNOWLEDGE))
+    acting = [path, "/v1/events/one/usual", "/v1/events/one/profile", "/v1/materials", "/v1/audit"]
+    routed = routes(room.monitor, room.history)
+    nobody, prometheus = Attached(routed, ""), Attached(routed, "prometheus")
+    for target in acting:
+        for reader in (room.wall, prometheus):
+            assert (await reader.post(target, body)).status == 403
+        assert (await nobody.post(target, body)).status == 401
+    assert (await room.wall.post("/v1/poke")).status == 200
+    assert (await prometheus.post("/v1/poke")).status == 403
+    assert room.standing().needs_ack
+    for deck in (nobody, prometheus):
+        await deck.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "say"),
+    [
+        ({"severity": "loud"}, "severity: Input should be 'critical', 'warning' or 'info'"),
+        ({"stage": "1"}, "stage: Input should be a valid integer"),
+        ({"since": "2026-03-01T12:00:00"}, "since: Input should have timezone info"),
+        ({"since": None}, "since: Input should be a valid datetime"),
+        ({"actor": "mallory"}, "actor: unknown"),
+    ],
+)
+async def test_a_body_that_is_not_understood_does_nothing(room: Room, change: dict[str, Any], say: str) -> None:
+    path, body = request_of(room.command(AnswerKind.ACKNOWLEDGE))
+    answered = await room.anna.post(path, {**body, **change})
+    assert (answered.status, answered.body) == (422, {"error": "not understood", "say": say})
+    assert room.standing().needs_ack
+
+
+async def test_no_body_is_too_long_or_no_json_or_foreign(room: Room) -> None:
+    path, body = request_of(room.command(AnswerKind.NOTE, text="x" * MAX_BODY))
+    assert (await room.anna.post(path, body)).status == 413
+    for foreign in (b"{", b"[]", b"\xff", b"[" * 8000, b'{"since": 1e999, "severity": "info", "stage": 0}'):
+        assert (await room.anna.post(path, foreign)).status == 422
+    short = await room.anna.post(path, idempotency_key="short")
+    assert short.status == 422
+
+
+async def test_rulings_are_of_the_person_whose_token_it_is(room: Room) -> None:
+    assert (await room.anna.post("/v1/events/one/usual")).body == {"changed": True}
+    assert (await room.bert.post("/v1/events/one/profile", {"profile": "slides"})).body == {"changed": True}
+    assert (await room.bert.post("/v1/events/one/profile", {"profile": "slides"})).body == {"changed": False}
+    snapshot = await room.until(lambda snapshot: snapshot.rule_changes)
+    assert [(change.event_id, change.actor) for change in snapshot.rule_changes] == [("one", "anna"), ("one", "bert")]
+    assert snapshot.events[0].profile is Profile.SLIDES
+    assert (await room.bert.post("/v1/events/one/profile")).status == 422
+    assert (await room.bert.post("/v1/events/two/usual")).status == 404
+
+
+async def test_materials_are_remembered_for_all(room: Room) -> None:
+    made = {"id": "m1", "video_id": "v1", "title": "Handout", "file_name": "handout.pdf"}
+    assert (await room.anna.post("/v1/materials", {"remember": [made]})).status == 200
+    assert [record.title for record in await room.history.materials("v1")] == ["Handout"]
+    assert (await room.anna.post("/v1/materials", {"forget": ["m1"]})).status == 200
+    assert await room.history.materials("v1") == ()
+    answered = await room.anna.post("/v1/materials", {"remember": [{**made, "url": "https://x/?sig=1"}]})
+    assert answered.body["say"] == "remember.0.url: unknown"
+
+
+def intent(**said: Any) -> dict[str, Any]:
+    """A change that a person at a deck is about to send, as JSON."""
+    made = IntentRecord("i1", NOW, "event.complete", "complete", "event", "one", "Friday show", "m", "desk", 7)
+    return {**{name: getattr(made, name) for name in IntentRecord.__slots__}, "at": NOW.isoformat(), **said}
+
+
+async def test_who_completes_an_event_at_an_attached_deck_is_known_to_have_done_it(room: Room) -> None:
+    """So that nobody is told that it was lost."""
+    room.stage.silent_from = inf
+    room.monitor.refresh()
+    await room.until(lambda snapshot: snapshot.events[0].phase.tally is BroadcastState.ON_AIR)
+    now = room.monitor.clock.now().isoformat()
+    assert (await room.anna.post("/v1/audit", {"intent": intent(at=now, actor="mallory")})).status == 200
+    (shown,) = room.stage.events
+    shown["stream"] = {**shown["stream"], "status": "completed", "finished_at": now}
+    room.monitor.refresh()
+    snapshot = await room.until(lambda snapshot: snapshot.ended)
+    assert [(ended.id, ended.by) for ended in snapshot.ended] == [("one", "anna@desk")]
+
+
+async def test_an_audit_is_dated_no_later_than_now_and_holds_what_is_known(room: Room) -> None:
+    at = (NOW + timedelta(days=1)).isoformat()
+    done = ActionRecord(NOW, "event.complete", "event", "one", "Friday show", AuditOutcome.DONE, intent="i1")
+    action = {"at": at, **{name: getattr(done, name) for name in ActionRecord.__slots__ if name != "at"}}
+    marker = {"at": NOW.isoformat(), "event_id": "one", "text": "doors open"}
+    assert (await room.anna.post("/v1/audit", {"intent": intent(at=at)})).status == 200
+    assert [change.intent.actor for change in await room.history.open_changes()] == ["anna"]
+    assert (await room.anna.post("/v1/audit", {"action": action, "marker": marker})).status == 200
+    assert await room.history.open_changes() == ()
+    now = room.monitor.clock.now()
+    assert all(record.at <= now for record in (*await room.history.audit(NOW), *await room.history.intents(NOW)))
+    assert [kept.text for kept in await room.history.markers("one")] == ["doors open"]
+    for bad, say in [
+        (intent(at="2026-03-01T12:00:00"), "intent.at: a time needs its zone"),
+        (intent(password="x"), "intent.password: unknown"),
+        (intent(edits=[{"name": "a", "before": "b", "after": "c", "more": 1}]), "intent.edits.0.more: unknown"),
+    ]:
+        answered = await room.anna.post("/v1/audit", {"intent": bad})
+        assert (answered.status, answered.body["say"]) == (422, say)
+
+
+async def test_what_is_looked_at_is_asked_for_more_often_until_nobody_looks(room: Room) -> None:
+    looks = {"deck": "d1", "focus": "one", "lists": [["rooms"]], "ttl": 30}
+    assert (await room.anna.ask("PUT", "/v1/interest", looks)).status == 200
+    snapshot = await room.until(lambda snapshot: snapshot.lists)
+    assert [key.kind for key in snapshot.lists] == [ResourceKind.ROOMS]
+    for bad in ({"ttl": 31}, {"ttl": 0}, {"deck": ""}, {"lists": [["cues", "v", "t"]]}, {"lists": [["rooms"]] * 33}):
+        assert (await room.anna.ask("PUT", "/v1/interest", {**looks, **bad})).status == 422
+
+
+class Looks:
+    """A monitor that keeps what it is to look at."""
+
+    def __init__(self) -> None:
+        self.focus: dict[str, str | None] = {}
+        self.lists: dict[str, tuple[ResourceKey, ...]] = {}
+        self.left = asyncio.Event()
+
+    def set_focus(self, event_id: str | None, viewer: str = "") -> None:
+        """Somebody looks at that event."""
+        self.focus[viewer] = event_id
+
+    def watch(self, viewer: str, *keys: ResourceKey) -> None:
+        """Somebody looks at these lists."""
+        self.lists[viewer] = keys
+        if not keys:
+            self.left.set()
+
+
+async def test_a_deck_that_says_nothing_more_looks_at_nothing() -> None:
+    looks = Looks()
+    interests = Interests(looks)
+    lists = (ResourceKey(ResourceKind.ROOMS),)
+    interests.put("anna/d1", acts.Interest(deck="d1", focus="one", lists=lists, ttl=30))
+    interests.put("anna/d2", acts.Interest(deck="d2", focus="two", lists=lists, ttl=0.001))
+    assert looks.focus == {"anna/d1": "one", "anna/d2": "two"}
+    await asyncio.wait_for(looks.left.wait(), 10)
+    assert looks.focus == {"anna/d1": "one", "anna/d2": None}
+    assert looks.lists == {"anna/d1": lists, "anna/d2": ()}
+    for number in range(MAX_DECKS - 1):
+        interests.put(f"bert/{number}", acts.Interest(deck="d", focus="one", ttl=30))
+    with pytest.raises(acts.Refusal, match="256 decks look already"):
+        interests.put("bert/more", acts.Interest(deck="d", focus="one", ttl=30))
+    for viewer in [viewer for viewer, focus in looks.focus.items() if focus]:
+        interests.put(viewer, acts.Interest(deck="d", ttl=30))
+    assert set(looks.focus.values()) == {None}
+
+
+async def test_many_pokes_are_one_and_one_behind() -> None:
+    refreshed = asyncio.Queue[None]()
+    pokes = Pokes(lambda: refreshed.put_nowait(None), 0.01)
+    for _ in range(20):
+        pokes.poke()
+    assert refreshed.qsize() == 1
+    await refreshed.get()
+    await asyncio.wait_for(refreshed.get(), 10)
+    assert refreshed.empty()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_command_comes_back_as_it_was_sent(verb: str) -> None:
+    kind, body = VERBS[verb]
+    key = AlarmKey("büro/7?", "DEST_DOWN", "a\x1fb")
+    shown = Shown(NOW, Severity.WARNING, 2) if "since" in body.model_fields else None
+    minutes = 15.5 if "minutes" in body.model_fields else None
+    text = "known" if {"reason", "text"} & body.model_fields.keys() else ""
+    command = AlarmCommand(key, kind, shown, minutes, text, "anna", "uid-of-it")
+    path, sent = request_of(command)
+    assert parse_key(path.split("/")[3]) == key
+    assert command_of(key, kind, body.model_validate_json(json.dumps(sent)), "anna", "uid-of-it") == command
+
+
+async def test_without_a_history_an_audit_is_refused(room: Room) -> None:
+    deck = Attached(routes(room.monitor, None))
+    answered = await deck.post("/v1/audit", {"intent": intent()})
+    assert (answered.status, answered.body["error"]) == (503, "no history")
+    await deck.close()
