@@ -19,7 +19,7 @@ from livedeck.client import Api
 from livedeck.collector import acts
 from livedeck.collector.acts import MAX_DECKS, Interests, Pokes, routes
 from livedeck.collector.commands import VERBS, command_of, key_text, parse_key, request_of
-from livedeck.collector.endpoints import MAX_BODY
+from livedeck.collector.endpoints import MAX_BODY, Refusal
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
@@ -144,7 +144,7 @@ async def test_what_got_worse_since_it_was_shown_is_not_silenced(room: Room) -> 
 
 
 async def test_shelf_service_and_note_reach_all(room: Room) -> None:
-    done = [
+    done: list[tuple[AnswerKind, dict[str, Any], dict[str, Any]]] = [
         (AnswerKind.NOTE, {"text": "called the venue"}, {"note": "called the venue"}),
         (AnswerKind.SHELVE, {"minutes": 15, "text": "known"}, {"state": "shelved", "reason": "known"}),
         (AnswerKind.UNSHELVE, {}, {"state": None}),
@@ -261,7 +261,8 @@ async def test_an_audit_is_dated_no_later_than_now_and_holds_what_is_known(room:
     assert (await room.anna.post("/v1/audit", {"action": action, "marker": marker})).status == 200
     assert await room.history.open_changes() == ()
     now = room.monitor.clock.now()
-    assert all(record.at <= now for record in (*await room.history.audit(NOW), *await room.history.intents(NOW)))
+    assert all(record.at <= now for record in await room.history.audit(NOW))
+    assert all(record.at <= now for record in await room.history.intents(NOW))
     assert [kept.text for kept in await room.history.markers("one")] == ["doors open"]
     for bad, say in [
         (intent(at="2026-03-01T12:00:00"), "intent.at: a time needs its zone"),
@@ -312,7 +313,7 @@ async def test_a_deck_that_says_nothing_more_looks_at_nothing() -> None:
     assert looks.lists == {"anna/d1": lists, "anna/d2": ()}
     for number in range(MAX_DECKS - 1):
         interests.put(f"bert/{number}", acts.Interest(deck="d", focus="one", ttl=30))
-    with pytest.raises(acts.Refusal, match="256 decks look already"):
+    with pytest.raises(Refusal, match="256 decks look already"):
         interests.put("bert/more", acts.Interest(deck="d", focus="one", ttl=30))
     for viewer in [viewer for viewer, focus in looks.focus.items() if focus]:
         interests.put(viewer, acts.Interest(deck="d", ttl=30))
