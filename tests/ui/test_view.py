@@ -18,7 +18,7 @@ from livedeck.monitor import Severity
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import TableView
 from livedeck.ui.app import Deck
-from livedeck.ui.general import actions
+from livedeck.ui.general import copying
 from livedeck.ui.kit.control_strings import MAX_COPIED, osc52
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.preferences import Preferences
@@ -136,7 +136,7 @@ def test_what_is_copied_of_an_event_holds_no_secret() -> None:
     event = Event.model_validate(
         {"id": "one", "streamkey": "very-secret-key-1234", "rtmp_link": "rtmp://a.example/live/very-secret-key-1234"}
     )
-    texts = actions.copy_texts(event, "https://a.example/v1/one")
+    texts = copying.copy_texts(event, "https://a.example/v1/one")
     assert "very-secret" not in "".join(texts.values())
     assert texts["curl"] == "curl -H \"Authorization: Bearer $LIVEDECK_TOKEN\" 'https://a.example/v1/one'"
     assert json.loads(texts["json"])["id"] == "one"

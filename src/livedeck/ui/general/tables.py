@@ -1,0 +1,193 @@
+"""Which rows and columns a table shows, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from livedeck.monitor import Severity
+from livedeck.presentation.filtering import FilterError, TableView, apply_view, parse
+from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.shell.commands import unknown_text
+from livedeck.ui.shell.context import Action, ScreenKind
+from livedeck.ui.shell.screen import BaseScreen, Listing
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
+
+
+def _listing(ctx: Context) -> Listing | None:
+    """The table of the screen behind whatever is open; None before the first snapshot."""
+    displayed = ctx.displayed()
+    screen = next((screen for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), None)
+    return screen.listing(displayed.snapshot) if screen and displayed else None
+
+
+def _change_view(ctx: Context, listing: Listing, **changes: Any) -> None:
+    ctx.preferences.change_view(listing.name, **changes)
+    ctx.snapshot_signal.publish(None)
+
+
+def filter_rows(ctx: Context, argument: str) -> None:
+    """Show only the rows that match; a filter that cannot be read leaves the one in force as it is."""
+    listing = _listing(ctx)
+    if listing is None:
+        return
+    if argument:
+        remark, valid = _filter_remark(ctx, argument)
+        if valid:
+            _change_view(ctx, listing, filter=argument)
+        else:
+            ctx.announce("".join(text for text, _ in remark).strip(" ▲"), Severity.WARNING)
+        return
+    from livedeck.ui.kit.dialogs.choice import PromptScreen
+
+    def apply(text: str | None) -> None:
+        if text is not None:
+            _change_view(ctx, listing, filter=text)
+
+    title = "filter: words, tally:air, health<70, alarm:crit, ! turns round"
+    value = ctx.preferences.view(listing.name).filter
+    ctx.open(PromptScreen(title, lambda text: _filter_remark(ctx, text), value), apply)
+
+
+def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:
+    """How many rows that filter would leave, or why it cannot be read; and whether it can."""
+    listing, render_time = _listing(ctx), ctx.render_time()
+    if listing is None or render_time is None:
+        return [], False
+    try:
+        terms = parse(text, listing.schema.filter_fields())
+    except FilterError as error:
+        return [(f" ▲ {error}", StyleRole.WARNING)], False
+    if not terms:
+        return [(" no filter", StyleRole.DIM)], True
+    filtered = apply_view(listing.schema, listing.rows, TableView(filter=text), render_time)
+    role = StyleRole.TEXT if filtered.rows else StyleRole.WARNING
+    return [(f" {len(filtered.rows)} of {filtered.total} match", role)], True
+
+
+def clear_filter(ctx: Context, _: str) -> None:
+    """Show all rows again; where all are shown, go back to where one came from."""
+    listing = _listing(ctx)
+    if listing is not None and ctx.preferences.view(listing.name).filter:
+        _change_view(ctx, listing, filter="")
+    elif isinstance(ctx.screen, BaseScreen):
+        ctx.screen.back()
+
+
+def sort_next(ctx: Context, argument: str) -> None:
+    """Sort by the next column, or by the one that is named."""
+    listing = _listing(ctx)
+    if listing is None:
+        return
+    columns = listing.schema.sortable_columns()
+    if argument and argument not in columns:
+        ctx.announce(unknown_text("column", argument, columns), Severity.WARNING)
+    elif argument:
+        _sort_by(ctx, listing, argument)
+    else:
+        _step_sort(ctx, listing, 1)
+
+
+def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
+    """By that column; where it is sorted so already the other way round, and after that as it came: worst first."""
+    view = ctx.preferences.view(listing.name)
+    if view.sort != column:
+        _change_view(ctx, listing, sort=column, down=False)
+    elif not view.down:
+        _change_view(ctx, listing, down=True)
+    else:
+        _change_view(ctx, listing, sort="", down=False)
+
+
+def sort_previous(ctx: Context, _: str) -> None:
+    """Sort by the column before; before the first comes the order of the monitor."""
+    if listing := _listing(ctx):
+        _step_sort(ctx, listing, -1)
+
+
+def _step_sort(ctx: Context, listing: Listing, step: int) -> None:
+    columns = ["", *listing.schema.sortable_columns()]
+    sort = ctx.preferences.view(listing.name).sort
+    index = columns.index(sort) if sort in columns else 0
+    _change_view(ctx, listing, sort=columns[(index + step) % len(columns)])
+
+
+def invert_order(ctx: Context, _: str) -> None:
+    """Turn the order round."""
+    if listing := _listing(ctx):
+        _change_view(ctx, listing, down=not ctx.preferences.view(listing.name).down)
+
+
+def choose_columns(ctx: Context, argument: str) -> None:
+    """Choose the columns; or show those that are named."""
+    listing = _listing(ctx)
+    if listing is None:
+        return
+    columns = [column.name for column in listing.schema.columns]
+    shown = argument.replace(",", " ").split()
+    unknown = [column for column in shown if column not in columns]
+    if unknown:
+        ctx.announce(unknown_text("column", unknown[0], columns), Severity.WARNING)
+        return
+    if shown:
+        _change_view(ctx, listing, hidden=tuple(column for column in columns if column not in shown))
+        return
+    from livedeck.ui.general.columns import ColumnsScreen
+
+    def hide(hidden: tuple[str, ...] | None) -> None:
+        if hidden is not None:
+            _change_view(ctx, listing, hidden=hidden)
+
+    titles = [(column.name, column.title.strip()) for column in listing.schema.columns]
+    ctx.open(ColumnsScreen(titles, ctx.preferences.view(listing.name).hidden), hide)
+
+
+TABLES = (
+    Action(
+        "view.filter",
+        ("slash",),
+        "filter",
+        "Show only the rows that match",
+        filter_rows,
+        kind=ScreenKind.TABLE,
+        takes="[FILTER]",
+        rank=30,
+    ),
+    Action(
+        "view.clear",
+        ("escape",),
+        "show all",
+        "Take the filter off; without one, back to where one came from",
+        clear_filter,
+        kind=ScreenKind.TABLE,
+    ),
+    Action(
+        "view.sort",
+        ("greater_than_sign",),
+        "sort",
+        "Sort by the next column; or by the one named, again to turn it round, once more for worst first",
+        sort_next,
+        kind=ScreenKind.TABLE,
+        takes="[COLUMN]",
+        rank=55,
+    ),
+    Action(
+        "view.sort_back",
+        ("less_than_sign",),
+        "sort back",
+        "Sort by the column before; before the first: worst first",
+        sort_previous,
+        kind=ScreenKind.TABLE,
+    ),
+    Action("view.invert", ("o",), "invert", "Turn the order round", invert_order, kind=ScreenKind.TABLE),
+    Action(
+        "view.columns",
+        ("f",),
+        "columns",
+        "Choose the columns, or name those to be shown",
+        choose_columns,
+        kind=ScreenKind.TABLE,
+        takes="[COLUMN ...]",
+    ),
+)
