@@ -598,6 +598,10 @@ async def test_a_call_sends_these_bytes(case: Case, tmp_path: Path) -> None:
         await case.call(api, tmp_path)
     (request,) = recorder.requests
     assert request.line == case.line
+    assert [*api.request_counts.results.values()] == [1]
+    ((operation, result),) = api.request_counts.results
+    assert result == "ok"
+    assert re.fullmatch("[A-Za-z ]+", operation)  # the words of the table, and no id
     assert not [name for name, values in request.headers.items() if len(values) > 1]
     headers = {name: value for name, (value,) in request.headers.items()}
     assert headers["host"] == recorder.address.removeprefix("http://")

@@ -119,6 +119,7 @@ def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_pa
         await notifier.take(snapshot(alarm("two", since=Clock().now())))
         await asyncio.sleep(60)
         assert "1 given up" in notifier.failure
+        assert notifier.results == {("ops", "not taken"): 2, ("ops", "given up"): 1, ("ops", "taken"): 1}
 
     play(tmp_path / "spool", receiver, work)
     assert [message.title for _, message in receiver.asked] == ["CRIT NO_INGEST ONE"] * 3 + ["CRIT NO_INGEST TWO"]

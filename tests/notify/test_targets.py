@@ -14,7 +14,7 @@ import pytest
 
 from livedeck.client import Outgoing
 from livedeck.monitor import Severity
-from livedeck.notify import AppriseMissing, AppriseTarget, Delivery, Message, Vitals, Webhook, beat, failure
+from livedeck.notify import AppriseMissing, AppriseTarget, Delivery, Heartbeat, Message, Vitals, Webhook, failure
 from notify.sinks import Sink, http_sink, smtp_sink
 from notify.stage import NOW, Desk, alarm
 from virtual_clock import VirtualClock
@@ -171,10 +171,12 @@ async def test_the_heart_beats_each_minute_and_says_why_not(sink: Sink, outgoing
             self._tick += seconds
 
     clock = Steps(NOW)
+    heartbeat = Heartbeat(send, f"{sink.address}/ping", lambda: next(beats), clock)  # type: ignore[arg-type]
     with pytest.raises(Enough):
-        await beat(send, f"{sink.address}/ping", lambda: next(beats), clock)  # type: ignore[arg-type]
+        await heartbeat.run()
     first, second = sink.received
     assert (first.method, first.path) == ("GET", "/ping")
     assert (second.method, second.path) == ("POST", "/ping/fail")
     assert second.body == b"the collector has not looked at the alarms since 20:14:05Z"
     assert clock.now() == NOW + timedelta(minutes=2)
+    assert heartbeat.taken_at == NOW + timedelta(minutes=1)

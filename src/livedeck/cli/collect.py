@@ -16,7 +16,7 @@ from livedeck.cli.receivers import heartbeat_address, make_outgoing, make_plan, 
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
-from livedeck.notify import Notifier, Spool, SpoolError, Vitals, beat, only_notifier
+from livedeck.notify import Heartbeat, Notifier, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.settings import Settings, WatchedLimits, load
@@ -71,7 +71,8 @@ async def _collect(settings: Settings) -> int:
         async with asyncio.TaskGroup() as group:
             group.create_task(notifier.run(), name="notify")
             if heartbeat:
-                group.create_task(beat(outgoing.send, heartbeat, collector.vitals, SystemClock()), name="heartbeat")
+                beating = Heartbeat(outgoing.send, heartbeat, collector.vitals, SystemClock())
+                group.create_task(beating.run(), name="heartbeat")
             await collector.watch()
     return DONE
 

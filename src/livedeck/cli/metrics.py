@@ -15,7 +15,7 @@ from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
 from livedeck.presentation.metric_files import dashboard_text, rules_text
-from livedeck.presentation.metrics import metrics_text
+from livedeck.presentation.metrics import Counted, metrics_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import load
 
@@ -51,7 +51,7 @@ def command(ctx: click.Context, /, *, folder: Path | None, **flags: Any) -> None
             monitor = make_monitor(api, settings=settings, answers=read_answers(settings))
             snapshot = await monitor.wait_ready(TIMEOUT)
         render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
-        echo(metrics_text(snapshot, render_time, __version__).removesuffix("\n"))
+        echo(metrics_text(snapshot, render_time, __version__, Counted(requests=api.request_counts)).removesuffix("\n"))
         return code_of_link(snapshot.link)
 
     ctx.exit(run(work))

@@ -31,6 +31,7 @@ from livedeck.client.http.errors import (
 from livedeck.client.http.files import UPLOAD_CHUNK, plain_name
 from livedeck.client.http.outgoing import Incoming, Outgoing, Reply, check_outgoing
 from livedeck.client.http.request import Progress, ResponseTiming
+from livedeck.client.http.request_counts import BOUNDS, Durations, RequestCounts
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
 from livedeck.client.resources.annotations import Annotation, AnnotationDraft
 from livedeck.client.resources.base import Draft, Model
@@ -61,6 +62,7 @@ from livedeck.client.resources.subtitles import Subtitle, SubtitleDraft, Subtitl
 from livedeck.client.resources.validation import FieldFault
 
 __all__ = [
+    "BOUNDS",
     "MAX_PER_PAGE",
     "UPLOAD_CHUNK",
     "Annotation",
@@ -74,6 +76,7 @@ __all__ = [
     "Conflict",
     "Cue",
     "Draft",
+    "Durations",
     "Event",
     "EventDraft",
     "EventRestream",
@@ -110,6 +113,7 @@ __all__ = [
     "RelayProfile",
     "RelayRunning",
     "Reply",
+    "RequestCounts",
     "ResponseTiming",
     "Room",
     "RoomDraft",

@@ -17,6 +17,7 @@ from typing import Self
 from livedeck.client.http.errors import Misconfigured
 from livedeck.client.http.renewal import TokenSource
 from livedeck.client.http.request import ResponseTiming, check_base_url
+from livedeck.client.http.request_counts import RequestCounts
 from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.timing import ClientTiming
@@ -195,6 +196,15 @@ class Api:
         200
         """
         return self.timings[-1] if self.timings else None
+
+    @property
+    def request_counts(self) -> RequestCounts:
+        """How many requests went out to do what, how they ended and how long they took, since it was made.
+
+        >>> api.request_counts.results["list events", "ok"]
+        1
+        """
+        return self._transport.request_counts
 
     @property
     def timings(self) -> deque[ResponseTiming]:

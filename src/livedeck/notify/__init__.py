@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livedeck.notify.groups import Board, EventInfo, Plan, State, step
-from livedeck.notify.heartbeat import Vitals, beat, failure
+from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
 from livedeck.notify.message import Entry, Message, Status
 from livedeck.notify.notifier import Notifier
 from livedeck.notify.routes import Case, CaseEvent, Hours, Route, reasons_against
@@ -23,6 +23,7 @@ __all__ = [
     "Delivery",
     "Entry",
     "EventInfo",
+    "Heartbeat",
     "Hours",
     "Message",
     "Notifier",
@@ -38,7 +39,6 @@ __all__ = [
     "Target",
     "Vitals",
     "Webhook",
-    "beat",
     "compose",
     "failure",
     "only_notifier",

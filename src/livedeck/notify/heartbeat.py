@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from livedeck.monitor import Clock
-from livedeck.notify.targets import Post
+from livedeck.notify.targets import Post, is_success
 from livedeck.text.secrets import masked_line
 
 EACH = 60.0
@@ -41,11 +41,21 @@ def failure(vitals: Vitals, now: datetime) -> str:
     return vitals.history_fault
 
 
-async def beat(post: Post, address: str, vitals: Callable[[], Vitals], clock: Clock) -> None:
-    """Call that address each minute, or its `/fail` with the reason, until cancelled."""
-    while True:
-        await clock.sleep(EACH)
-        if reason := failure(vitals(), clock.now()):
-            await post("POST", f"{address.rstrip('/')}/fail", {}, masked_line(reason, 100).encode())
-        else:
-            await post("GET", address, {}, b"")
+class Heartbeat:
+    """Calls that address each minute while all is well, else its `/fail` with the reason. `taken_at`: when it was last
+    answered with 2xx that all is well."""
+
+    def __init__(self, post: Post, address: str, vitals: Callable[[], Vitals], clock: Clock) -> None:
+        self._post, self._address, self._vitals, self._clock = post, address, vitals, clock
+        self.taken_at: datetime | None = None
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._clock.sleep(EACH)
+            if reason := failure(self._vitals(), self._clock.now()):
+                await self._post("POST", f"{self._address.rstrip('/')}/fail", {}, masked_line(reason, 100).encode())
+                continue
+            answer = await self._post("GET", self._address, {}, b"")
+            if is_success(answer.status):
+                self.taken_at = self._clock.now()

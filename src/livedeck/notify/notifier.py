@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -39,6 +39,8 @@ _JITTER = 0.2
 _REMEMBERED = 1000
 """Messages: more than can be sent between two looks into the file."""
 
+_RESULTS = {SENT: "taken", WAITING: "not taken", DEAD: "given up"}
+
 T = TypeVar("T")
 
 _log: Any = structlog.get_logger("livedeck.notify")
@@ -65,6 +67,8 @@ class Notifier:
         self._failing: dict[str, datetime] = {}
         self._dead = 0
         self.fault = ""
+        self.results = Counter[tuple[str, str]]()
+        """Tries so far, by route and what came of them: `taken`, `not taken`, `given up`."""
 
     async def open(self) -> None:
         """Go on from what is in the spool. Raises SpoolError."""
@@ -75,6 +79,11 @@ class Notifier:
         """Let go of the spool."""
         await self._in_thread(self._spool.close)
         self._thread.shutdown()
+
+    @property
+    def waiting(self) -> int:
+        """How many messages are not sent."""
+        return sum(len(queue) for queue in self._queues.values())
 
     @property
     def waiting_since(self) -> datetime | None:
@@ -150,6 +159,7 @@ class Notifier:
             else:
                 self._failing.setdefault(name, self._clock.now())
                 state = DEAD if delivery.is_refused or is_too_old else WAITING
+            self.results[spooled.message.route, _RESULTS[state]] += 1
             await self._mark(Spooled(spooled.message, state, spooled.tries + tries, delivery.answer))
             if state == WAITING:
                 await self._clock.sleep(self._wait(tries, delivery))

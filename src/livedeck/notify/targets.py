@@ -72,7 +72,12 @@ class Webhook:
         is_redirect = 300 <= answer.status < 400
         text = "a redirect, which is not followed: use the final address" if is_redirect else answer.text
         words = f"{answer.status} {text}".strip() if answer.status else text
-        return Delivery(200 <= answer.status < 300, words, answer.status in _REFUSED, answer.retry_after)
+        return Delivery(is_success(answer.status), words, answer.status in _REFUSED, answer.retry_after)
+
+
+def is_success(status: int) -> bool:
+    """Whether that status of HTTP is a yes."""
+    return 200 <= status < 300
 
 
 def sign(secret: str, body: bytes) -> str:

@@ -10,17 +10,27 @@ from typing import Any
 from livedeck.presentation.metrics import (
     ALARMS,
     ANSWER_AGE,
+    APART,
     AUDIO,
     BUILD,
     CLOCK_SKEW,
+    DURATIONS,
+    EVENTS_OWNED,
     FRAMES,
     HEALTH,
+    HEARTBEAT,
     INFO,
     LINK_UP,
     NOT_EXPORTED,
+    NOTIFICATIONS,
     ON_AIR,
+    READERS,
+    REQUESTS,
     SAMPLE_AGE,
+    SPOOL_AGE,
+    SPOOL_MESSAGES,
     VIDEO,
+    WRITES_REFUSED,
     Metric,
 )
 
@@ -67,6 +77,15 @@ RULES = (
         "No samples of {{ $labels.name }} for {{ $value | humanizeDuration }}.",
     ),
     Rule("LivedeckClockOff", f"abs({CLOCK_SKEW.name}) > 2", "10m", "warning", "A clock is {{ $value }} s off."),
+    Rule(
+        "LivedeckUnsent",
+        f"{SPOOL_AGE.name} > 300",
+        "1m",
+        "critical",
+        "A notification waits for {{ $value | humanizeDuration }}: its receiver takes nothing.",
+    ),
+    Rule("LivedeckHeartless", f"time() - {HEARTBEAT.name} > 180", "1m", "warning", "No heartbeat was taken for 3 min."),
+    Rule("LivedeckApart", f"{APART.name} == 1", "2m", "warning", "{{ $labels.instance }} does not reach the engine."),
     Rule("LivedeckEventsLeftOut", f"{NOT_EXPORTED.name} > 0", "10m", "warning", "{{ $value }} events have no series."),
 )
 """Every alert."""
@@ -92,6 +111,11 @@ def _rule_lines() -> Iterator[str]:
         yield f"          summary: {json.dumps(rule.summary)}"
 
 
+def _a_second(metric: Metric, labels: str) -> str:
+    """How fast a counter grows, by these labels."""
+    return f"sum by ({labels}) (rate({metric.name}[5m]))"
+
+
 _BITS = {"Bps": ("bps", " * 8")}
 """A bit rate is shown in bits, as people speak of it."""
 
@@ -104,6 +128,17 @@ PANELS: tuple[tuple[Metric, str, str], ...] = (
         (metric, f"{metric.name}{SELECTED} {NAMED}", "{{name}}")
         for metric in (HEALTH, VIDEO, AUDIO, FRAMES, SAMPLE_AGE)
     ),
+    (REQUESTS, _a_second(REQUESTS, "operation, result"), "{{operation}}: {{result}}"),
+    (
+        DURATIONS,
+        f"histogram_quantile(0.95, sum by (operation, le) (rate({DURATIONS.name}_bucket[5m])))",
+        "{{operation}}",
+    ),
+    (NOTIFICATIONS, f"sum by (route, result) (increase({NOTIFICATIONS.name}[10m]))", "{{route}}: {{result}}"),
+    (SPOOL_MESSAGES, SPOOL_MESSAGES.name, "{{instance}}"),
+    (READERS, READERS.name, "{{instance}}"),
+    (EVENTS_OWNED, EVENTS_OWNED.name, "{{instance}}"),
+    (WRITES_REFUSED, _a_second(WRITES_REFUSED, "instance"), "{{instance}}"),
 )
 """Metric, query and legend of each panel, from the top left."""
 

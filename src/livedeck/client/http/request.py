@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import ip_address
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from urllib.parse import quote, urlsplit
 from uuid import UUID
 
@@ -61,6 +61,11 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     base_url: BaseUrl = "api"
     signed_link: Secret | None = None
+
+    @property
+    def operation(self) -> str:
+        """What it does, without to what."""
+        return "read link" if self.signed_link else getattr(self.summary, "operation", self.summary)
 
     @property
     def is_read(self) -> bool:
@@ -130,9 +135,22 @@ def _segment(part: Identifier, summary: str) -> str:
     return quote(id_text(part, summary), safe="", errors="replace")
 
 
-def describe_call(verb: str, subject: object) -> str:
-    """What is done to what, in words that are safe to show: `get event 4d2c2f2e-6f53`."""
-    return f"{verb} {values.safe(str(subject), 40)}"
+class Summary(str):
+    """What is done to what, in words that are safe to show. `operation`: the same without to what."""
+
+    __slots__ = ("operation",)
+    operation: str
+
+    def __new__(cls, operation: str, subject: object) -> Self:
+        """The operation, and the beginning of its subject."""
+        summary = super().__new__(cls, f"{operation} {values.safe(str(subject), 40)}")
+        summary.operation = operation
+        return summary
+
+
+def describe_call(operation: str, subject: object) -> Summary:
+    """What is done to what: `get event 4d2c2f2e-6f53`."""
+    return Summary(operation, subject)
 
 
 # Narrower than what a URL may be, so that no two readers of it can disagree on its host.

@@ -53,6 +53,7 @@ from livedeck.client.http.network import AsyncioBackend, stopping_at_answer
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.renewal import TokenRenewal, TokenSource
 from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
+from livedeck.client.http.request_counts import RequestCounts
 from livedeck.client.http.response import LONG_BODY, Response, unpack
 from livedeck.client.http.route import Proxy, Route
 from livedeck.client.http.secrets import Secret, SignedLink
@@ -127,6 +128,7 @@ class Transport:
         self.read_only = read_only
         self.timing = timing
         self.timings: deque[ResponseTiming] = deque(maxlen=5)
+        self.request_counts = RequestCounts()
         self._base_urls = {name: _parse_url(name, address) for name, address in base_urls.items()}
         self.host = self._base_urls["api"].netloc.decode("ascii")
         self._retry_seconds = timing.retry
@@ -293,7 +295,7 @@ class Transport:
         await self._rate_limiter.acquire()
         if self._client.is_closed:
             raise Misconfigured(f"{request.summary}: not sent, the client is closed")
-        with self._mapped_errors(request):
+        with self.request_counts.counting(request.operation, self.timing), self._mapped_errors(request):
             async with asyncio.timeout(None if request.upload_size else policy.timeout):
                 answer = await attempt()
         self._cooldown.end()
