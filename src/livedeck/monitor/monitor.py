@@ -34,6 +34,7 @@ from livedeck.monitor.polling.losses import LossMeter, is_passing
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
 from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule, is_on_platform, schedule_events
+from livedeck.monitor.polling.shares import SharedPolls, Shares
 from livedeck.monitor.polling.steady_clock import SteadyClock
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
@@ -73,10 +74,10 @@ class Monitor:
     `overrides`: thresholds of single events, by id. `limits_source`: where the limits may change while it runs.
     `history` keeps what is seen and gives back, after a restart, what was; its owner closes it. `answers`: the history
     of the decks beside this one, where this one keeps none. `actor`: who acts here, `user@host:pid`. `notify_error`:
-    which targets of notifications take nothing, or nothing. `on_demand`: the lists that are polled while somebody looks
-    at them. One listener at a time: `snapshots()` and `wait_ready()` both
-    poll the platform. What a person does to an alarm makes a new snapshot at once, without polling; AlarmRefused says
-    why not. `clock`: that of every time it tells, without the steps of the one passed in.
+    which targets of notifications take nothing, or nothing. `shares`: the processes that ask together with this one.
+    `on_demand`: the lists that are polled while somebody looks at them. One listener at a time: `snapshots()` and
+    `wait_ready()` both poll the platform. What a person does to an alarm makes a new snapshot at once, without polling;
+    AlarmRefused says why not. `clock`: that of every time it tells, without the steps of the one passed in.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class Monitor:
         answers: HistoryReader | None = None,
         actor: str = "",
         notify_error: Callable[[], str] | None = None,
+        shares: Shares | None = None,
     ) -> None:
         self.clock = self._clock = clock = SteadyClock(clock)
         self._timings = api.timings
@@ -117,6 +119,7 @@ class Monitor:
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()
         self._world = WorldTracker(api.timings, started_at, self._limits, self._cadence)
+        self._others = SharedPolls(shares, self._poller, self._world, clock, self._cadence)
         self._last = Snapshot(0, started_at.wall, self._world.status)
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
@@ -342,6 +345,8 @@ class Monitor:
         if not self._is_report:
             await self._ended_streams.update(self._last.events, self._server_time(), self._clock.monotonic())
         self._debounce.begin()
+        if await self._others.take_in():
+            self._debounce.end_early()
         begun = self._watch_clock()
         results = await self._poller.round(
             self._schedule(), self._ingest, self._interrupt.wait(), self._debounce.wait()
@@ -418,6 +423,7 @@ class Monitor:
         if isinstance(result.key, ResourceKey):
             is_news = self.on_demand.ingest(result.key, result)
         else:
+            self._others.hand_out(result.key, result)
             is_news = await self._world.ingest(result)
             self._ended_streams.ingest(result, self._server_time())
             if result.key == LIST and self._world.needs_second_look:
@@ -434,7 +440,8 @@ class Monitor:
             waits.append(self._world.blind_at - self._clock.monotonic())
         due = self._watch_clock() + min(waits)
         rest = self._clock.sleep(max(_MIN_REST, min(waits)))
-        await wait_first(rest, self._awake.wait(), self._interrupt.wait(), self._poller.wait_result())
+        news = self._others.wait()
+        await wait_first(rest, self._awake.wait(), self._interrupt.wait(), self._poller.wait_result(), news)
         self._awake.clear()
         self._note_gap(due)
 
@@ -471,6 +478,8 @@ class Monitor:
     def _schedule(self) -> PollSchedule:
         focus = [*dict.fromkeys(reversed(self._focus.values()))][:_MAX_FOCUS]
         of_events = schedule_events(self._last.events, self._server_time(), focus, self._world.cadence)
+        is_answering = self._last.link.state is not ConnectionState.BLIND
+        of_events = self._others.share_out(of_events, focus, is_answering=is_answering)
         of_ended = self._ended_streams.schedule(self._clock.monotonic())
         return {**of_events, **of_ended, **self.on_demand.schedule()}
 
@@ -502,6 +511,7 @@ class Monitor:
             self._is_report,
             self._world.ended,
             self._notify_error() if self._notify_error else "",
+            sharing=self._others.fault,
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, bells = self._alarms.step(state)

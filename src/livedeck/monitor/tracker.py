@@ -431,7 +431,8 @@ class WorldTracker:
     """Every event and the connection. `timings`: of the last exchanges with the platform, as they come.
 
     `status`: the connection as it is. `cadence`: how often the platform is asked, as the request budget allows.
-    `unreadable`: how many rows of the last event list could not be read at all.
+    `unreadable`: how many rows of the last event list could not be read at all. `part`: of the request budget that is
+    there for these events.
     """
 
     def __init__(
@@ -442,7 +443,7 @@ class WorldTracker:
         self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
         self._answered_at = started_at.monotonic  # the last good answer of all
         self._workspace_lag: float | None = None  # s; how late samples come as a rule
-        self.cadence, self.unreadable = cadence, 0
+        self.cadence, self.unreadable, self.part = cadence, 0, 1.0
         self.needs_second_look = False  # the last list lacked an event that the one before had
         self.ended: tuple[EndedEvent, ...] = ()  # while on air, in the last minute
         self.seconds_ahead: float | None = None  # the platform's clock, of the monitor's
@@ -521,7 +522,8 @@ class WorldTracker:
             self._evaluate(tracker, at)
             if index % _EVALUATION_BATCH == 0:
                 await asyncio.sleep(0)
-        self.cadence = fit_rate_limit(self._base_cadence, self.states, self.status.round_trip or 0.0)
+        base = replace(self._base_cadence, budget=self._base_cadence.budget * self.part)
+        self.cadence = fit_rate_limit(base, self.states, self.status.round_trip or 0.0)
 
     def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
         return tracker.evaluate(self.status, self.cadence, at, self._workspace_lag)

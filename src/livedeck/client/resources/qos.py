@@ -92,7 +92,11 @@ class QosSamples:
     def __repr__(self) -> str:
         return f"<QosSamples: {len(self)}>"
 
-    def _slice(self, indices: range) -> QosSamples:
+    def since(self, time: float) -> QosSamples:
+        """Those of that time (epoch s) and later."""
+        return self._slice([index for index, at in enumerate(self.time) if at >= time])
+
+    def _slice(self, indices: Sequence[int]) -> QosSamples:
         def pick(column: array[float]) -> array[float]:
             return array("d", [column[index] for index in indices])
 

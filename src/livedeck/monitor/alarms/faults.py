@@ -14,6 +14,7 @@ from livedeck.monitor.kinds.kind import AlarmKind, DeckCase, DeckDetector, EndDe
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis
 from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.state import (
+    NO_SHARING_FAULT,
     BroadcastState,
     ConnectionStatus,
     EndedEvent,
@@ -22,6 +23,7 @@ from livedeck.monitor.model.state import (
     Finding,
     Grade,
     IngestState,
+    SharingFault,
 )
 from livedeck.monitor.model.thresholds import Thresholds
 
@@ -41,7 +43,8 @@ class MonitorState:
     """What the alarms are evaluated from. `now`: this machine's clock. `history_error`: why nothing is recorded, or
     empty. `is_last`: nothing is asked again, so what failed is told as it is. `ended`: the events that ended on air in
     the last minute. `notify_error`: which targets of notifications take nothing, or empty. `silence`: that of the
-    collector, None where it is heard or there is none."""
+    collector, None where it is heard or there is none. `sharing`: what is wrong among the collectors that ask together.
+    """
 
     events: tuple[EventState, ...]
     connection: ConnectionStatus
@@ -51,6 +54,7 @@ class MonitorState:
     ended: tuple[EndedEvent, ...] = ()
     notify_error: str = ""
     silence: Silence | None = None
+    sharing: SharingFault = NO_SHARING_FAULT
 
     @property
     def is_unlisted(self) -> bool:
@@ -74,7 +78,7 @@ class ActiveFault(NamedTuple):
 
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
     """Every fault that is there now."""
-    case = DeckCase(state.connection, state.history_error, state.notify_error, state.silence)
+    case = DeckCase(state.connection, state.history_error, state.notify_error, state.silence, state.sharing, state.now)
     faults = {AlarmKey(DECK, finding.kind): _deck_fault(finding, state) for finding in _find_deck(case, thresholds)}
     faults |= _ended_on_air(state.ended)
     for event in drop_unproven(state, thresholds):

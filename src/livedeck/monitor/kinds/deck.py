@@ -27,6 +27,9 @@ _LEAST_LEFT = 2
 """Inputs that still fail together: one alone is a fault of its own."""
 
 
+_LONG_APART = timedelta(minutes=10)
+
+
 def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     connection = case.connection
     if connection.state is not ConnectionState.BLIND:
@@ -77,6 +80,22 @@ def _observe_silence(case: DeckCase, _thresholds: Thresholds) -> Observation | N
         return None
     since = case.silence.since + timedelta(seconds=case.connection.skew)
     return Observation(safe(case.silence.reason), "a collector that says what is so", since)
+
+
+def _observe_apart(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    sharing = case.sharing
+    if sharing.apart_since is None or case.now is None:
+        return None
+    since = sharing.apart_since + timedelta(seconds=case.connection.skew)
+    is_long = case.now - sharing.apart_since >= _LONG_APART
+    return Observation(safe(sharing.reason), "collectors that ask together", since, is_escalated=is_long)
+
+
+def _observe_lost(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    lost = case.sharing.lost
+    if not lost:
+        return None
+    return Observation(f"{', '.join(map(safe, lost))} went without leaving", "every collector at work")
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
@@ -267,6 +286,34 @@ DECK_KINDS = (
             cause="The collector that watches for this deck has ended, or the network on the way to it is down.",
             viewers="Unknown: streams may well go on.",
             advice="Restart the collector, or let this deck poll by itself; watch the players meanwhile.",
+        ),
+    ),
+    AlarmKind(
+        name="ENGINE_APART",
+        severity=Severity.WARNING,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_apart),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="The Redis that the collectors share is away or hangs, or this collector is cut off from it.",
+            viewers="Nothing; every collector asks for everything itself.",
+            advice="Bring Redis back; with many events each is asked less often meanwhile (`livedeck docs engine`).",
+        ),
+    ),
+    AlarmKind(
+        name="COLLECTOR_LOST",
+        severity=Severity.WARNING,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_lost),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="A collector, its machine or its network died.",
+            viewers="Nothing; the others have taken over its events.",
+            advice="Start it again; while it is away its part of the request budget is shared by the others.",
         ),
     ),
     AlarmKind(

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 from livedeck.monitor.model.alarm import Alarm, Diagnosis
 from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.state import (
+    NO_SHARING_FAULT,
     BroadcastState,
     Component,
     ConnectionStatus,
@@ -19,6 +20,7 @@ from livedeck.monitor.model.state import (
     Pattern,
     Phase,
     Severity,
+    SharingFault,
 )
 from livedeck.monitor.model.thresholds import AlarmLimits, Duty, Expectation, Hold, Thresholds
 from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
@@ -147,12 +149,14 @@ class EventDetector:
 class DeckCase:
     """The deck itself: what a DeckDetector looks at. `history_error`: why nothing can be recorded, or empty;
     `notify_error`: which targets of notifications take nothing, or empty. `silence`: that of the collector, None where
-    it is heard or there is none."""
+    it is heard or there is none. `sharing`: what is wrong among the collectors. `now`: this machine's clock."""
 
     connection: ConnectionStatus
     history_error: str = ""
     notify_error: str = ""
     silence: Silence | None = None
+    sharing: SharingFault = NO_SHARING_FAULT
+    now: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

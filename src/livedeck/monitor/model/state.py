@@ -333,6 +333,19 @@ class ClockChange:
 
 
 @dataclass(frozen=True, slots=True)
+class SharingFault:
+    """What is wrong among the processes that ask together: since when this one is apart from the others, why, and which
+    of them are lost."""
+
+    apart_since: datetime | None = None
+    reason: str = ""
+    lost: tuple[str, ...] = ()
+
+
+NO_SHARING_FAULT = SharingFault()
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectionStatus:
     """The connection to the platform.
 

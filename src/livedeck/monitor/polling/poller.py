@@ -117,13 +117,15 @@ class Poller:
 
     The event list is the pulse of the connection. While nothing answers at all, only the list and one event are asked
     for, at the pace of the back-off; where that is slow, a probe tells sooner that the platform is back. One round runs
-    at a time; a call that is slower than its round answers in a later one.
+    at a time; a call that is slower than its round answers in a later one. `part`: of the request budget that this
+    process has; the rest is others'.
     """
 
     def __init__(
         self, fetch: Callable[[PollKey], Awaitable[PollPayload]], clock: Clock, cadence: Cadence, random: Random
     ) -> None:
         self._fetch, self._clock, self._cadence, self._random = fetch, clock, cadence, random
+        self.part = 1.0
         self._slots = asyncio.Semaphore(cadence.at_once)
         self._in_flight: dict[PollKey, asyncio.Task[PollResult | None]] = {}
         self._requested: dict[PollKey, tuple[float, float]] = {}  # when, and the jitter of the wait that follows
@@ -144,6 +146,23 @@ class Poller:
     def look_again(self) -> None:
         """Ask for the list now; only a Retry-After is still obeyed."""
         self._requested.pop(LIST, None)
+
+    def note_answer(self, key: PollKey, monotonic: float) -> bool:
+        """Somebody else asked for that then (monotonic s); whether that is newer than what was asked for here. It is
+        due an interval after it."""
+        requested, _ = self._requested.get(key, (inf, 1.0))
+        if key not in self._in_flight and requested < monotonic:
+            self._requested[key] = monotonic, self._draw_jitter()
+        return requested < monotonic
+
+    def hold_back(self, seconds: float) -> None:
+        """Ask for nothing for so long: the platform said so to somebody else."""
+        self._retry_from = max(self._retry_from, self._clock.monotonic() + seconds)
+
+    @property
+    def retry_seconds(self) -> float:
+        """For how long a Retry-After of the platform is obeyed yet."""
+        return max(0.0, self._retry_from - self._clock.monotonic())
 
     @property
     def is_backing_off(self) -> bool:
@@ -265,26 +284,33 @@ class Poller:
 
         self._requested = {key: entry for key, entry in self._requested.items() if counts(key, entry[0])}
 
+    @property
+    def _budget(self) -> float:
+        return self._cadence.budget * self.part
+
     def _affordable_calls(self, now: float) -> int:
         """How many calls may be made now: a second's worth at most."""
-        budget = self._cadence.budget
+        budget = self._budget
         self._tokens = min(budget, self._tokens + (now - self._refilled_at) * budget)
         self._refilled_at = now
         return max(0, floor(self._tokens))
 
     def _seconds_to_tokens(self) -> float:
         """Seconds until enough calls for a round may be made: one at a time would make a round of each."""
-        budget = self._cadence.budget
+        budget = self._budget
         lacking = max(1.0, budget * self._cadence.together) - self._tokens
         return lacking / budget - (self._clock.monotonic() - self._refilled_at)
+
+    def _draw_jitter(self) -> float:
+        spread = self._cadence.jitter
+        return self._random.uniform(1 - spread, 1 + spread)
 
     async def _call(self, key: PollKey) -> PollResult | None:
         """The result, or None where asking was pointless by the time its turn came."""
         async with self._slots:
             if self._has_connection_error and is_on_platform(key):
                 return None
-            spread = self._cadence.jitter
-            requested = self._clock.monotonic(), self._random.uniform(1 - spread, 1 + spread)
+            requested = self._clock.monotonic(), self._draw_jitter()
             self._requested[key] = requested
             payload = await self._fetch(key)
             if is_on_platform(key):
