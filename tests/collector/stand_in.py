@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,18 @@ class StandIn:
     address: str = ""
     asked: list[Asked] = field(default_factory=list)
     writers: set[asyncio.StreamWriter] = field(default_factory=set)
+    came: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    def bodies(self, method: str, end: str) -> list[Any]:
+        """What was sent to paths that end so."""
+        asked = (asked for asked in self.asked if (asked.method, asked.target[-len(end) :]) == (method, end))
+        return [json.loads(request.body) for request in asked]
+
+    async def wait_for(self, method: str, end: str, count: int = 1) -> list[Any]:
+        """The same, once so many came."""
+        async with asyncio.timeout(20), self.came:
+            await self.came.wait_for(lambda: len(self.bodies(method, end)) >= count)
+        return self.bodies(method, end)
 
     def cut(self) -> None:
         """End every connection, as a cable does."""
@@ -64,6 +78,8 @@ async def stand_in(answer: Answer, port: int = 0) -> AsyncIterator[StandIn]:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             asked = await _read(reader)
             server.asked.append(asked)
+            async with server.came:
+                server.came.notify_all()
             await server.answer(asked, writer)
             if writer.can_write_eof():
                 writer.write_eof()

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 from math import inf
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from livedeck.monitor import NO_STATUS, EventState, Readings, Snapshot
 from livedeck.monitor.model.readings import MISSING
 from livedeck.monitor.published.codec import Encoded, UnreadableSnapshotError, decode
 from livedeck.monitor.published.difference import Values, apply, diff
-from livedeck.monitor.signal.series import MAX_SAMPLES, first_change
+from livedeck.monitor.signal.series import MAX_SAMPLES, first_change, prepend
 
 SCHEMA = 1
 """Of what crosses. A field more keeps it; another meaning needs another."""
@@ -155,6 +155,20 @@ class Held:
         """The same after that delta, which must be the next one. Raises UnreadableSnapshotError."""
         return self._of(change, self.last, self.samples)
 
+    def filled(self, event_id: str, rows: Mapping[str, Any]) -> Held:
+        """The same with samples of that event from before those that are held. Raises UnreadableSnapshotError."""
+        try:
+            found = appended(None, cast("Columns", rows))  # what is missing raises KeyError
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+        held = self.samples.get(event_id, Samples(found.stream))
+        if held.stream != found.stream or event_id not in self.last.values["events"]:
+            return self
+        known = held.readings
+        readings = prepend(found.readings, known, inf) if len(known) else found.readings
+        samples = {**self.samples, event_id: Samples(found.stream, readings)}
+        return Held._decoded(self.last.values, samples, self.last)
+
     @classmethod
     def _of(cls, message: Mapping[str, Any], before: Encoded | None, held: Mapping[str, Samples]) -> Held:
         try:
@@ -163,6 +177,10 @@ class Held:
             samples = {event_id: rows for event_id, rows in {**held, **news}.items() if event_id in values["events"]}
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+        return cls._decoded(values, samples, before)
+
+    @classmethod
+    def _decoded(cls, values: Values, samples: Mapping[str, Samples], before: Encoded | None) -> Held:
         readings = {event_id: rows.readings for event_id, rows in samples.items()}
         return cls(Encoded(decode(values, readings, before), values), samples)
 

@@ -1,0 +1,181 @@
+"""What a collector knows, held at a deck: all of it once, then each change, and after a break from where it was on
+(collector.md, "The attached deck")."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf
+from random import Random
+from urllib.parse import quote
+
+import structlog
+
+from livedeck.collector.link import CollectorError, CollectorRefusedError, Link, ServerEvent
+from livedeck.collector.remote_clock import RemoteClock
+from livedeck.collector.wire import LISTED_SAMPLES, Held, UnknownSchemaError
+from livedeck.monitor import AttachmentState, ConnectionState
+from livedeck.monitor.polling.poller import wait_first
+from livedeck.monitor.published.codec import UnreadableSnapshotError
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+"""Seconds until it is asked again: twice as many after each failure, and up to half of them less, as chance has it."""
+
+_GIVE_UP = 2
+"""Failed tries after which a report is made without the collector."""
+
+_GONE = 410
+
+_log = structlog.get_logger("livedeck.collector")
+
+
+class _Astray(Exception):  # noqa: N818  a turn of the road
+    """What is held cannot be gone on from."""
+
+
+class Follower:
+    """Follows one collector after another, for as long as `follow` runs. `take`: called with what is held after each
+    change, and whether it was listed anew.
+
+    `held`: None before the first listing. `state`: LISTING, WATCHING or RESUMING, `since` that moment; `heard`: when
+    anything came last (both monotonic s). `reason`: why nothing comes, in words; `is_refused`: because it is refused.
+    `failures`: tries in a row that came to nothing.
+    """
+
+    def __init__(
+        self, link: Link, clock: RemoteClock, take: Callable[[Held, bool], None], random: Random | None = None
+    ) -> None:
+        self._link, self._clock, self._take = link, clock, take
+        self._random = random or Random()  # noqa: S311  jitter is no secret
+        self._id = ""
+        self._hurry, self._is_listed_only = asyncio.Event(), False
+        self.held: Held | None = None
+        self.state, self.since = AttachmentState.LISTING, clock.monotonic()
+        self.heard: float | None = None
+        self.reason, self.is_refused, self.failures = "", False, 0
+        self.next_try = -inf  # monotonic s, while it waits
+
+    async def follow(self) -> None:
+        """For ever."""
+        while True:
+            with self._noting_failures():
+                if not self._id:
+                    await self._list()
+                await self._watch()
+            if self.failures:
+                await self._pause()
+
+    async def list_once(self) -> None:
+        """Until something is known, or it is refused, or a few tries came to nothing."""
+        while not self.is_refused and self.failures < _GIVE_UP:
+            with self._noting_failures():
+                await self._list()
+                if self.held and self.held.snapshot.link.state is not ConnectionState.CONNECTING:
+                    return
+                self._fail("the collector has just begun and knows nothing yet")
+                self.failures = 1
+            await self._pause()
+
+    @contextmanager
+    def _noting_failures(self) -> Iterator[None]:
+        try:
+            yield
+        except _Astray as turn:
+            self._lose(str(turn))
+        except CollectorRefusedError as refusal:
+            if refusal.status == _GONE:
+                self._lose(str(refusal))
+            else:
+                self._fail(str(refusal), is_refused=refusal.is_of_token)
+        except CollectorError as error:
+            self._fail(str(error))
+        except (UnknownSchemaError, UnreadableSnapshotError) as error:
+            self._id = ""
+            self._fail(f"{self._link.host}: {error}", is_refused=isinstance(error, UnknownSchemaError))
+
+    def hurry(self) -> None:
+        """Try at once, if it waits."""
+        self._hurry.set()
+
+    async def fill(self, event_id: str) -> None:
+        """Have the samples of that event for as long as the collector remembers them. Raises CollectorError."""
+        rows = await self._link.get(f"/v1/events/{quote(event_id, safe='')}/samples")
+        if self.held is not None:
+            self.held = self.held.filled(event_id, rows)
+
+    async def _list(self) -> None:
+        listing = await self._link.get("/v1/snapshot", f"samples={LISTED_SAMPLES}")
+        held = await asyncio.to_thread(Held.listed, listing)
+        self.held, self._id, self._is_listed_only = held, str(listing["id"]), True
+        self._measure(str(listing.get("now", "")))
+        self._take(held, True)
+
+    async def _watch(self) -> None:
+        async with self._link.stream("/v1/changes", self._id) as events:
+            async for event in events:
+                if event.data is None:
+                    self._note(event.comment)
+                elif event.name == "gone":
+                    raise _Astray("this deck was too slow for the collector")
+                elif event.name == "message":
+                    self._change(event)
+
+    def _note(self, comment: str) -> None:
+        """`BOOT-SEQ TIME`: where the collector is, and when."""
+        place, _, time = comment.partition(" ")
+        if place and time.isdecimal():
+            if place != self._id:
+                raise _Astray("a change of the collector did not arrive")
+            self._measure(time)
+            self._settle()
+
+    def _change(self, event: ServerEvent) -> None:
+        boot, _, seq = self._id.rpartition("-")
+        if self.held is None or event.id != f"{boot}-{int(seq) + 1}":
+            raise _Astray("a change of the collector did not arrive")
+        try:
+            change = json.loads(event.data or "")
+        except (ValueError, RecursionError) as error:
+            raise UnreadableSnapshotError(f"a change is no JSON: {error}") from None
+        self.held, self._id = self.held.changed(change), event.id
+        self.heard = self._clock.monotonic()
+        self._settle()
+        self._take(self.held, False)
+
+    def _measure(self, milliseconds: str) -> None:
+        self.heard = self._clock.monotonic()
+        if milliseconds.isdecimal():
+            self._clock.take(int(milliseconds))
+
+    def _settle(self) -> None:
+        self._is_listed_only = False
+        self.failures, self.reason, self.is_refused = 0, "", False
+        self._turn(AttachmentState.WATCHING)
+
+    def _lose(self, reason: str) -> None:
+        """List anew: at once, unless that has just led nowhere."""
+        self._id = ""
+        _log.info("the collector is listed anew", reason=reason)
+        self._turn(AttachmentState.LISTING)
+        self.failures += self._is_listed_only
+
+    def _fail(self, reason: str, *, is_refused: bool = False) -> None:
+        if reason != self.reason:
+            _log.warning("the collector is not heard", reason=reason)
+        self.reason, self.is_refused = reason, is_refused
+        self.failures += 1
+        self._turn(AttachmentState.RESUMING if self._id else AttachmentState.LISTING)
+
+    def _turn(self, state: AttachmentState) -> None:
+        if state is not self.state:
+            self.state, self.since = state, self._clock.monotonic()
+
+    async def _pause(self) -> None:
+        longest = min(_FIRST_PAUSE * 2 ** (self.failures - 1), _LONGEST_PAUSE)
+        pause = longest * (1 - self._random.random() / 2)
+        self.next_try = self._clock.monotonic() + pause
+        self._hurry.clear()
+        await wait_first(self._clock.sleep(pause), self._hurry.wait())
+        self.next_try = -inf

@@ -1,0 +1,240 @@
+"""A deck that is attached: it sees what the collector says, all of it once, and believes nothing when it is silent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from collector.stand_in import StandIn, plain, saying, stand_in
+from collector.third_party import STARTED, FastClock, ThirdParty, look
+from livedeck.client import Outgoing, Secret
+from livedeck.collector.link import Link
+from livedeck.collector.remote import Remote
+from livedeck.monitor import (
+    AlarmKey,
+    AlarmRefused,
+    AlarmTransition,
+    AttachmentState,
+    ConnectionProblem,
+    ConnectionState,
+    Freshness,
+    Grade,
+    Snapshot,
+)
+from livedeck.presentation.render_time import RenderTime
+
+NO_INGEST = AlarmKey("e1", "NO_INGEST")
+SILENT = AlarmKey("", "COLLECTOR_SILENT")
+
+
+@dataclass
+class Attached:
+    """A deck on a collector of another make."""
+
+    theirs: ThirdParty
+    server: StandIn
+    remote: Remote
+    snapshots: AsyncGenerator[Snapshot, None]
+
+    async def watching(self) -> Snapshot:
+        """The first snapshot of what the collector knows, as it is listened to."""
+        return (await look(self.snapshots, is_watching))[-1]
+
+
+def is_watching(snapshot: Snapshot) -> bool:
+    """Whether changes come."""
+    return bool(snapshot.attachment and snapshot.attachment.state is AttachmentState.WATCHING)
+
+
+@asynccontextmanager
+async def attached(clock: FastClock | None = None, ahead: float = 0.0, **words: Any) -> AsyncIterator[Attached]:
+    """One of each. `ahead`: seconds that the clock of the deck is."""
+    clock = clock or FastClock()
+    theirs = ThirdParty(clock)
+    own_clock = FastClock(clock.factor, ahead, clock.began)
+    async with stand_in(theirs.answer) as server, Outgoing() as outgoing:
+        link = Link(outgoing, [server.address], Secret("of-a-deck"), silence=12 / clock.factor)
+        remote = Remote(link, own_clock, actor="me", **words)
+        async with aclosing(remote.snapshots()) as snapshots:
+            yield Attached(theirs, server, remote, snapshots)
+
+
+async def test_a_deck_sees_what_the_collector_lists_and_then_what_changes() -> None:
+    async with attached() as deck:
+        seen = await look(deck.snapshots, is_watching)
+        assert (seen[0].seq, seen[0].link.state) == (0, ConnectionState.CONNECTING)
+        (event,) = seen[-1].events
+        assert (event.event.name, event.assessment.health.score, event.qos.readings.last is not None) == (
+            "Größe 試合",
+            97,
+            True,
+        )
+        deck.theirs.raise_alarm()
+        (told,) = (await look(deck.snapshots, lambda snapshot: bool(snapshot.alarms)))[-1:]
+        assert [(change.transition, change.alarm.key) for change in told.changes] == [
+            (AlarmTransition.RAISED, NO_INGEST)
+        ]
+        assert told.bells == (NO_INGEST,)
+        deck.theirs.tell(changes=[], bells=[])
+        (after,) = (await look(deck.snapshots, lambda snapshot: snapshot.seq > told.seq))[-1:]
+        assert (after.changes, after.bells, len(after.alarms)) == ((), (), 1)
+
+
+@pytest.mark.parametrize("mishap", ["gap", "gone", "half", "page"])
+async def test_what_went_astray_is_listed_anew_or_resumed_and_no_change_is_told_twice(mishap: str) -> None:
+    async with attached() as deck:
+        deck.theirs.mishaps = [mishap]
+        deck.theirs.tell(unreadable=1)
+        first = await deck.watching() if mishap != "page" else None
+        deck.theirs.tell(unreadable=2)
+        deck.theirs.raise_alarm()
+        deck.theirs.tell(unreadable=3, changes=[], bells=[])
+        seen = await look(deck.snapshots, lambda snapshot: snapshot.unreadable == 3 and is_watching(snapshot))
+        changes = [change for snapshot in seen for change in snapshot.changes]
+        assert [change.alarm.key for change in changes] == [NO_INGEST]
+        assert first is None or first.unreadable <= 3
+
+
+async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_nothing_is_green() -> None:
+    async with attached() as deck:
+        deck.theirs.raise_alarm()
+        await deck.watching()
+        deck.theirs.speaks.clear()
+        seen = await look(deck.snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND)
+        blind = seen[-1]
+        assert blind.link.problem is ConnectionProblem.COLLECTOR_SILENT
+        assert "the collector is silent since 12:" in blind.link.reason
+        assert blind.attachment is not None
+        assert blind.attachment.state is AttachmentState.SILENT
+        assert SILENT in blind.bells
+        assert {alarm.key for alarm in blind.alarms} == {SILENT, NO_INGEST}
+        (event,) = blind.events
+        assert (event.is_stale, event.assessment.health.grade, event.qos.freshness) == (
+            True,
+            Grade.STALE,
+            Freshness.STALE,
+        )
+        assert RenderTime.from_snapshot(blind, deck.remote.clock.now()).stale
+        assert deck.remote.clock.monotonic() < 30
+        with pytest.raises(AlarmRefused, match="the collector is silent since"):
+            await deck.remote.acknowledge(NO_INGEST)
+        assert await deck.remote.acknowledge(SILENT)
+        deck.theirs.speaks.set()
+        well = (await look(deck.snapshots, is_watching))[-1]
+        assert well.link.state is ConnectionState.OK
+        assert well.events[0].assessment.health.grade is Grade.GOOD
+        assert {alarm.key for alarm in well.alarms} == {NO_INGEST}
+
+
+async def test_a_collector_that_comes_back_with_nothing_of_the_old_is_listed_and_what_came_meanwhile_is_told() -> None:
+    async with attached() as deck:
+        await deck.watching()
+        deck.theirs.raise_alarm(rings=True, at=STARTED - timedelta(minutes=5))
+        deck.theirs.boot, deck.theirs.seq, deck.theirs.ring = "another", 77, {}
+        deck.server.cut()
+        seen = await look(deck.snapshots, lambda snapshot: bool(snapshot.alarms) and is_watching(snapshot))
+        changes = [change for snapshot in seen for change in snapshot.changes]
+        assert [(change.transition, change.alarm.key) for change in changes] == [(AlarmTransition.RAISED, NO_INGEST)]
+        assert not any(snapshot.bells for snapshot in seen)  # it is five minutes old
+
+
+async def test_a_resume_brings_what_was_missed_and_does_not_ring_the_evening_again() -> None:
+    async with attached() as deck:
+        await deck.watching()
+        deck.server.cut()
+        deck.theirs.raise_alarm(rings=True, at=STARTED - timedelta(seconds=11))
+        deck.theirs.tell(changes=[], bells=[], unreadable=4)
+        seen = await look(deck.snapshots, lambda snapshot: snapshot.unreadable == 4)
+        assert [change.alarm.key for snapshot in seen for change in snapshot.changes] == [NO_INGEST]
+        assert not any(snapshot.bells for snapshot in seen)
+        assert [asked.target for asked in deck.server.asked if "/v1/snapshot" in asked.target] == [
+            "/v1/snapshot?samples=60"
+        ]
+
+
+async def test_times_are_the_collectors_whatever_this_machine_says() -> None:
+    async with attached(ahead=3600) as deck:
+        snapshot = await deck.watching()
+        assert snapshot.attachment is not None
+        assert abs(snapshot.attachment.skew - 3600) < 5
+        assert abs((deck.remote.clock.now() - deck.theirs.clock.now()).total_seconds()) < 5
+        assert not RenderTime.from_snapshot(snapshot, deck.remote.clock.now()).stale
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            plain("401 Unauthorized", b'{"error":"no token","say":"a token is needed"}'),
+            "refuses this deck's token (401)",
+        ),
+        (plain("403 Forbidden", b"<html>"), "does not allow this with this deck's token (403)"),
+        (
+            plain("200 OK", b'{"schema":2,"id":"b-1","values":{},"samples":{}}', "Content-Type: application/json"),
+            "COLLECTOR SPEAKS SCHEMA 2: upgrade this deck",
+        ),
+    ],
+)
+async def test_a_collector_that_refuses_is_said_in_its_words_at_once(answer: bytes, words: str) -> None:
+    clock = FastClock()
+    async with stand_in(saying(answer)) as server, Outgoing() as outgoing:
+        remote = Remote(Link(outgoing, [server.address], Secret("of-a-deck")), clock)
+        async with aclosing(remote.snapshots()) as snapshots:
+            blind = (await look(snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND))[-1]
+        assert blind.link.problem is ConnectionProblem.COLLECTOR_REFUSES
+        assert words in blind.link.reason
+        assert not blind.link.is_unauthorized  # that is the platform's token
+        assert [alarm.key for alarm in blind.alarms] == [SILENT]
+
+
+async def test_a_report_waits_for_the_collector_and_says_why_where_there_is_none() -> None:
+    async with stand_in(ThirdParty(FastClock()).answer) as server, Outgoing() as outgoing:
+        remote = Remote(Link(outgoing, [server.address], Secret("of-a-deck")), FastClock())
+        assert (await remote.wait_ready()).link.state is ConnectionState.OK
+        address = server.address
+    async with Outgoing() as outgoing:
+        remote = Remote(Link(outgoing, [address], Secret("of-a-deck")), FastClock())
+        snapshot = await remote.wait_ready()
+        assert snapshot.link.state is ConnectionState.BLIND
+        assert "cannot be reached" in snapshot.link.reason
+
+
+async def test_commands_carry_what_was_shown_and_are_refused_in_the_words_of_the_collector() -> None:
+    async with attached() as deck:
+        deck.theirs.raise_alarm()
+        await look(deck.snapshots, lambda snapshot: bool(snapshot.alarms))
+        assert await deck.remote.acknowledge(NO_INGEST)
+        (body,) = deck.server.bodies("POST", "/acknowledge")
+        assert (body["severity"], body["stage"]) == ("critical", 0)
+        assert body["since"].startswith("2026-03-01T12:0")
+        deck.theirs.commands["shelve"] = plain("409 Conflict", b'{"error":"worse","say":"it got worse"}')
+        with pytest.raises(AlarmRefused, match="it got worse"):
+            await deck.remote.shelve(NO_INGEST, 5, "known")
+        deck.theirs.commands["note"] = plain("403 Forbidden", b'{"error":"not allowed","say":"anna may read"}')
+        with pytest.raises(AlarmRefused, match="anna may read"):
+            await deck.remote.note(NO_INGEST, "words")
+        with pytest.raises(AlarmRefused, match="no such alarm"):
+            await deck.remote.unshelve(AlarmKey("e9", "NO_INGEST"))
+        deck.theirs.commands["unshelve"] = b""
+        with pytest.raises(AlarmRefused, match="not known whether"):
+            await deck.remote.unshelve(NO_INGEST)
+        keys = {a.headers["idempotency-key"] for a in deck.server.asked if a.target.endswith("/unshelve")}
+        assert len(keys) == 1  # tried three times, done once
+
+
+async def test_what_is_looked_at_is_said_again_and_again_and_its_hour_is_fetched() -> None:
+    async with attached() as deck:
+        await deck.watching()
+        deck.remote.set_focus("e1")
+        seen = await look(deck.snapshots, lambda snapshot: len(snapshot.events[0].qos.readings) == 4)
+        readings = seen[-1].events[0].qos.readings
+        assert [readings[index].video for index in range(4)] == [1, 2, 4e6, None]
+        *_, body = await deck.server.wait_for("PUT", "/v1/interest", 2)
+        assert (body["focus"], body["lists"], body["ttl"] <= 30) == ("e1", [], True)
+        deck.remote.refresh()
+        assert await deck.server.wait_for("POST", "/v1/poke") == [{}]
