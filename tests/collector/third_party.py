@@ -91,8 +91,9 @@ SAMPLES: dict[str, Any] = {
     "dt": [2000],
     "v": [4e6, None],
     "a": [128000, 0],
+    "f": [25, None],
+    "s": [0, None],
 }
-SAMPLES |= {"f": [25, None], "s": [0, None]}
 
 
 class ThirdParty:
