@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from livedeck.client import Event
-from livedeck.monitor import EventState, HistoryReads
+from livedeck.monitor import EventState, HistoryReads, Readings
 from livedeck.presentation import events
 from livedeck.presentation.past_streams import PastStream, end_of, past_streams, state_of, worst_of
 from livedeck.presentation.render_time import RenderTime
@@ -44,7 +44,7 @@ async def open_stream(history: HistoryReads, stream: PastStream, event: Event | 
         for fault in await history.episodes(stream.first, stream.last + timedelta(days=1), stream.event_id)
         if fault.since <= stream.last
     ]
-    readings = found[stream.event_id].readings
+    readings = found[stream.event_id].readings if stream.event_id in found else Readings()
     return Subject(state_of(stream, readings, faults, event), end_of(stream), stream)
 
 

@@ -1,0 +1,42 @@
+"""The past, for decks that are attached: what the collector's history answers (collector.md, "Questions")."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from livedeck.collector.endpoints import Caller, Refusal, endpoint
+from livedeck.collector.questions import QUESTIONS, Question, QuestionError
+from livedeck.monitor import History, HistoryReader
+from livedeck.text.secrets import masked_line
+
+
+def routes(history: History | HistoryReader | None) -> list[Route]:
+    """The one route of the past. `history`: the collector's."""
+
+    async def answer(request: Request, _: Caller) -> Response:
+        question = QUESTIONS.get(request.path_params["question"])
+        if question is None:
+            raise Refusal(404, "unknown", f"no such question; there are {', '.join(QUESTIONS)}")
+        if history is None:
+            raise Refusal(503, "no history", "this collector keeps no history")
+        try:
+            arguments = question.arguments(request.query_params.multi_items())
+            found = await getattr(history, question.name)(**arguments)
+        except QuestionError as error:
+            raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
+        except (ArithmeticError, ValueError):
+            raise Refusal(422, "not understood", "a time or a number is out of range") from None
+        content = await asyncio.to_thread(_dumped, question, found, history.fault)
+        return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    return [Route("/v1/history/{question}", endpoint("read", answer), methods=["GET"])]
+
+
+def _dumped(question: Question, found: Any, fault: str) -> bytes:
+    return json.dumps({"answer": question.dump(found), "fault": masked_line(fault)}, allow_nan=False).encode()

@@ -1,0 +1,208 @@
+"""What a collector's history is asked for over HTTP, for both sides: every question that a file answers, by one table
+(collector.md, "Questions"). Pure."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from array import array
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, cached_property
+from math import nan
+from typing import Annotated, Any, get_origin, get_type_hints
+from urllib.parse import urlencode
+
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
+
+from livedeck.collector import wire
+from livedeck.monitor import Alarm, Buckets, HistoryReads, MinMax, Readings
+from livedeck.monitor.detection.learnt import parse_learnt
+from livedeck.monitor.history.reads import Recorded
+from livedeck.monitor.published.codec import decode_alarm, encode_record
+from livedeck.text.times import format_timestamp
+
+Ask = Callable[..., Awaitable[Any]]
+
+_PARAMETERS: Mapping[Any, Any] = {
+    datetime: AwareDatetime,
+    datetime | None: AwareDatetime,
+    float: Annotated[float, Field(ge=0, le=1e11)],  # epoch s
+    int: Annotated[int, Field(ge=-1, le=100_000)],
+}
+"""What stands in a query for a parameter of that type, where it is not the type itself."""
+
+
+class QuestionError(ValueError):
+    """It cannot be asked like that; the text says why."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One of a history. `ask`: the method; `dump` and `load`: its answer as JSON values, and back."""
+
+    ask: Ask
+    dump: Callable[[Any], Any]
+    load: Callable[[Any], Any]
+
+    @property
+    def name(self) -> str:
+        """In the path."""
+        return self.ask.__name__
+
+    def query(self, *args: Any, **kwargs: Any) -> str:
+        """The arguments as the query of a request."""
+        given = self._signature.bind(None, *args, **kwargs).arguments
+        return urlencode({name: _text(given[name]) for name in self.parameters if given.get(name) is not None})
+
+    def arguments(self, query: Iterable[tuple[str, str]]) -> dict[str, Any]:
+        """Back. Raises QuestionError."""
+        pairs = tuple(query)
+        given, required = dict(pairs), {name for name, value in self._defaults if value is inspect.Parameter.empty}
+        unknown, missing = given.keys() - self.parameters.keys(), required - given.keys()
+        if unknown or missing or len(given) < len(pairs):
+            names = ", ".join(f"{name}?" if name not in required else name for name in self.parameters)
+            raise QuestionError(f"{self.name} is asked with {names or 'nothing'}, each once")
+        return {name: self._value(name, text) for name, text in given.items()}
+
+    def _value(self, name: str, text: str) -> Any:
+        adapter, is_mapping = self.parameters[name]
+        try:
+            return adapter.validate_json(text) if is_mapping else adapter.validate_strings(text)
+        except ValidationError as error:
+            raise QuestionError(f"{name}: {error.errors()[0]['msg']}") from None
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self.ask)
+
+    @property
+    def _defaults(self) -> list[tuple[str, Any]]:
+        return [(name, parameter.default) for name, parameter in self._signature.parameters.items()][1:]
+
+    @cached_property
+    def parameters(self) -> Mapping[str, tuple[TypeAdapter[Any], bool]]:
+        """What it is asked with, by name: how its text is read, and whether that is JSON."""
+        hints = get_type_hints(self.ask)
+        return {
+            name: (TypeAdapter(_PARAMETERS.get(hints[name], hints[name])), get_origin(hints[name]) is Mapping)
+            for name, _ in self._defaults
+        }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return format_timestamp(value)
+    return json.dumps(value) if isinstance(value, Mapping) else str(value)
+
+
+def _records(ask: Ask) -> Question:
+    """What is answered with records, as the history keeps them."""
+    return Question(
+        ask,
+        lambda answer: _adapter(ask).dump_python(answer, mode="json"),
+        lambda values: _adapter(ask).validate_python(values),
+    )
+
+
+@cache
+def _adapter(ask: Ask) -> TypeAdapter[Any]:
+    return TypeAdapter(get_type_hints(ask)["return"])
+
+
+def _dump_alarms(alarms: Iterable[Alarm]) -> list[Any]:
+    return [encode_record(alarm) for alarm in alarms]
+
+
+def _load_alarms(values: Iterable[Any]) -> tuple[Alarm, ...]:
+    return tuple(map(decode_alarm, values))
+
+
+def _dump_readings(readings: Readings) -> wire.Columns:
+    return wire.columns("", readings)
+
+
+def _dump_recorded(recorded: Mapping[str, Recorded]) -> dict[str, Any]:
+    return {
+        event_id: {"samples": _dump_readings(readings), "learnt": learnt and learnt.to_json()}
+        for event_id, (readings, learnt) in recorded.items()
+    }
+
+
+def _load_recorded(values: Mapping[str, Any]) -> dict[str, Recorded]:
+    return {
+        event_id: Recorded(wire.readings_of(found["samples"]), found["learnt"] and parse_learnt(found["learnt"]))
+        for event_id, found in values.items()
+    }
+
+
+def _dump_buckets(buckets: Buckets) -> dict[str, Any]:
+    return {
+        "since": buckets.since,
+        "step": buckets.step,
+        "count": list(buckets.count),
+        "video": _dump_measure(buckets.video),
+        "audio": _dump_measure(buckets.audio),
+        "fps": _dump_measure(buckets.fps),
+        "status": list(buckets.status),
+        "statuses": {status: list(counts) for status, counts in buckets.statuses.items()},
+    }
+
+
+def _load_buckets(values: Mapping[str, Any]) -> Buckets:
+    return Buckets(
+        float(values["since"]),
+        float(values["step"]),
+        array("q", values["count"]),
+        _load_measure(values["video"]),
+        _load_measure(values["audio"]),
+        _load_measure(values["fps"]),
+        array("q", values["status"]),
+        {int(status): array("q", counts) for status, counts in values["statuses"].items()},
+    )
+
+
+def _dump_measure(measure: MinMax) -> list[list[float | None]]:
+    return [_numbers(measure.low), _numbers(measure.high)]
+
+
+def _load_measure(values: Sequence[Sequence[float | None]]) -> MinMax:
+    low, high = map(_doubles, values)
+    return MinMax(low, high)
+
+
+def _numbers(column: array[float]) -> list[float | None]:
+    return [None if value != value else value for value in column]  # noqa: PLR0124  NaN is the one value unlike itself
+
+
+def _doubles(column: Sequence[float | None]) -> array[float]:
+    return array("d", [nan if value is None else value for value in column])
+
+
+_QUESTIONS = (
+    Question(HistoryReads.series, _dump_buckets, _load_buckets),
+    Question(HistoryReads.recorded, _dump_recorded, _load_recorded),
+    Question(HistoryReads.readings, _dump_readings, wire.readings_of),
+    Question(HistoryReads.standing_alarms, _dump_alarms, _load_alarms),
+    _records(HistoryReads.streams),
+    _records(HistoryReads.spans),
+    _records(HistoryReads.events),
+    _records(HistoryReads.episodes),
+    _records(HistoryReads.watched),
+    _records(HistoryReads.answer_log),
+    _records(HistoryReads.ruling_log),
+    _records(HistoryReads.collected_streams),
+    _records(HistoryReads.alarm_log),
+    _records(HistoryReads.audit),
+    _records(HistoryReads.intents),
+    _records(HistoryReads.open_changes),
+    _records(HistoryReads.markers),
+    _records(HistoryReads.connection_log),
+    _records(HistoryReads.notifications),
+    _records(HistoryReads.materials),
+)
+
+QUESTIONS: Mapping[str, Question] = {question.name: question for question in _QUESTIONS}
+"""All that a history is asked for but what is new since the last time: a deck that is attached has that in its
+snapshots."""

@@ -1,0 +1,76 @@
+"""The history of a collector, asked by a deck that is attached to it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast
+
+from livedeck.collector.link import CollectorError
+from livedeck.collector.questions import QUESTIONS
+from livedeck.monitor import HistoryReads
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
+
+
+class Getter(Protocol):
+    """What is wanted of a link."""
+
+    async def get(self, path: str, query: str = "") -> dict[str, Any]:
+        """The object that the collector answers. Raises CollectorError."""
+
+
+def _asked(ask: F) -> F:
+    """The same question, put to the collector; answered with nothing where it cannot be asked."""
+    question = QUESTIONS[ask.__name__]
+
+    @wraps(ask)
+    async def answer(self: RemoteHistory, *args: Any, **kwargs: Any) -> Any:
+        try:
+            values = await self.link.get(f"/v1/history/{question.name}", question.query(*args, **kwargs))
+            found, self.fault = question.load(values["answer"]), values["fault"]
+        except CollectorError as error:
+            self.fault = str(error)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self.fault = f"the collector answers otherwise than this deck understands: {type(error).__name__}"
+        else:
+            return found
+        return await ask(self, *args, **kwargs)  # what a file that cannot be read gives
+
+    return cast("F", answer)
+
+
+class RemoteHistory(HistoryReads):
+    """The past as a collector has it. What is new since the last time is in its snapshots, and nothing here.
+
+    `fault`: why the last question could not be answered, and what to do; empty where it was.
+    """
+
+    def __init__(self, link: Getter) -> None:
+        super().__init__()
+        self.link, self.fault = link, ""
+
+    async def _read(self, query: Callable[..., T], otherwise: T) -> T:  # noqa: ARG002  there is no file
+        return otherwise
+
+    series = _asked(HistoryReads.series)
+    recorded = _asked(HistoryReads.recorded)
+    readings = _asked(HistoryReads.readings)
+    standing_alarms = _asked(HistoryReads.standing_alarms)
+    streams = _asked(HistoryReads.streams)
+    spans = _asked(HistoryReads.spans)
+    events = _asked(HistoryReads.events)
+    episodes = _asked(HistoryReads.episodes)
+    watched = _asked(HistoryReads.watched)
+    answer_log = _asked(HistoryReads.answer_log)
+    ruling_log = _asked(HistoryReads.ruling_log)
+    collected_streams = _asked(HistoryReads.collected_streams)
+    alarm_log = _asked(HistoryReads.alarm_log)
+    audit = _asked(HistoryReads.audit)
+    intents = _asked(HistoryReads.intents)
+    open_changes = _asked(HistoryReads.open_changes)
+    markers = _asked(HistoryReads.markers)
+    connection_log = _asked(HistoryReads.connection_log)
+    notifications = _asked(HistoryReads.notifications)
+    materials = _asked(HistoryReads.materials)

@@ -1,0 +1,257 @@
+"""What a file answers, a collector that has it answers to a deck: each question, the same, and nothing secret."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from collections.abc import Coroutine, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from shutil import copyfile
+from typing import Any, TypeVar, get_type_hints
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collector.attached import Attached
+from golden.player import START
+from livedeck.collector import acts
+from livedeck.collector.link import CollectorError
+from livedeck.collector.past import routes
+from livedeck.collector.questions import QUESTIONS, Question
+from livedeck.collector.remote_history import RemoteHistory
+from livedeck.monitor import (
+    ActionRecord,
+    AlarmChange,
+    AlarmTransition,
+    AuditOutcome,
+    CollectedStream,
+    FieldChange,
+    History,
+    HistoryReader,
+    HistoryReads,
+    IntentRecord,
+    MaterialRecord,
+    NotificationRecord,
+    Profile,
+    ProfileChoice,
+    Severity,
+    StreamSpan,
+    UsualMark,
+)
+from monitor.recordings import snapshot
+from monitor.stage import Deck, Stage
+from monitor.test_history import alarm
+from virtual_clock import VirtualClock
+
+T = TypeVar("T")
+
+NEWS = {"new_answers", "new_rulings"}
+"""What is new since the last time: an attached deck has it in its snapshots."""
+
+
+def methods(owner: type) -> set[str]:
+    """The questions of a class."""
+    return {name for name, _ in inspect.getmembers(owner, inspect.iscoroutinefunction) if not name.startswith("_")}
+
+
+def test_every_question_of_a_history_can_be_asked_of_a_collector() -> None:
+    assert methods(HistoryReads) - NEWS == set(QUESTIONS)
+    for name in QUESTIONS:
+        assert getattr(RemoteHistory, name) is not getattr(HistoryReads, name), "it would read a file"
+
+
+@pytest.fixture(scope="module")
+def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A night, and what nobody did in it."""
+    path = tmp_path_factory.mktemp("night") / "night.sqlite"
+    copyfile(night, path)
+
+    async def add() -> None:
+        history = await History.open(path, START)
+        await history.record_ruling(UsualMark(START, "e", "s", START.timestamp(), "anna"))
+        await history.record_ruling(ProfileChoice(START, "e", Profile.RADIO, "anna"))
+        await history.record_ruling(ProfileChoice(START + timedelta(seconds=1), "e", None, "anna"))
+        await history.remember_material(MaterialRecord("m1", "v1", "Handout", "handout.pdf", START))
+        await history.notified(NotificationRecord(START, Severity.WARNING, "Stage", "no answer", "e"))
+        edits = (FieldChange("name", "a", "b"),)
+        intent = IntentRecord("i2", START, "event.edit", "edit", "event", "e", "Stage", "anna", "regie", 7, edits)
+        await history.record_intent(intent)
+        doubt = ActionRecord(
+            START, "event.edit", "event", "e", "Stage", AuditOutcome.UNKNOWN, "no answer", edits, "i2", START
+        )
+        await history.record_action(doubt)
+        history.record_collected(CollectedStream(START, "e", "s", 3))
+        await history.close()
+
+    asyncio.run(add())
+    return path
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Its result."""
+    return asyncio.run(work)
+
+
+@pytest.fixture(scope="module")
+def spans(recorded: Path) -> tuple[StreamSpan, ...]:
+    """The streams of that night."""
+    found = run(HistoryReader(recorded).spans())
+    assert found
+    return found
+
+
+def arguments(question: Question, spans: tuple[StreamSpan, ...]) -> st.SearchStrategy[dict[str, Any]]:
+    """What may be asked, by the types of the question."""
+    events = st.sampled_from([*(span.event_id for span in spans), "e", "nobody's", "ä/ö?&=%"])
+    streams = st.sampled_from([*(span.stream_id for span in spans), "nobody's"])
+    moments = st.datetimes(datetime(2000, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+    near = st.integers(-7200, 7200).map(lambda seconds: START + timedelta(seconds=seconds))
+    times = st.one_of(near, moments)
+    by_name: Mapping[str, st.SearchStrategy[Any]] = {
+        "event_id": events,
+        "stream_id": streams,
+        "video_id": st.sampled_from(["v1", "nobody's"]),
+        "streams": st.dictionaries(events, streams),
+        "columns": st.integers(1, 60),
+        "newest": st.integers(-1, 100),
+    }
+    by_type = {datetime: times, datetime | None: times, float: times.map(datetime.timestamp)}
+    hints = get_type_hints(question.ask)
+    drawn, optional = dict[str, st.SearchStrategy[Any]](), dict[str, st.SearchStrategy[Any]]()
+    for name, parameter in list(inspect.signature(question.ask).parameters.items())[1:]:
+        strategy = by_name[name] if name in by_name else by_type[hints[name]]
+        (drawn if parameter.default is inspect.Parameter.empty else optional)[name] = strategy
+    return st.fixed_dictionaries(drawn, optional=optional)
+
+
+def text(answer: object) -> str:
+    """All of it, columns and what is missing in them too. Two libraries name the zone of UTC."""
+    return re.sub(r"TzInfo\((0|UTC)\)", repr(UTC), repr(answer))
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_each_question_has_the_answer_of_the_file(name: str, recorded: Path, spans: tuple[StreamSpan, ...]) -> None:
+    question, file, answered = QUESTIONS[name], HistoryReader(recorded), list[bool]()
+    deck = Attached(routes(HistoryReader(recorded)), "wall")
+    remote = RemoteHistory(deck)
+    with asyncio.Runner() as runner:
+
+        @settings(max_examples=20, deadline=None)
+        @given(arguments(question, spans))
+        def law(said: dict[str, Any]) -> None:
+            expected = runner.run(getattr(file, name)(**said))
+            found = runner.run(getattr(remote, name)(**said))
+            assert not file.fault
+            assert not remote.fault
+            assert text(found) == text(expected)
+            answered.append(bool(expected))
+
+        law()
+        runner.run(deck.close())
+    assert any(answered), "nothing was compared"
+
+
+class Away:
+    """A link whose collector does not answer, or otherwise than one does."""
+
+    def __init__(self, values: dict[str, Any] | None) -> None:
+        self._values = values
+
+    async def get(self, path: str, query: str = "") -> dict[str, Any]:
+        """What it says. Raises CollectorError where it says nothing."""
+        if self._values is None:
+            raise CollectorError(f"nobody answers {path}?{query}")
+        return self._values
+
+
+@pytest.mark.parametrize("values", [None, {}, {"answer": [{"of": "another version"}], "fault": ""}])
+async def test_where_no_collector_answers_nothing_is_known_and_it_says_why(values: dict[str, Any] | None) -> None:
+    """As of a file that cannot be read: no screen need know which of the two it has."""
+    remote, since = RemoteHistory(Away(values)), START.timestamp()
+    assert await remote.audit(START) == ()
+    assert remote.fault
+    assert await remote.recorded({"e": "s"}, since) == {}
+    assert len(await remote.readings("e", "s", since, since + 60)) == 0
+    buckets = await remote.series("e", "s", since, since + 60, 3)
+    assert (list(buckets.count), buckets.step) == ([0, 0, 0], 20.0)
+    assert "answers" in remote.fault
+
+
+async def test_what_is_not_understood_is_refused_with_what_can_be_asked(recorded: Path) -> None:
+    deck = Attached(routes(HistoryReader(recorded)), "wall")
+    series = "event_id=e&stream_id=s&since=0&until=60"
+    for path, status in {
+        "/v1/history/secrets": 404,
+        "/v1/history/_read": 404,
+        "/v1/history/audit": 422,
+        "/v1/history/audit?since=yesterday": 422,
+        "/v1/history/audit?since=2026-11-21T09:00:00": 422,
+        "/v1/history/audit?since=2026-11-21T09:00:00Z&since=2026-11-21T09:00:00Z": 422,
+        "/v1/history/open_changes?file=/etc/passwd": 422,
+        "/v1/history/watched?since=0001-01-01T00:00:00Z&until=2026-11-21T09:00:00Z": 422,
+        f"/v1/history/series?{series}&columns=0": 422,
+        f"/v1/history/series?{series}&columns=1000000000": 422,
+        f"/v1/history/series?{series.replace('60', 'nan')}&columns=3": 422,
+        f"/v1/history/series?{series.replace('60', '1e300')}&columns=3": 422,
+        "/v1/history/recorded?streams=[1]&until=0": 422,
+        f"/v1/history/series?{series}&columns=3": 200,
+    }.items():
+        answered = await deck.ask("GET", path)
+        assert (path, answered.status) == (path, status)
+        assert status == 200 or answered.body["say"]
+    await deck.close()
+
+
+async def test_without_a_history_and_without_a_token_nothing_is_told(recorded: Path) -> None:
+    for deck, status in (
+        (Attached(routes(None), "wall"), 503),
+        (Attached(routes(HistoryReader(recorded)), ""), 401),
+        (Attached(routes(HistoryReader(recorded)), "prometheus"), 403),
+    ):
+        assert (await deck.ask("GET", "/v1/history/open_changes")).status == status
+        await deck.close()
+
+
+async def test_nothing_that_opens_a_door_crosses() -> None:
+    """trust.md, "Secrets": a canary in every text that a deck sends, and that a history gives back."""
+    canary = "canary-3f9a77c1d2"
+    history = await History.open(None, START)
+    collector = Deck(Stage(VirtualClock(START)))
+    deck = Attached([*routes(history), *acts.routes(collector.monitor, history)])
+    for secret in (
+        f"see rtmp://ingest.example/live/{canary} now",
+        f"https://cdn.example/a.png?expires=1&sign={canary}",
+        f"Authorization: Bearer {canary}",
+        f"stream_key={canary} is too short; access_token={canary}",
+    ):
+        edit = {"name": "stream_key", "before": secret, "after": secret}
+        of_event = {"target_kind": "event", "target_id": "e", "target_name": secret, "edits": [edit]}
+        sent = {"id": "i", "at": START.isoformat(), "action": "event.edit", "verb": secret, **of_event}
+        intent = {**sent, "actor": secret, "host": secret, "pid": 1}
+        action = {"at": START.isoformat(), "action": "event.edit", "outcome": "unknown", "detail": secret, **of_event}
+        marker = {"at": START.isoformat(), "event_id": "e", "text": secret}
+        body = {"intent": intent, "action": {**action, "intent": "i"}, "marker": marker}
+        assert (await deck.post("/v1/audit", body)).status == 200
+        refused = await deck.post("/v1/audit", {secret: secret})
+        assert refused.status == 422
+        assert canary not in str(refused)
+        told = alarm(event_id="e", actual=secret, expected=secret, reason=secret, note=secret, subject=secret)
+        change = AlarmChange(START, AlarmTransition.RAISED, told)
+        await history.append(replace(snapshot({}, changes=(change,)), alarms=(told,)))
+        await history.notified(NotificationRecord(START, Severity.INFO, secret, secret))
+    await history.flush()
+    said = {"since": "2020-01-01T00:00:00Z", "now": "2026-03-01T12:00:00Z", "event_id": "e"}
+    asked = ("audit", "intents", "open_changes", "markers", "alarm_log", "standing_alarms", "notifications")
+    for name in asked:
+        query = urlencode({key: value for key, value in said.items() if key in QUESTIONS[name].parameters})
+        answer = (await deck.get(f"/v1/history/{name}", query))["answer"]
+        assert answer, f"{name}: nothing was looked through"
+        assert canary not in str(answer)
+    await deck.close()
+    await collector.close()
+    await history.close()
