@@ -76,12 +76,14 @@ from livedeck.monitor.model.state import (
     Phase,
     QosState,
     Severity,
+    SharingFault,
 )
 from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Profile, Share, Thresholds, with_overrides
 from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
+from livedeck.monitor.polling.shares import SharedAnswer, Shares
 
 __all__ = [
     "FASTEST",
@@ -163,6 +165,9 @@ __all__ = [
     "Rulings",
     "Severity",
     "Share",
+    "SharedAnswer",
+    "Shares",
+    "SharingFault",
     "Shown",
     "Snapshot",
     "StreamRecord",

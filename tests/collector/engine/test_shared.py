@@ -10,7 +10,15 @@ from redis import Redis
 
 from collector.engine.servers import RedisServer
 from livedeck.collector.engine.ranks import first_in_rank
-from livedeck.collector.engine.shared import Held, SharedDesk, SharedKeys, SharedStore, SharedStoreError, check_address
+from livedeck.collector.engine.shared import (
+    Claim,
+    Held,
+    SharedDesk,
+    SharedKeys,
+    SharedStore,
+    SharedStoreError,
+    check_address,
+)
 
 EVENTS = [f"event-{number}" for number in range(40)]
 SPAN = 5000
@@ -31,9 +39,9 @@ async def join(redis_server: RedisServer) -> AsyncIterator[Join]:
         yield connect
 
 
-async def claim(store: SharedStore, *workers: str, events: Mapping[str, bool] | None = None, late: int = 0) -> Held:
+async def claim(store: SharedStore, *workers: str, events: Mapping[str, Claim] | None = None, late: int = 0) -> Held:
     """A claim by who ranks first among these workers."""
-    wanted = events or {event: first_in_rank(event, workers) == store.worker for event in EVENTS}
+    wanted = events or {event: Claim(first_in_rank(event, workers) == store.worker) for event in EVENTS}
     expected = await store.time_ms() - late
     return await store.claim(wanted, span_ms=SPAN, expected_ms=expected, workers=workers, generation="g")
 
@@ -109,13 +117,30 @@ async def test_who_leaves_is_not_lost_and_epochs_go_on(join: Join) -> None:
     assert all(held.epochs[event] > before.epochs[event] for event in EVENTS)
 
 
+async def test_what_is_to_stay_with_its_holder_is_taken_only_where_nobody_holds_it(join: Join) -> None:
+    a, b = join("a"), join("b")
+    if_free = {"@desk": Claim.IF_FREE}
+    assert (await claim(a, events={"@desk": Claim.RENEW})).epochs == {}
+    first = (await claim(a, events=if_free)).epochs
+    assert first
+    assert (await claim(b, events=if_free)).epochs == {}
+    assert (await claim(a, events={"@desk": Claim.RENEW})).epochs == first
+    await a.release()
+    assert (await claim(b, events=if_free)).epochs["@desk"] > first["@desk"]
+
+
 async def test_who_cannot_ask_the_platform_holds_nothing(join: Join) -> None:
     a, b = join("a"), join("b")
     await claim(a, "a")
     await claim(a, "a")
     expected = await a.time_ms()
     blind = await a.claim(
-        dict.fromkeys(EVENTS, True), span_ms=SPAN, expected_ms=expected, workers=["a"], generation="g", is_able=False
+        dict.fromkeys(EVENTS, Claim.BY_RANK),
+        span_ms=SPAN,
+        expected_ms=expected,
+        workers=["a"],
+        generation="g",
+        is_able=False,
     )
     assert (blind.epochs, blind.workers, blind.lost) == ({}, (), ())
     await claim(b)
@@ -185,8 +210,8 @@ async def test_the_platforms_wish_to_wait_reaches_all(join: Join) -> None:
 
 async def test_only_who_holds_the_desk_keeps_and_marks(join: Join, redis_server: RedisServer) -> None:
     a, b = join("a"), join("b")
-    await claim(a, events={"@desk": True})
-    epoch = (await claim(a, "a", events={"@desk": True})).epochs["@desk"]
+    await claim(a, events={"@desk": Claim.BY_RANK})
+    epoch = (await claim(a, "a", events={"@desk": Claim.BY_RANK})).epochs["@desk"]
     at_a, at_b = (SharedDesk(redis_server.address, "workspace", name) for name in "ab")
     assert at_a.keep(epoch, 1, "state 1", {"k": "message"})
     assert at_a.keep(epoch, 3, "state 3", {"k": "another"})
@@ -196,8 +221,8 @@ async def test_only_who_holds_the_desk_keeps_and_marks(join: Join, redis_server:
     await a.release()
     assert not at_a.keep(epoch, 4, "stale", {})
     assert not at_a.mark(epoch, {"k": "sent"})
-    await claim(b, events={"@desk": True})
-    epoch = (await claim(b, "b", events={"@desk": True})).epochs["@desk"]
+    await claim(b, events={"@desk": Claim.BY_RANK})
+    epoch = (await claim(b, "b", events={"@desk": Claim.BY_RANK})).epochs["@desk"]
     assert at_b.mark(epoch, {"k": "sent"})
     assert at_b.keep(epoch, 4, "state 4", {})
     assert at_a.message("k") == "sent"

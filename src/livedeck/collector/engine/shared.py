@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import IntEnum
 from hashlib import sha256
 from importlib.resources import files
 from ipaddress import ip_address
@@ -44,6 +45,15 @@ _LEAST_VERSION = 7
 
 class SharedStoreError(Exception):
     """Redis is away, hangs or refuses; the text says which, without its address."""
+
+
+class Claim(IntEnum):
+    """How a lease is claimed: only renewed; taken by rank, if the workers are those that are known; taken where nobody
+    holds it."""
+
+    RENEW = 0
+    BY_RANK = 1
+    IF_FREE = 2
 
 
 class Held(NamedTuple):
@@ -133,7 +143,7 @@ class SharedStore:
         check_address(address)
         self.worker, self._keys = worker, SharedKeys(workspace)
         self._leases, self._writing, self._reading = (_connect(address) for _ in range(3))
-        self._answers_from, self._rows_from = "$", "0"
+        self._answers_from, self._rows_from = "", "0"
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -165,7 +175,7 @@ class SharedStore:
 
     async def claim(
         self,
-        events: Mapping[str, bool],
+        events: Mapping[str, Claim],
         *,
         span_ms: int,
         expected_ms: int,
@@ -173,7 +183,7 @@ class SharedStore:
         generation: str,
         is_able: bool = True,
     ) -> Held:
-        """Be there for `span_ms`, and hold what falls to this one: the `events` with True, by rank among `workers`.
+        """Be there for `span_ms`, and hold what falls to this one of these `events`, by rank among `workers`.
 
         `expected_ms`: Redis' time as it is expected: a claim that comes much later is refused, for a Redis that hung
         carries out what the dead have sent. `is_able`: whether this one can ask the platform at all. Raises
@@ -181,7 +191,7 @@ class SharedStore:
         """
         wanted, epochs, held = [*events.items()], dict[str, int](), None
         for begin in range(0, max(1, len(wanted)), _AT_ONCE):
-            part = [text for event, first in wanted[begin : begin + _AT_ONCE] for text in (event, str(int(first)))]
+            part = [text for event, how in wanted[begin : begin + _AT_ONCE] for text in (event, str(int(how)))]
             known = "\n".join(sorted(workers))
             answer = await self._run(
                 self._leases, _CLAIM, self.worker, span_ms, expected_ms, known, generation, int(is_able), *part
@@ -214,6 +224,14 @@ class SharedStore:
         """Nobody may ask the platform for so long. Raises SharedStoreError."""
         await self._run(self._writing, _HOLD_BACK, max(1, round(seconds * 1000)))
 
+    async def listen(self) -> None:
+        """Answers are read from now on; what was said is read whole. Raises SharedStoreError."""
+        (answers,) = self._keys("answers")
+        with _named():
+            async with asyncio.timeout(PATIENCE):
+                newest = await self._reading.xrevrange(answers, count=1)
+        self._answers_from = str(newest[0][0]) if newest else "0"
+
     def start_over(self) -> None:
         """Read all that is there: Redis has forgotten what it was."""
         self._answers_from = self._rows_from = "0"
@@ -221,10 +239,9 @@ class SharedStore:
     async def read(self, seconds: float) -> News:
         """What others wrote since the last call, waiting for it so long. Raises SharedStoreError."""
         answers_key, rows_key = self._keys("answers", "said")
+        if not self._answers_from:
+            await self.listen()
         with _named():
-            if self._answers_from == "$":  # from now on, and from one read to the next
-                newest = await self._reading.xrevrange(answers_key, count=1)
-                self._answers_from = str(newest[0][0]) if newest else "0"
             async with asyncio.timeout(seconds + PATIENCE):
                 found = await self._reading.xread(
                     {answers_key: self._answers_from, rows_key: self._rows_from},

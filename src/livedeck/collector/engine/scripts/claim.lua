@@ -1,7 +1,8 @@
 -- Be there, renew what I hold, and take what falls to me (engine.md, "Leases").
 -- KEYS: workers, leases, lost, generation, retry
 -- ARGV: me; ms that I am there for; Redis ms that I expect; workers as I know them, a line each; a new generation;
---       1 where I may hold leases, else 0; then of each event its id and 1 where I rank first among those workers
+--       1 where I may hold leases, else 0; then of each event its id and how it is claimed: 0 only renewed,
+--       1 taken where those are the workers (I rank first among them), 2 taken where nobody holds it
 -- Returns: "late" | "ok", Redis ms, workers, held (id, epoch, ...), ms when the next of the others runs out, lost,
 --          generation, Redis ms until which nobody may ask
 local time = redis.call('TIME')
@@ -36,16 +37,17 @@ local is_known = table.concat(workers, '\n') == ARGV[4]
 
 local held = {}
 for index = 7, #ARGV, 2 do
-  local event, is_first = ARGV[index], ARGV[index + 1] == '1'
+  local event, how = ARGV[index], ARGV[index + 1]
   local lease = redis.call('HGET', KEYS[2], event)
   local owner, ends, epoch = '', 0, 0
   if lease then
     local found, found_ends, found_epoch = string.match(lease, '^(.*) (%d+) (%d+)$')
     owner, ends, epoch = found, tonumber(found_ends), tonumber(found_epoch)
   end
+  local is_mine = (how == '1' and is_known) or (how == '2' and (owner == '' or ends <= now))
   if owner == me and not able then
     redis.call('HSET', KEYS[2], event, ' 0 ' .. text(epoch))
-  elseif owner == me or (able and is_known and is_first) then
+  elseif owner == me or (able and is_mine) then
     if owner ~= me then epoch = math.max(epoch + 1, now) end
     redis.call('HSET', KEYS[2], event, me .. ' ' .. text(now + span) .. ' ' .. text(epoch))
     table.insert(held, event)

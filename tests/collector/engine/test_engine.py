@@ -1,0 +1,276 @@
+"""Collectors before a real Redis that dies, hangs and forgets. `join` is a beat of each, so that the test says when."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from collector.engine.servers import RedisServer
+from livedeck.cli.wiring import SystemClock
+from livedeck.client import QosSamples
+from livedeck.collector.engine.engine import DESK, Engine
+from livedeck.collector.engine.rows import SharedRows
+from livedeck.collector.engine.shared import SharedStore
+from livedeck.monitor import (
+    AlarmAnswer,
+    AlarmKey,
+    AnswerKind,
+    History,
+    HistoryReader,
+    IntentRecord,
+    Profile,
+    ProfileChoice,
+    Severity,
+    SharedAnswer,
+)
+
+EVENTS = [f"event-{number}" for number in range(30)]
+CLOCK = SystemClock()
+WAIT = 20.0
+
+
+class Fleet:
+    """Collectors by name, before one Redis."""
+
+    def __init__(self, server: RedisServer, *names: str, ttl: float = 15.0) -> None:
+        self.server = server
+        self.stores = {name: SharedStore(server.address, "workspace", f"{name}/1") for name in names}
+        self.engines = {name: Engine(store, CLOCK, ttl) for name, store in self.stores.items()}
+
+    async def beat(self, *names: str) -> None:
+        """A claim of each of these, or of all, one after the other, as often as it takes all to know each other."""
+        for _ in range(3):
+            for name in names or self.engines:
+                self.engines[name].want(EVENTS, is_answering=True)
+                await self.engines[name].join()
+
+    def held(self) -> dict[str, set[str]]:
+        """What each of them holds."""
+        return {name: {event for event in EVENTS if engine.holds(event)} for name, engine in self.engines.items()}
+
+    def tellers(self) -> list[str]:
+        """Who tells."""
+        return [name for name, engine in self.engines.items() if engine.desk_epoch is not None]
+
+    def assert_shared_out(self) -> None:
+        """Each event, and the desk, is held by one."""
+        held = list(self.held().values())
+        assert sum(map(len, held)) == len(EVENTS) == len(set().union(*held))
+        assert len(self.tellers()) == 1
+
+
+@asynccontextmanager
+async def fleet_of(server: RedisServer, *names: str, ttl: float = 15.0) -> AsyncIterator[Fleet]:
+    """These collectors, together."""
+    fleet = Fleet(server, *names, ttl=ttl)
+    try:
+        await fleet.beat()
+        yield fleet
+    finally:
+        for store in fleet.stores.values():
+            await store.close()
+
+
+@asynccontextmanager
+async def at_work(*engines: Engine) -> AsyncIterator[None]:
+    """With their loops running."""
+    tasks = [asyncio.create_task(engine.run()) for engine in engines]
+    try:
+        async with asyncio.timeout(WAIT):
+            yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Return as soon as it holds: other tasks bring it about."""
+    while not condition():  # noqa: ASYNC110  what it waits for is another process's doing
+        await asyncio.sleep(0.01)
+
+
+async def test_each_event_is_held_by_one_and_the_budget_is_divided(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b", "c") as fleet:
+        fleet.assert_shared_out()
+        assert all(fleet.held().values())
+        assert {engine.part for engine in fleet.engines.values()} == {1 / 3}
+        assert not any(engine.fault.apart_since or engine.fault.lost for engine in fleet.engines.values())
+
+
+async def test_a_join_takes_its_share_and_a_leave_gives_it_back(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b") as fleet, fleet_of(redis_server, "c") as late:
+        fleet.engines |= late.engines
+        await fleet.beat()
+        fleet.assert_shared_out()
+        assert fleet.held()["c"]
+        leaving = fleet.engines.pop("b")
+        await leaving.leave()
+        await fleet.beat()
+        fleet.assert_shared_out()
+        assert not any(engine.fault.lost for engine in fleet.engines.values())
+
+
+async def test_who_leaves_is_heard_at_once_and_not_at_the_next_beat(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b", ttl=600.0) as fleet, at_work(fleet.engines["a"]):
+        await fleet.engines["b"].leave()
+        await until(lambda: len(fleet.held()["a"]) == len(EVENTS))
+
+
+async def test_what_a_dead_one_held_is_taken_when_its_leases_run_out(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b", ttl=1.0) as fleet, at_work(fleet.engines["a"]):
+        await until(lambda: len(fleet.held()["a"]) == len(EVENTS))
+        await until(lambda: fleet.engines["a"].fault.lost == ("b",))
+        assert fleet.tellers()[:1] == ["a"]
+
+
+async def test_who_cannot_ask_the_platform_gives_its_share_to_the_others(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b") as fleet:
+        fleet.engines["a"].want(EVENTS, is_answering=False)
+        await fleet.engines["a"].join()
+        await fleet.beat("b")
+        assert {name: len(held) for name, held in fleet.held().items()} == {"a": 0, "b": len(EVENTS)}
+        assert fleet.tellers() == ["b"]
+        assert fleet.engines["b"].fault.lost == ()
+
+
+async def test_an_answer_of_one_is_heard_by_the_others(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b") as fleet:
+        one, other = fleet.engines["a"], fleet.engines["b"]
+        event = min(fleet.held()["a"])
+        samples = QosSamples(
+            array("d", [1.0]), array("d", [2.0]), array("d", [3.0]), array("d", [4.0]), array("q", [0])
+        )
+        async with at_work(one, other):
+            one.publish(SharedAnswer(event, "stream", samples))
+            answers: list[SharedAnswer] = []
+            while not answers:
+                await other.wait()
+                answers += other.received()
+            (heard,) = answers
+            assert (heard.event_id, heard.stream_id, [*heard.samples.time]) == (event, "stream", [1.0])
+            assert 0.0 <= heard.age < WAIT
+
+
+async def test_without_redis_all_is_asked_for_and_with_it_again_nobody_has_two(mortal_server: RedisServer) -> None:
+    async with fleet_of(mortal_server, "a", "b", "c") as fleet:
+        before, teller = fleet.held(), fleet.tellers()
+        mortal_server.kill()
+        await fleet.beat()
+        assert all(engine.fault.apart_since for engine in fleet.engines.values())
+        assert fleet.held() == before
+        assert {engine.part for engine in fleet.engines.values()} == {1 / 3}
+        mortal_server.start()
+        await fleet.beat()
+        assert not any(engine.fault.apart_since for engine in fleet.engines.values())
+        fleet.assert_shared_out()
+        assert fleet.tellers() == teller
+
+
+async def test_a_redis_that_forgot_leaves_the_desk_with_who_told(mortal_server: RedisServer) -> None:
+    async with fleet_of(mortal_server, "a", "b", "c") as fleet:
+        (teller,) = fleet.tellers()
+        epoch = fleet.engines[teller].desk_epoch
+        mortal_server.kill(forgets=True)
+        mortal_server.start()
+        others = [name for name in fleet.engines if name != teller]
+        await fleet.beat(*others)
+        assert fleet.tellers() == [teller]  # it does not know yet, and nobody took the desk from it
+        await fleet.beat()
+        fleet.assert_shared_out()
+        assert fleet.tellers() == [teller]
+        assert (fleet.engines[teller].desk_epoch or 0) > (epoch or 0)
+        assert {engine.forgotten for engine in fleet.engines.values()} == {1}
+
+
+async def test_a_redis_that_hangs_is_away_and_what_was_sent_meanwhile_does_no_harm(mortal_server: RedisServer) -> None:
+    async with fleet_of(mortal_server, "a", "b") as fleet:
+        mortal_server.hang()
+        await asyncio.gather(*(engine.join() for engine in fleet.engines.values()))
+        assert all(engine.fault.reason == "Redis does not answer within 0.5 s" for engine in fleet.engines.values())
+        mortal_server.wake()
+        await fleet.beat()
+        fleet.assert_shared_out()
+        assert not any(engine.fault.apart_since for engine in fleet.engines.values())
+
+
+async def test_the_wish_of_the_platform_reaches_all(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b") as fleet, at_work(*fleet.engines.values()):
+        fleet.engines["a"].hold_back(30.0)
+        await until(lambda: 25.0 < fleet.engines["b"].retry_seconds <= 30.0)
+
+
+@pytest.fixture
+async def histories(tmp_path: Path) -> AsyncIterator[dict[str, History]]:
+    """Of two collectors, each with its own file."""
+    async with AsyncExitStack() as stack:
+        opened = {}
+        for name in "ab":
+            opened[name] = await History.open(tmp_path / f"{name}.sqlite", CLOCK.now())
+            stack.push_async_callback(opened[name].close)
+        yield opened
+
+
+async def test_what_persons_say_is_in_every_history_though_redis_forgot(
+    mortal_server: RedisServer, histories: dict[str, History], tmp_path: Path
+) -> None:
+    now = CLOCK.now()
+    answer = AlarmAnswer(
+        "u", AlarmKey("e", "NO_INGEST"), now, AnswerKind.NOTE, now, "anna@a:1", Severity.INFO, reason="x"
+    )
+    late = AlarmAnswer("v", AlarmKey("e", "NO_INGEST"), now, AnswerKind.NOTE, now, "ben@b:1", Severity.INFO, reason="y")
+    old = AlarmAnswer("w", answer.key, now, AnswerKind.NOTE, now - timedelta(days=2), "anna@a:1", Severity.INFO)
+    choice = ProfileChoice(now, "e", Profile.RADIO, "anna@a:1")
+    intent = IntentRecord("i", now, "event.complete", "complete", "event", "e", "Show", "anna", "a", 1)
+    async with (
+        fleet_of(mortal_server, "a", "b") as fleet,
+        at_work(*fleet.engines.values()),
+        asyncio.TaskGroup() as group,
+    ):
+        tasks = [
+            group.create_task(
+                SharedRows(
+                    fleet.engines[name], fleet.stores[name], history, HistoryReader(tmp_path / f"{name}.sqlite"), CLOCK
+                ).run()
+            )
+            for name, history in histories.items()
+        ]
+        histories["a"].record_answer(old)
+        histories["a"].record_answer(answer)
+        await histories["a"].record_ruling(choice)
+        await histories["a"].record_intent(intent)
+        await until_read(HistoryReader(tmp_path / "b.sqlite"), {"u"}, choice)
+        assert await histories["b"].intents(now - timedelta(minutes=1)) == (intent,)
+        mortal_server.kill(forgets=True)
+        histories["b"].record_answer(late)
+        mortal_server.start()
+        await until_read(HistoryReader(tmp_path / "a.sqlite"), {"u", "v", "w"}, choice)
+        store = SharedStore(mortal_server.address, "workspace", "c/1")
+        said: list[str] = []
+        while len(said) < 4:
+            said += (await store.read(0.1)).rows
+        assert len(said) == 4  # those of before are there again, each once
+        await store.close()
+        for task in tasks:
+            task.cancel()
+
+
+async def until_read(reader: HistoryReader, uids: set[str], ruling: ProfileChoice) -> None:
+    """Return as soon as that file has those answers and that ruling, and no other."""
+    found: set[str] = set()
+    rulings: list[object] = []
+    while found != uids or rulings != [ruling]:
+        found |= {answer.uid for answer in await reader.new_answers()}
+        rulings += await reader.new_rulings()
+        assert found <= uids
+        await asyncio.sleep(0.02)
+
+
+def test_no_event_has_the_id_of_the_desk() -> None:
+    assert DESK.startswith("@")

@@ -1,0 +1,84 @@
+"""What crosses between collectors comes out as it went in, and nothing else is taken."""
+
+from __future__ import annotations
+
+from array import array
+from datetime import UTC, datetime
+from math import isnan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedeck.client import QosSamples
+from livedeck.collector.engine.packets import Row, decode_answer, decode_row, encode_answer, encode_row
+from livedeck.monitor import (
+    AlarmAnswer,
+    AlarmKey,
+    AnswerKind,
+    FieldChange,
+    IntentRecord,
+    Profile,
+    ProfileChoice,
+    Severity,
+    SharedAnswer,
+    UsualMark,
+)
+
+AT = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+_NUMBERS = st.floats(allow_infinity=False, width=64)
+
+
+@given(
+    rows=st.lists(st.tuples(_NUMBERS.filter(lambda x: not isnan(x)), _NUMBERS, _NUMBERS, _NUMBERS, st.integers(-1, 9)))
+)
+def test_samples_come_out_as_they_went_in(rows: list[tuple[float, float, float, float, int]]) -> None:
+    columns = [array("d", [row[place] for row in rows]) for place in range(4)]
+    status = array("q", [row[4] for row in rows])
+    samples = QosSamples(columns[0], columns[1], columns[2], columns[3], status, {}, 2, {"status": 1})
+    answer = decode_answer("event", encode_answer(SharedAnswer("event", "stream", samples), 5_000), 7_500)
+    assert (answer.event_id, answer.stream_id, answer.age) == ("event", "stream", 2.5)
+    after = answer.samples
+    assert [repr(column) for column in (after.time, after.bitrate_video, after.bitrate_audio, after.frame_rate)] == [
+        repr(column) for column in columns
+    ]
+    assert (after.status, after.dropped, dict(after.unreadable)) == (status, 2, {"status": 1})
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        AlarmAnswer(
+            "u", AlarmKey("e", "NO_INGEST", "t"), AT, AnswerKind.SHELVE, AT, "anna@regie:1", Severity.WARNING, 2
+        ),
+        AlarmAnswer("v", AlarmKey("", "X"), AT, AnswerKind.NOTE, AT, "a@b:1", Severity.INFO, until=AT, reason="why"),
+        UsualMark(AT, "e", "s", 12.001, "anna@regie:1"),
+        ProfileChoice(AT, "e", Profile.RADIO, "anna@regie:1"),
+        ProfileChoice(AT, "e", None, "anna@regie:1"),
+        IntentRecord("i", AT, "event.complete", "complete", "event", "e", "Show", "anna", "regie", 1),
+    ],
+)
+def test_a_row_comes_out_as_it_went_in_and_has_one_uid(row: Row) -> None:
+    uid, text = encode_row(row)
+    assert decode_row(text) == row
+    assert encode_row(decode_row(text)) == (uid, text)
+
+
+def test_what_an_intent_would_change_stays_where_it_is() -> None:
+    change = FieldChange("name", "before", "after")
+    row = IntentRecord("i", AT, "event.edit", "edit", "event", "e", "Show", "anna", "regie", 1, (change,))
+    assert "after" not in encode_row(row)[1]
+
+
+@pytest.mark.parametrize(
+    "body", ["", "{}", "[]", "null", '{"stream":"s","at":0,"t":[1],"v":[],"a":[],"f":[],"s":[]}', "{"]
+)
+def test_what_is_no_answer_is_refused(body: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  of JSON or of ours
+        decode_answer("event", body, 0)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "null", '{"kind":"Monitor","row":{}}', '{"kind":"UsualMark","row":{}}'])
+def test_what_is_no_row_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  of JSON or of ours
+        decode_row(text)
