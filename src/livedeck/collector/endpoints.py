@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 from starlette.requests import Request
@@ -22,16 +23,12 @@ _MAY = ("metrics", "read", "act")
 """What a token may; each includes those before it."""
 
 
-class Caller(Protocol):
-    """Whose token it is; access.py sets one in `request.state.caller`."""
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whose token came: its name is the actor of what is done with it. `may`: `metrics`, `read` or `act`."""
 
-    @property
-    def name(self) -> str:
-        """Of the token: who acts."""
-
-    @property
-    def may(self) -> str:
-        """`read`, `act` or `metrics`."""
+    name: str
+    may: str
 
 
 class Refusal(Exception):  # noqa: N818  an answer, no error
@@ -55,13 +52,21 @@ def endpoint(needs: str, handler: Handler) -> Endpoint:
         try:
             value = await handler(request, permitted(request, needs))
         except Refusal as refusal:
-            return JSONResponse(refusal.body, refusal.status, _HEADERS)
+            return refused(refusal)
         return value if isinstance(value, Response) else JSONResponse(value, headers=_HEADERS)
 
     return answer
 
 
+def refused(refusal: Refusal) -> Response:
+    """What is answered then."""
+    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
+    headers |= {"Retry-After": _RETRY_SECONDS} if refusal.status in {429, 503} else {}
+    return JSONResponse(refusal.body, refusal.status, {**_HEADERS, **headers})
+
+
 _HEADERS = {"Cache-Control": "no-store"}
+_RETRY_SECONDS = "10"
 
 
 def permitted(request: Request, needs: str) -> Caller:

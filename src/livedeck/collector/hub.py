@@ -47,10 +47,11 @@ class _Change(NamedTuple):
 
 class Hub:
     """What the monitor publishes, for readers. `boot`: a name of this run, as numbers begin anew with each; `clock`:
-    that of the monitor. `readers`: how many follow the changes."""
+    that of the monitor. `readers`: how many follow the changes; `published_at`: when there was news last (monotonic s).
+    """
 
     def __init__(self, clock: Clock, boot: str) -> None:
-        self.readers = 0
+        self.readers, self.published_at = 0, clock.monotonic()
         self._clock, self._boot = clock, boot
         self._published: tuple[int, Encoded] | None = None
         self._ring, self._ring_bytes = deque[_Change](), 0  # the newest is the change to what is published
@@ -70,10 +71,10 @@ class Hub:
         """This is so now."""
         before = self._published[1] if self._published else None
         after = encode(snapshot, before)
-        self._published = self._seq + 1, after
+        self._published, self.published_at = (self._seq + 1, after), self._clock.monotonic()
         if before:
             frame = b"id: %b\ndata: %b\n\n" % (self.id.encode(), json.encode(wire.delta(before, after)))
-            self._keep(_Change(self._clock.monotonic(), frame))
+            self._keep(_Change(self.published_at, frame))
         self._wake()
 
     def close(self) -> None:
@@ -96,7 +97,7 @@ class Hub:
         if boot != self._boot or not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(self._seq)):
             raise Gone
         seq = int(digits)
-        if not self._oldest <= seq <= self._seq:
+        if self._published is None or not self._oldest <= seq <= self._seq:
             raise Gone
         return self._follow(seq)
 

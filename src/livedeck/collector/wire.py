@@ -65,18 +65,26 @@ class Listing(TypedDict):
     samples: dict[str, Columns]
 
 
-def columns(stream: str, readings: Readings, begin: int = 0, after: int | None = None) -> Columns:
-    """The rows from that index on."""
-    times = [_milliseconds(time) for time in readings.time[begin:]]
+def columns_of(state: EventState, begin: int, end: int) -> Columns:
+    """The samples of an event from that index to before that one."""
+    return columns(_stream(state), state.qos.readings, begin, end)
+
+
+def columns(
+    stream: str, readings: Readings, begin: int = 0, end: int | None = None, *, after: int | None = None
+) -> Columns:
+    """The rows from that index to before that one."""
+    rows = slice(begin, end)
+    times = [_milliseconds(time) for time in readings.time[rows]]
     return Columns(
         stream=stream,
         after=after,
         t0=times[0] if times else None,
         dt=[later - earlier for earlier, later in pairwise(times)],
-        v=_numbers(readings.video[begin:]),
-        a=_numbers(readings.audio[begin:]),
-        f=_numbers(readings.fps[begin:]),
-        s=[None if status == NO_STATUS else status for status in readings.status[begin:]],
+        v=_numbers(readings.video[rows]),
+        a=_numbers(readings.audio[rows]),
+        f=_numbers(readings.fps[rows]),
+        s=[None if status == NO_STATUS else status for status in readings.status[rows]],
     )
 
 
@@ -108,7 +116,7 @@ def _changed(before: EventState | None, after: EventState) -> Columns | None:
     if since is None:
         return None
     begin = bisect_left(readings.time, _milliseconds(since), key=_milliseconds)
-    return columns(stream, readings, begin, _milliseconds(readings.time[begin - 1]) if begin else None)
+    return columns(stream, readings, begin, after=_milliseconds(readings.time[begin - 1]) if begin else None)
 
 
 def _changed_since(before: Readings, after: Readings) -> float | None:

@@ -143,6 +143,11 @@ class Monitor:
         """All that was known last."""
         return self._last
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the platform has answered, and every event with a stream to judge was asked for its samples."""
+        return self._last.link.as_of is not None and all(self._has_response(key) for key in self._schedule())
+
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
         """The first snapshot that is worth reporting, after `timeout` seconds at most.
 
@@ -330,7 +335,7 @@ class Monitor:
     def _is_ready(self, snapshot: Snapshot) -> bool:
         if snapshot.link.is_unauthorized or snapshot.link.failures >= self._cadence.give_up:
             return True
-        return snapshot.link.as_of is not None and all(self._has_response(key) for key in self._schedule())
+        return self.is_settled
 
     def _has_response(self, key: PollKey) -> bool:
         if isinstance(key, ResourceKey):

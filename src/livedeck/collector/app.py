@@ -1,0 +1,180 @@
+"""What the collector answers (collector.md, "Routes")."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from bisect import bisect_left, bisect_right
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from livedeck.collector import acts, wire
+from livedeck.collector.access import Access, Doorkeeper
+from livedeck.collector.endpoints import Caller, Refusal, endpoint, refused
+from livedeck.collector.hub import Gone, Hub
+from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
+from livedeck.monitor.signal.series import MAX_SAMPLES
+from livedeck.presentation.metrics import CONTENT_TYPE
+
+TURN_SECONDS = 60.0
+"""A monitor that has published nothing for so long does not turn: every round ends before."""
+
+METRICS_SECONDS = 1.0
+"""For so long the same text of metrics is given out."""
+
+GZIP_LEVEL = 6
+
+MAX_LISTINGS = 2
+"""Made at a time, each in a thread: whoever comes back after a break comes with everybody."""
+
+
+def collector_app(
+    hub: Hub, monitor: Monitor, history: History | None, access: Access, metrics: Callable[[Snapshot], str]
+) -> ASGIApp:
+    """All that is served. `hub`: what the monitor publishes; `metrics`: a snapshot as text, made in a thread."""
+    pages = _Pages(hub, monitor, access, metrics)
+    routes = [
+        Route("/healthz", pages.health),
+        Route("/readyz", pages.readiness),
+        Route("/metrics", endpoint("metrics", pages.metrics)),
+        Route("/v1/snapshot", endpoint("read", pages.listing)),
+        Route("/v1/changes", endpoint("read", pages.changes)),
+        Route("/v1/events/{id}/samples", endpoint("read", pages.samples)),
+        *acts.routes(monitor, history),
+    ]
+    return Doorkeeper(Starlette(routes=routes, exception_handlers={HTTPException: _unknown}), access)
+
+
+class _Pages:
+    def __init__(self, hub: Hub, monitor: Monitor, access: Access, metrics: Callable[[Snapshot], str]) -> None:
+        self._hub, self._monitor, self._access = hub, monitor, access
+        self._metrics, self._metrics_text = metrics, (-METRICS_SECONDS, "")
+        self._making_metrics, self._listings = asyncio.Lock(), asyncio.Semaphore(MAX_LISTINGS)
+        self._was_settled = False
+
+    async def health(self, _: Request) -> Response:
+        """Whether the loop turns: this answers, and the monitor has published lately."""
+        silent = self._monitor.clock.monotonic() - self._hub.published_at
+        return _word(200, "well") if silent < TURN_SECONDS else _word(503, "stuck")
+
+    async def readiness(self, _: Request) -> Response:
+        """Whether what is served is worth having."""
+        self._was_settled = self._was_settled or self._monitor.is_settled
+        snapshot = self._hub.snapshot
+        if snapshot is None or not self._was_settled:
+            return _word(503, "starting")
+        return _word(503, "blind") if snapshot.link.state is ConnectionState.BLIND else _word(200, "ready")
+
+    async def metrics(self, _: Request, __: Caller) -> Response:
+        """The text for Prometheus."""
+        async with self._making_metrics:
+            now = self._monitor.clock.monotonic()
+            if now - self._metrics_text[0] >= METRICS_SECONDS:
+                text = await asyncio.to_thread(self._metrics, self._published())
+                self._metrics_text = now, text
+        return Response(self._metrics_text[1], headers={"Content-Type": CONTENT_TYPE, **_NOT_STORED})
+
+    async def listing(self, request: Request, _: Caller) -> Response:
+        """All that is known, or 304 to whoever has it."""
+        count = _number(request, "samples", wire.LISTED_SAMPLES)
+        if not 0 <= count <= MAX_SAMPLES:
+            raise Refusal(422, "not understood", f"samples: 0 to {MAX_SAMPLES}")
+        self._published()
+        headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+        if _tag(self._hub.id) in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers={**headers, "ETag": _tag(self._hub.id)})
+        is_packed = "gzip" in request.headers.get("accept-encoding", "")
+        async with self._listings:
+            listed = await self._hub.listing(count)
+            assert listed is not None
+            body = (
+                await asyncio.to_thread(gzip.compress, listed.body, GZIP_LEVEL, mtime=0) if is_packed else listed.body
+            )
+        headers |= {"ETag": _tag(listed.id), **({"Content-Encoding": "gzip"} if is_packed else {})}
+        return Response(body, headers=headers, media_type="application/json")
+
+    async def changes(self, request: Request, caller: Caller) -> Response:
+        """What changes after an id, until either side leaves."""
+        after = request.headers.get("last-event-id") or request.query_params.get("from", "")
+        self._access.check_readers(caller)
+        try:
+            changes = self._hub.changes(after)
+        except Gone:
+            raise Refusal(410, "gone", "there is no going on from that id: ask for /v1/snapshot again") from None
+        return _Stream(changes, caller, self._access)
+
+    async def samples(self, request: Request, _: Caller) -> wire.Columns:
+        """Those of an event from one time to another (server clock, ms), as many as the monitor keeps."""
+        begin, end = _number(request, "from", 0), _number(request, "to", _LAST)
+        state = self._published().find(request.path_params["id"])
+        if state is None:
+            raise Refusal(404, "gone", "there is no such event")
+        times = state.qos.readings.time
+        return wire.columns_of(state, bisect_left(times, begin / 1000), bisect_right(times, end / 1000))
+
+    def _published(self) -> Snapshot:
+        if self._hub.snapshot is None:
+            raise Refusal(503, "starting", "nothing is known yet; ask again in some seconds")
+        return self._hub.snapshot
+
+
+class _Stream(StreamingResponse):
+    """Server-sent events for a reader that counts while it is sent to, as long as its token is one."""
+
+    def __init__(self, changes: AsyncGenerator[bytes, None], caller: Caller, access: Access) -> None:
+        self._caller, self._access = caller, access
+        self._frames = self._while_known(changes)
+        headers = {**_NOT_STORED, "X-Accel-Buffering": "no"}
+        super().__init__(self._frames, headers=headers, media_type="text/event-stream")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._access.reading(self._caller):
+            async with aclosing(self._frames):
+                await super().__call__(scope, receive, send)
+
+    async def _while_known(self, changes: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+        async with aclosing(changes):
+            async for frame in changes:
+                if not self._access.is_known(self._caller):
+                    return
+                yield frame
+
+
+_NOT_STORED = {"Cache-Control": "no-store"}
+
+_LAST = 2**53
+"""Later than every sample (ms)."""
+
+
+def _word(status: int, word: str) -> Response:
+    return PlainTextResponse(f"{word}\n", status, _NOT_STORED)
+
+
+def _tag(change_id: str) -> str:
+    return f'W/"{change_id}"'
+
+
+def _packed(body: bytes) -> bytes:
+    return gzip.compress(body, GZIP_LEVEL, mtime=0)
+
+
+def _number(request: Request, name: str, otherwise: int) -> int:
+    """Raises Refusal for what is no whole number."""
+    text = request.query_params.get(name, "")
+    if text and not (text.isascii() and text.isdecimal() and len(text) < 17):
+        raise Refusal(422, "not understood", f"{name}: a whole number")
+    return int(text) if text else otherwise
+
+
+async def _unknown(_: Request, error: Exception) -> Response:
+    """What the router says, as everything here is said."""
+    assert isinstance(error, HTTPException)
+    say = "there is no such path" if error.status_code == 404 else f"this is not how it is asked: {error.detail}"
+    return refused(Refusal(error.status_code, "unknown", say))

@@ -1,0 +1,76 @@
+"""A collector before a platform of a test, in process: its app, asked by HTTP, and its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import httpx
+from starlette.types import ASGIApp
+
+from livedeck.collector.access import Access, Token
+from livedeck.collector.app import collector_app
+from livedeck.collector.hub import Hub
+from livedeck.monitor import Snapshot
+from monitor.stage import Deck, Stage, event
+from virtual_clock import VirtualClock
+
+MAY = {"anna": "act", "wall": "read", "prometheus": "metrics"}
+
+
+def secret(name: str) -> str:
+    """The token of that name."""
+    return f"{name}-{'x' * 32}"
+
+
+def known(names: Mapping[str, str]) -> dict[str, Token]:
+    """What the collector knows of these tokens."""
+    return {name: Token(sha256(secret(name).encode()).hexdigest(), may) for name, may in names.items()}
+
+
+@dataclass
+class Service:
+    """A collector. `tokens`: those it knows now."""
+
+    stage: Stage
+    deck: Deck
+    hub: Hub
+    access: Access
+    app: ASGIApp
+    tokens: dict[str, Token]
+
+    async def watch(self) -> Snapshot:
+        """Have it publish what it sees next."""
+        snapshot = await self.deck.next()
+        self.hub.publish(snapshot)
+        return snapshot
+
+    async def ask(self, path: str, token: str = "anna", method: str = "GET", **headers: str) -> httpx.Response:
+        """One request by that token's owner; by nobody where it is empty."""
+        sent = {"Authorization": f"Bearer {secret(token)}"} if token else {}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        transport = httpx.ASGITransport(self.app, client=("192.0.2.7", 4711))
+        async with httpx.AsyncClient(transport=transport, base_url="http://collector") as client:
+            return await client.request(method, path, headers=sent)
+
+
+@asynccontextmanager
+async def service(
+    *events: dict[str, Any], rounds: int = 3, is_proxied: bool = False, metrics: str = "livedeck_up 1\n"
+) -> AsyncIterator[Service]:
+    """One that has published so many snapshots of these events."""
+    stage = Stage(VirtualClock(), *(events or [event("one"), event("two")]))
+    deck, tokens = Deck(stage), known(MAY)
+    hub = Hub(deck.monitor.clock, "b00t")
+    access = Access(lambda: tokens, deck.monitor.clock.monotonic, is_proxied=is_proxied)
+    app = collector_app(hub, deck.monitor, None, access, lambda _: metrics)
+    made = Service(stage, deck, hub, access, app, tokens)
+    try:
+        for _ in range(rounds):
+            await made.watch()
+        yield made
+    finally:
+        await deck.close()

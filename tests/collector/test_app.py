@@ -1,0 +1,182 @@
+"""What a collector answers: to whoever lists, to whoever follows, and to whoever only asks how it is."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from msgspec import json
+
+from collector.service import Service, secret, service
+from livedeck.cli.exposure import Exposure
+from livedeck.cli.http_server import serve_app
+from livedeck.collector import app as apps
+from livedeck.collector.endpoints import Caller
+from livedeck.collector.wire import Held
+from livedeck.monitor import Snapshot
+from monitor.stage import NOW, event
+
+
+async def test_a_listing_is_packed_where_that_is_understood_and_sent_once() -> None:
+    async with service() as made:
+        plain = await made.ask("/v1/snapshot", accept_encoding="identity")
+        packed = await made.ask("/v1/snapshot", accept_encoding="gzip, br")
+        assert "content-encoding" not in plain.headers
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.json()["values"] == plain.json()["values"]
+        assert packed.headers["vary"] == "Accept-Encoding"
+        assert plain.headers["etag"] == f'W/"{plain.json()["id"]}"'
+        again = await made.ask("/v1/snapshot", if_none_match=plain.headers["etag"])
+        assert (again.status_code, again.content) == (304, b"")
+        await made.watch()
+        assert (await made.ask("/v1/snapshot", if_none_match=plain.headers["etag"])).status_code == 200
+
+
+async def test_a_listing_has_as_many_samples_as_are_asked_for() -> None:
+    async with service() as made:
+        for query, count in (("", 60), ("?samples=0", 0), ("?samples=7", 7), ("?samples=3600", 301)):
+            held = Held.listed((await made.ask(f"/v1/snapshot{query}")).json())
+            assert [len(state.qos.readings) for state in held.snapshot.events] == [count, count]
+
+
+@pytest.mark.parametrize("query", ["samples=-1", "samples=3601", "samples=many", "samples=²", f"samples={'9' * 5000}"])
+async def test_a_number_that_is_none_is_refused(query: str) -> None:
+    async with service() as made:
+        answered = await made.ask(f"/v1/snapshot?{query}")
+        assert (answered.status_code, answered.json()["error"]) == (422, "not understood")
+
+
+async def test_the_samples_of_an_event_are_cut_by_time() -> None:
+    async with service() as made:
+        newest = round(NOW.timestamp() * 1000)
+        answered = await made.ask(f"/v1/events/one/samples?from={newest - 4000}&to={newest - 2000}")
+        assert (answered.json()["t0"], answered.json()["dt"], answered.json()["stream"]) == (
+            newest - 4000,
+            [2000],
+            "stream-one",
+        )
+        assert len((await made.ask("/v1/events/one/samples")).json()["v"]) == 301
+        assert (await made.ask("/v1/events/nobody/samples")).status_code == 404
+
+
+async def test_nothing_is_served_before_anything_is_known() -> None:
+    async with service(rounds=0) as made:
+        for path in ("/v1/snapshot", "/metrics", "/v1/events/one/samples"):
+            answered = await made.ask(path)
+            assert (answered.status_code, answered.json()["error"]) == (503, "starting")
+        assert (await made.ask("/v1/changes", last_event_id="b00t-0")).status_code == 410
+        assert (await made.ask("/readyz")).text == "starting\n"
+
+
+async def test_it_is_ready_once_it_has_judged_and_as_long_as_it_sees() -> None:
+    async with service(event("one"), rounds=1) as made:
+        assert (await made.ask("/readyz", "")).status_code == 503, "the first snapshot knows nothing"
+        while not (await made.watch()).events[0].qos.as_of:
+            pass
+        assert (await made.ask("/readyz", "")).text == "ready\n"
+        made.stage.fails = 503, {}
+        while (await made.watch()).link.state.value != "blind":
+            pass
+        answered = await made.ask("/readyz", "")
+        assert (answered.status_code, answered.text) == (503, "blind\n")
+        made.stage.fails = None
+        while not (await made.watch()).link.state.is_answering:
+            pass
+        assert (await made.ask("/readyz", "")).status_code == 200
+
+
+async def test_a_monitor_that_does_not_turn_is_no_health() -> None:
+    async with service() as made:
+        assert (await made.ask("/healthz", "")).text == "well\n"
+        await made.deck.clock.run(made.deck.clock.sleep(apps.TURN_SECONDS))
+        answered = await made.ask("/healthz", "")
+        assert (answered.status_code, answered.text) == (503, "stuck\n")
+
+
+async def test_metrics_are_made_once_a_second_and_beside_the_loop() -> None:
+    made_in: list[str] = []
+    async with service() as made:
+
+        def text(_: Snapshot) -> str:
+            made_in.append(threading.current_thread().name)
+            return "a"
+
+        made.app = apps.collector_app(made.hub, made.deck.monitor, None, made.access, text)
+        for _ in range(3):
+            assert (await made.ask("/metrics", "prometheus")).text == "a"
+        assert len(made_in) == 1
+        assert made_in[0] != threading.main_thread().name
+        await made.deck.clock.run(made.deck.clock.sleep(apps.METRICS_SECONDS))
+        answered = await made.ask("/metrics", "prometheus")
+        assert len(made_in) == 2
+        assert answered.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+
+
+@asynccontextmanager
+async def following(made: Service, after: str) -> AsyncIterator[tuple[bytes, asyncio.StreamReader]]:
+    """The head of the answer to whoever follows over a socket, and the rest; the server runs meanwhile."""
+    with Exposure(0).listen() as listener:
+        async with serve_app(listener, made.app, max_connections=9) as address, asyncio.timeout(30):
+            port = int(address.rstrip("/").rpartition(":")[2])
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            lines = ["GET /v1/changes HTTP/1.1", "Host: localhost", f"Authorization: Bearer {secret('anna')}"]
+            writer.write("\r\n".join([*lines, f"Last-Event-ID: {after}", "", ""]).encode())
+            try:
+                yield await reader.readuntil(b"\r\n\r\n"), reader
+            finally:
+                writer.close()
+                made.hub.close()
+
+
+async def chunk(reader: asyncio.StreamReader) -> bytes:
+    """One part of a body that has no length."""
+    size = int(await reader.readuntil(b"\r\n"), 16)
+    part = await reader.readexactly(size)
+    await reader.readexactly(2)
+    return part
+
+
+async def test_changes_come_as_they_happen_and_a_token_taken_away_ends_them() -> None:
+    async with service() as made:
+        listing = (await made.ask("/v1/snapshot")).json()
+        held = Held.listed(listing)
+        await made.watch()
+        async with following(made, listing["id"]) as (head, reader):
+            assert head.startswith(b"HTTP/1.1 200 ")
+            assert b"content-type: text/event-stream" in head
+            assert b"cache-control: no-store\r\nx-accel-buffering: no" in head
+            first = await chunk(reader)
+            found = re.fullmatch(rb"id: b00t-4\ndata: (.+)\n\n", first)
+            assert found
+            fresh = await made.hub.listing()
+            assert fresh
+            assert held.changed(json.decode(found[1])).last.values == json.decode(fresh.body)["values"]
+            assert (await chunk(reader)).startswith(b": b00t-4 ")
+            assert made.hub.readers == 1
+            del made.tokens["anna"]
+            await made.watch()
+            assert await chunk(reader) == b""
+        assert made.hub.readers == 0
+
+
+async def test_one_reader_more_than_a_token_may_have_is_refused() -> None:
+    async with service() as made:
+        readings = [made.access.reading(Caller("anna", "act")) for _ in range(8)]
+        for reading in readings:
+            reading.__enter__()
+        answered = await made.ask("/v1/changes", last_event_id=made.hub.id)
+        assert (answered.status_code, answered.json()["error"]) == (429, "too many readers")
+
+
+@pytest.mark.parametrize("after", ["", "b00t-99", "other-3", "b00t-x"])
+async def test_an_id_from_which_there_is_no_going_on_is_gone(after: str) -> None:
+    async with service() as made:
+        for answered in (
+            await made.ask("/v1/changes", last_event_id=after),
+            await made.ask(f"/v1/changes?from={after}"),
+        ):
+            assert (answered.status_code, answered.json()["error"]) == (410, "gone")
