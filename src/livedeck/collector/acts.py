@@ -15,6 +15,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import Route
 
+from livedeck.collector import past
 from livedeck.collector.commands import VERBS, Body, command_of, parse_key
 from livedeck.collector.endpoints import Caller, Refusal, endpoint, read_body
 from livedeck.monitor import (
@@ -88,7 +89,7 @@ class Interest(Body):
 
 
 def routes(monitor: Monitor, history: History | None) -> list[Route]:
-    """The routes of what persons do. `history`: where it keeps what is done."""
+    """The routes of what persons do, and of the past. `history`: the collector's, where what is done is kept."""
     acts = _Acts(monitor, history)
     return [
         Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.answer_alarm), methods=["POST"]),
@@ -98,6 +99,7 @@ def routes(monitor: Monitor, history: History | None) -> list[Route]:
         Route("/v1/audit", endpoint("act", acts.keep_audit), methods=["POST"]),
         Route("/v1/interest", endpoint("read", acts.take_interest), methods=["PUT"]),
         Route("/v1/poke", endpoint("read", acts.poke), methods=["POST"]),
+        *past.routes(history),
     ]
 
 
