@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from livedeck.notify.groups import Board, EventInfo, Plan, State, step
+from livedeck.notify.groups import RATE_WINDOW, Board, Box, EventInfo, Life, Plan, State, Told, step
 from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
 from livedeck.notify.message import Entry, Message, Status
-from livedeck.notify.notifier import Notifier
+from livedeck.notify.notifier import Notifier, Storage
 from livedeck.notify.routes import Case, CaseEvent, Hours, Route, reasons_against
-from livedeck.notify.spool import DEAD, SENT, WAITING, Spool, Spooled, SpoolError, only_notifier, spool_path
+from livedeck.notify.spool import (
+    DEAD,
+    DEAD_KEPT,
+    KEPT,
+    SEEN_EACH,
+    SENT,
+    WAITING,
+    NotOnDutyError,
+    Spool,
+    Spooled,
+    SpoolError,
+    only_notifier,
+    spool_path,
+)
 from livedeck.notify.targets import AppriseMissing, AppriseTarget, Delivery, Post, Target, Webhook
 from livedeck.notify.texts import Sender, compose
 
 __all__ = [
     "DEAD",
+    "DEAD_KEPT",
+    "KEPT",
+    "RATE_WINDOW",
+    "SEEN_EACH",
     "SENT",
     "WAITING",
     "AppriseMissing",
     "AppriseTarget",
     "Board",
+    "Box",
     "Case",
     "CaseEvent",
     "Delivery",
@@ -25,7 +43,9 @@ __all__ = [
     "EventInfo",
     "Heartbeat",
     "Hours",
+    "Life",
     "Message",
+    "NotOnDutyError",
     "Notifier",
     "Plan",
     "Post",
@@ -36,7 +56,9 @@ __all__ = [
     "Spooled",
     "State",
     "Status",
+    "Storage",
     "Target",
+    "Told",
     "Vitals",
     "Webhook",
     "compose",

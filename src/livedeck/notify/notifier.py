@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import structlog
 
 from livedeck.monitor import Clock, Snapshot
 from livedeck.notify.groups import Board, Plan, State, step
 from livedeck.notify.message import Message
-from livedeck.notify.spool import DEAD, SENT, WAITING, Spool, Spooled, SpoolError
+from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, Spooled, SpoolError
 from livedeck.notify.targets import Delivery, Target
 
 MAX_WAIT = 300.0
@@ -46,21 +46,54 @@ T = TypeVar("T")
 _log: Any = structlog.get_logger("livedeck.notify")
 
 
+class Storage(Protocol):
+    """What must not be lost, and who tells. Its calls but `is_on_duty` may wait; one thread at a time. Raises
+    SpoolError, and NotOnDutyError where another process tells by now."""
+
+    @property
+    def is_on_duty(self) -> bool:
+        """Whether this process is the one that tells."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+    def state(self, now: datetime) -> State:
+        """What a notifier that begins at `now` goes on from."""
+
+    def keep(self, state: State, messages: Collection[Message], now: datetime, offset: float = 0.0) -> None:
+        """Write what a step came to, whole or not at all."""
+
+    def messages(self, state: str) -> tuple[Spooled, ...]:
+        """Those in that state, the oldest first."""
+
+    def may_send(self, key: str) -> bool:
+        """Whether that message is still to be sent, and by this process."""
+
+    def mark(self, key: str, state: str, tries: int, answer: str) -> None:
+        """Write what became of a message."""
+
+    def forget_old(self, now: datetime) -> None:
+        """Let go of what was sent or given up long ago."""
+
+
 class Notifier:
-    """Tells what the plan says. One at a time for a spool (`only_notifier`); its owner closes it.
+    """Tells what the plan says, while it is on duty. One at a time for a spool (`only_notifier`); its owner closes it.
 
     `take` is called with every snapshot; `run` sends until it is cancelled. What the file does not take is sent from
     memory, and may be told again after a restart.
     """
 
     def __init__(
-        self, plan: Plan, targets: Mapping[str, Target], spool: Spool, clock: Clock, random: Random | None = None
+        self, plan: Plan, targets: Mapping[str, Target], spool: Storage, clock: Clock, random: Random | None = None
     ) -> None:
         self._plan, self._targets, self._spool, self._clock = plan, targets, spool, clock
         self._random = random or Random()  # noqa: S311  jitter is no secret
         self._thread = ThreadPoolExecutor(1, "livedeck-spool")
         self._state = State()
+        self._is_open = False
         self._unkept: list[Message] = []
+        self._unmarked: dict[str, Spooled] = {}  # what became of messages, which the storage does not know yet
+        self._withheld: list[Message] = []  # until it is known who tells
         self._queues: dict[str, dict[str, Spooled]] = {name: {} for name in targets}
         self._news = {name: asyncio.Event() for name in targets}
         self._sent: deque[str] = deque(maxlen=_REMEMBERED)  # though the file may not know it
@@ -73,6 +106,7 @@ class Notifier:
     async def open(self) -> None:
         """Go on from what is in the spool. Raises SpoolError."""
         self._state = await self._in_thread(partial(self._spool.state, self._clock.now()))
+        self._is_open = True
         await self._reload()
 
     async def close(self) -> None:
@@ -100,20 +134,49 @@ class Notifier:
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
         """Look at these alarms. Returns what is to be told of them, once it cannot be lost any more."""
+        if not await self._go_on_duty():
+            return ()
         board = Board.of(snapshot)
         self._state, messages = step(self._plan, self._state, board, snapshot.at)
         self._unkept += messages
+        self._withheld += messages
         unkept = tuple(self._unkept)
         try:
             await self._in_thread(partial(self._spool.keep, self._state, unkept, snapshot.at, board.offset))
             self._unkept.clear()
             self.fault = ""
+            await self._mark_late()
+        except NotOnDutyError:
+            return ()
         except SpoolError as error:
             if not self.fault:
                 _log.error("the spool fails", why=str(error))
             self.fault = str(error)
+        messages, self._withheld = tuple(self._withheld), []
         self._enqueue(Spooled(message) for message in messages)
         return messages
+
+    async def _go_on_duty(self) -> bool:
+        """Whether this one tells; when it begins to, it goes on from where the last one stood."""
+        if not self._spool.is_on_duty:
+            self._go_off_duty()
+        elif not self._is_open:
+            try:
+                await self.open()
+            except SpoolError as error:
+                self.fault = str(error)
+        return self._is_open
+
+    def _go_off_duty(self) -> None:
+        """Whoever tells now has it all in the storage."""
+        if self._is_open:
+            _log.info("another collector tells")
+        self._is_open, self._state, self._dead, self.fault = False, State(), 0, ""
+        self._unkept, self._withheld = [], []
+        self._failing.clear()
+        self._unmarked.clear()
+        for queue in self._queues.values():
+            queue.clear()
 
     async def run(self) -> None:
         """Send what waits, each target in its order, until cancelled."""
@@ -126,6 +189,8 @@ class Notifier:
 
     async def _reload(self) -> None:
         """Take up what waits in the file and is not known here, and forget what was sent long ago."""
+        if not self._is_open:
+            return
         try:
             await self._in_thread(partial(self._spool.forget_old, self._clock.now()))
             self._enqueue(await self._in_thread(partial(self._spool.messages, WAITING)))
@@ -147,6 +212,9 @@ class Notifier:
                 self._news[name].clear()
                 await self._news[name].wait()
             key, spooled = next(iter(queue.items()))
+            if not await self._may_send(key):
+                queue.pop(key, None)
+                continue
             tries += 1
             delivery = await self._try(target, spooled.message)
             _log.info(
@@ -167,8 +235,17 @@ class Notifier:
             self._dead += state == DEAD
             if state == SENT:
                 self._sent.append(key)
-            del queue[key]
+            queue.pop(key, None)
             tries = 0
+
+    async def _may_send(self, key: str) -> bool:
+        """Whether it is still to be sent, and by this one; where nobody can say, it is: twice rather than never."""
+        try:
+            return await self._in_thread(partial(self._spool.may_send, key))
+        except NotOnDutyError:
+            return False
+        except SpoolError:
+            return True
 
     async def _try(self, target: Target, message: Message) -> Delivery:
         try:
@@ -178,11 +255,22 @@ class Notifier:
             return Delivery(is_taken=False, answer=f"{type(error).__name__}, a fault of livedeck itself; see the log")
 
     async def _mark(self, spooled: Spooled) -> None:
-        mark = partial(self._spool.mark, spooled.message.key, spooled.state, spooled.tries, spooled.answer)
+        key = spooled.message.key
+        mark = partial(self._spool.mark, key, spooled.state, spooled.tries, spooled.answer)
         try:
             await self._in_thread(mark)
         except SpoolError as error:  # it will be sent again after a restart, under the same key
             _log.warning("what became of a message is not kept", why=str(error))
+            self._unmarked[key] = spooled
+        else:
+            self._unmarked.pop(key, None)
+            if any(message.key == key for message in self._unkept):
+                self._unmarked[key] = spooled  # sent from memory: it is not kept yet, either
+
+    async def _mark_late(self) -> None:
+        """What became of messages while the storage was away."""
+        for spooled in tuple(self._unmarked.values()):
+            await self._mark(spooled)
 
     def _wait(self, tries: int, delivery: Delivery) -> float:
         """Seconds until the next try."""

@@ -56,6 +56,13 @@ class SpoolError(Exception):
     """The spool cannot be used: which file, why, and what to do."""
 
 
+class NotOnDutyError(SpoolError):
+    """Another process tells: what this one would tell, or keep, is that one's."""
+
+    def __init__(self) -> None:
+        super().__init__("another collector tells")
+
+
 @dataclass(frozen=True, slots=True)
 class Spooled:
     """A message and what became of it. `answer`: what its target said last."""
@@ -109,6 +116,16 @@ class Spool:
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
+
+    @property
+    def is_on_duty(self) -> bool:
+        """Whether this process is the one that tells: the file has no other."""
+        return True
+
+    def may_send(self, key: str) -> bool:
+        """Whether that message is still to be sent: nobody else has."""
+        del key
+        return True
 
     def state(self, now: datetime) -> State:
         """What a notifier that starts at `now` goes on from."""

@@ -1,0 +1,182 @@
+"""The notifier's storage of several collectors: what one of them told and what waits to be sent, for the next to go on.
+
+Every write is refused to who does not hold the desk (engine.md, "Notifications of several collectors").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from pydantic import TypeAdapter
+
+from livedeck.collector.engine.shared import SharedDesk, SharedStoreError
+from livedeck.notify import (
+    DEAD,
+    DEAD_KEPT,
+    KEPT,
+    RATE_WINDOW,
+    SEEN_EACH,
+    SENT,
+    WAITING,
+    Box,
+    Entry,
+    Life,
+    Message,
+    NotOnDutyError,
+    Spooled,
+    SpoolError,
+    State,
+    Told,
+)
+
+_LIVES = TypeAdapter(tuple[Life, ...])
+_SPOOLED = TypeAdapter(Spooled)
+
+
+class SharedSpool:
+    """`desk_epoch`: of the lease of the desk, None where another one holds it. One thread at a time."""
+
+    def __init__(self, desk: SharedDesk, desk_epoch: Callable[[], int | None]) -> None:
+        self._desk, self._desk_epoch = desk, desk_epoch
+        self._revision = 0
+        self._kept: State | None = None
+        self._kept_at = datetime.min.replace(tzinfo=UTC)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._desk.close()
+
+    @property
+    def is_on_duty(self) -> bool:
+        """Whether this collector is the one that tells."""
+        return self._desk_epoch() is not None
+
+    def state(self, now: datetime) -> State:
+        """What the last one that told knew. Raises SpoolError."""
+        with _named():
+            text, self._revision = self._desk.state()
+            messages = self._messages()
+        self._kept = None
+        sent: dict[Box, tuple[datetime, ...]] = {}
+        for message in sorted((spooled.message for spooled in messages), key=lambda message: message.at):
+            if now - RATE_WINDOW < message.at <= now:
+                box = Box(message.route, message.target)
+                sent[box] = (*sent.get(box, ()), message.at)
+        if not text:
+            return State(sent=sent)
+        try:
+            values = json.loads(text)
+            lives = {life.key: life for life in _LIVES.validate_python(values["lives"])}
+            held = {
+                Box(route, target): tuple(map(Entry.from_json, entries)) for route, target, entries in values["held"]
+            }
+        except (ValueError, KeyError, TypeError) as error:
+            raise SpoolError(f"what was told cannot be read: {error}; another version may have written it") from error
+        return State(lives=lives, held=held, sent=sent)
+
+    def keep(self, state: State, messages: Collection[Message], now: datetime, offset: float = 0.0) -> None:
+        """Write what a step at `now` came to, whole or not at all; nothing where the next one need not know of it.
+        Raises SpoolError, NotOnDutyError where another one holds the desk.
+
+        `offset`: seconds that this machine's clock is ahead of these times.
+        """
+        is_news = bool(messages) or self._kept is None or not state.is_kept_as(self._kept)
+        if not is_news and (not state.told_lives or now - self._kept_at < SEEN_EACH):
+            return
+        ahead = timedelta(seconds=offset)
+        lives = tuple(_moved(life, ahead) for life in state.told_lives)
+        values = {
+            "lives": _LIVES.dump_python(lives, mode="json"),
+            "held": [[*box, [entry.to_json() for entry in entries]] for box, entries in state.held.items()],
+        }
+        self._revision += 1
+        with _named():
+            is_kept = self._desk.keep(
+                self._epoch(),
+                self._revision,
+                json.dumps(values),
+                {message.key: _encode(Spooled(replace(message, at=message.at + ahead))) for message in messages},
+            )
+        if not is_kept:
+            raise NotOnDutyError
+        self._kept, self._kept_at = state, now
+
+    def may_send(self, key: str) -> bool:
+        """Whether that message still waits, and this collector still holds the desk. Raises SpoolError."""
+        with _named():
+            text = self._desk.message(key)
+            is_ours = self._desk.mark(self._epoch(), {})
+        return is_ours and (not text or _decode(text).state == WAITING)
+
+    def mark(self, key: str, state: str, tries: int, answer: str) -> None:
+        """Write what became of a message. Raises SpoolError, NotOnDutyError."""
+        with _named():
+            text = self._desk.message(key)
+            if text:
+                spooled = Spooled(_decode(text).message, state, tries, answer)
+                self._write({key: _encode(spooled)})
+
+    def forget_old(self, now: datetime) -> None:
+        """Let go of what was sent or given up long ago. Raises SpoolError, NotOnDutyError."""
+        kept = {SENT: KEPT, DEAD: DEAD_KEPT}
+        with _named():
+            old = [
+                spooled.message.key
+                for spooled in self._messages()
+                if spooled.state in kept and spooled.message.at < now - kept[spooled.state]
+            ]
+            if old:
+                self._write(dict.fromkeys(old, ""))
+
+    def messages(self, state: str) -> tuple[Spooled, ...]:
+        """Those in that state, the oldest first. Raises SpoolError."""
+        with _named():
+            found = [spooled for spooled in self._messages() if spooled.state == state]
+        return tuple(sorted(found, key=lambda spooled: spooled.message.at))
+
+    def _messages(self) -> list[Spooled]:
+        return [_decode(text) for text in self._desk.messages().values()]
+
+    def _write(self, messages: Mapping[str, str]) -> None:
+        if not self._desk.mark(self._epoch(), messages):
+            raise NotOnDutyError
+
+    def _epoch(self) -> int:
+        epoch = self._desk_epoch()
+        if epoch is None:
+            raise NotOnDutyError
+        return epoch
+
+
+def _moved(life: Life, ahead: timedelta) -> Life:
+    """The same by a clock that is so much ahead."""
+    return replace(
+        life,
+        since=life.since + ahead,
+        standing_at=life.standing_at + ahead,
+        over_since=None,
+        told={route: Told(told.stage, told.at + ahead) for route, told in life.told.items()},
+    )
+
+
+def _encode(spooled: Spooled) -> str:
+    return _SPOOLED.dump_json(spooled).decode()
+
+
+def _decode(text: str) -> Spooled:
+    try:
+        return _SPOOLED.validate_json(text)
+    except ValueError as error:
+        raise SpoolError(f"a message cannot be read: {error}; another version may have written it") from error
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    try:
+        yield
+    except SharedStoreError as error:
+        raise SpoolError(f"{error}; who is told is kept in memory until it is back") from error

@@ -1,0 +1,198 @@
+"""Who tells, and how the next one goes on: notifiers of several collectors before a real Redis."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from json import loads
+from random import Random
+
+from collector.engine.servers import RedisServer
+from collector.engine.test_engine import CLOCK, Fleet, fleet_of, until
+from livedeck.collector.engine.engine import Engine
+from livedeck.collector.engine.shared import SharedDesk
+from livedeck.collector.engine.spool import SharedSpool
+from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Snapshot
+from livedeck.notify import SENT, WAITING, Delivery, Message, Notifier, Plan, Route, Status
+from notify.stage import alarm, over
+
+PLAN = Plan((Route("ops", "ops"),))
+
+
+@dataclass
+class Sink:
+    """A receiver for all collectors: what arrived. `is_away`: it takes nothing."""
+
+    taken: list[Message] = field(default_factory=list)
+    is_away: bool = False
+
+    async def send(self, message: Message) -> Delivery:
+        """Take it."""
+        if self.is_away:
+            return Delivery(is_taken=False, answer="503")
+        self.taken.append(message)
+        return Delivery(is_taken=True, answer="200")
+
+
+class Hands:
+    """A clock that the test moves; nobody waits for long on it."""
+
+    def __init__(self) -> None:
+        self.at = CLOCK.now()
+
+    def now(self) -> datetime:
+        """The time of the test."""
+        return self.at
+
+    def monotonic(self) -> float:
+        """The same in seconds."""
+        return self.at.timestamp()
+
+    async def sleep(self, seconds: float) -> None:
+        """A moment."""
+        await asyncio.sleep(min(seconds, 0.02))
+
+
+class Room:
+    """A notifier for each collector, and one receiver."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet, self.sink, self.clock = fleet, Sink(), Hands()
+        self.spools = {
+            name: SharedSpool(SharedDesk(fleet.server.address, "workspace", f"{name}/1"), partial(_epoch, engine))
+            for name, engine in fleet.engines.items()
+        }
+        self.notifiers = {
+            name: Notifier(PLAN, {"ops": self.sink}, spool, self.clock, Random(1))
+            for name, spool in self.spools.items()
+        }
+        self.standing: tuple[Alarm, ...] = ()
+
+    @property
+    def teller(self) -> str:
+        """Who tells."""
+        (name,) = self.fleet.tellers()
+        return name
+
+    def raise_alarm(self, event_id: str) -> None:
+        """It begins now, and stands."""
+        self.standing += (alarm(event_id, since=self.clock.at, changed=self.clock.at),)
+
+    async def look(self, *names: str) -> None:
+        """These notifiers, or all, look at what stands: now, and when a group is whole."""
+        for _ in range(2):
+            link = ConnectionStatus(ConnectionState.OK, self.clock.at, as_of=self.clock.at)
+            for name in names or self.fleet.engines:
+                await self.notifiers[name].take(Snapshot(1, self.clock.at, link, alarms=self.standing))
+            self.clock.at += timedelta(seconds=6)
+
+    async def leave(self, name: str) -> None:
+        """That collector goes, and another one tells; soon after Redis was away that takes two seconds."""
+        await self.fleet.engines.pop(name).leave()
+        while not self.fleet.tellers():
+            await self.fleet.beat()
+
+    def told(self) -> list[tuple[str, ...]]:
+        """The events of each message that arrived."""
+        return [tuple(row["event_id"] for row in loads(message.payload)["alarms"]) for message in self.sink.taken]
+
+
+def _epoch(engine: Engine) -> int | None:
+    return engine.desk_epoch
+
+
+@asynccontextmanager
+async def room_of(server: RedisServer, *names: str) -> AsyncIterator[Room]:
+    """These collectors, with their notifiers sending."""
+    async with fleet_of(server, *names) as fleet:
+        room = Room(fleet)
+        sending = [asyncio.create_task(notifier.run()) for notifier in room.notifiers.values()]
+        try:
+            async with asyncio.timeout(20):
+                yield room
+        finally:
+            for task in sending:
+                task.cancel()
+            await asyncio.gather(*sending, return_exceptions=True)
+            for notifier in room.notifiers.values():
+                await notifier.close()
+
+
+async def test_one_tells_and_the_next_goes_on_from_there(redis_server: RedisServer) -> None:
+    async with room_of(redis_server, "a", "b", "c") as room:
+        room.raise_alarm("one")
+        await room.look()
+        await until(lambda: room.told() == [("one",)])
+        await room.leave(room.teller)
+        room.raise_alarm("two")
+        await room.look()
+        await until(lambda: room.told() == [("one",), ("two",)])
+        await room.leave(room.teller)
+        room.standing = tuple(over(standing, room.clock.at) for standing in room.standing)
+        for _ in range(20):
+            await room.look()
+        await until(lambda: sorted(event for events in room.told()[2:] for event in events) == ["one", "two"])
+        assert {message.status for message in room.sink.taken[2:]} == {Status.RESOLVED}
+        assert len({message.key for message in room.sink.taken}) == len(room.sink.taken)
+
+
+async def test_what_a_dead_one_did_not_send_is_sent_under_its_key(redis_server: RedisServer) -> None:
+    async with room_of(redis_server, "a", "b") as room:
+        room.sink.is_away = True
+        room.raise_alarm("one")
+        await room.look()
+        (waiting,) = room.spools["a"].messages(WAITING)
+        await room.leave(room.teller)
+        room.sink.is_away = False
+        await room.look()
+        await until(lambda: bool(room.spools[room.teller].messages(SENT)))
+        assert [message.key for message in room.sink.taken] == [waiting.message.key]
+
+
+async def test_a_woken_one_tells_nothing_that_another_one_tells(redis_server: RedisServer) -> None:
+    async with room_of(redis_server, "a", "b") as room:
+        await room.look()
+        stopped = room.teller
+        (other,) = {"a", "b"} - {stopped}
+        room.raise_alarm("one")
+        store = room.fleet.stores[stopped]
+        await store.release()  # as if it had been stopped until its leases ran out; it knows nothing of that
+        await room.fleet.beat(other)
+        await room.look()
+        await until(lambda: bool(room.spools[other].messages(SENT)))
+        await room.look()
+        assert room.told() == [("one",)]
+        assert not room.spools[stopped].may_send(room.sink.taken[0].key)
+        await room.fleet.engines[stopped].join()
+        await room.look()
+        assert room.told() == [("one",)]
+
+
+async def test_without_redis_the_same_one_tells_and_nobody_tells_it_again(mortal_server: RedisServer) -> None:
+    async with room_of(mortal_server, "a", "b", "c") as room:
+        room.raise_alarm("one")
+        await room.look()
+        await until(lambda: room.told() == [("one",)])
+        mortal_server.kill(forgets=True)
+        await room.fleet.beat()
+        room.raise_alarm("two")
+        await room.look()
+        await until(lambda: room.told() == [("one",), ("two",)])
+        assert "in memory until" in room.notifiers[room.teller].fault
+        mortal_server.start()
+        others = [name for name in room.fleet.engines if name != room.teller]
+        await room.fleet.beat(*others)
+        await room.look()
+        await room.fleet.beat()
+        await room.look()
+        assert not room.notifiers[room.teller].fault
+        await room.leave(room.teller)
+        await room.look()
+        await room.leave(room.teller)
+        await room.look()
+        assert room.told() == [("one",), ("two",)]
+        assert len({message.key for message in room.sink.taken}) == 2
