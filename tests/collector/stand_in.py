@@ -36,7 +36,7 @@ class StandIn:
     def bodies(self, method: str, end: str) -> list[Any]:
         """What was sent to paths that end so."""
         asked = (asked for asked in self.asked if (asked.method, asked.target[-len(end) :]) == (method, end))
-        return [json.loads(request.body) for request in asked]
+        return [json.loads(request.body or b"null") for request in asked]
 
     async def wait_for(self, method: str, end: str, count: int = 1) -> list[Any]:
         """The same, once so many came."""

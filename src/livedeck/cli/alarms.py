@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from datetime import datetime
 from typing import Any
 
 import click
@@ -11,8 +12,8 @@ from livedeck.cli.exit_codes import DONE, code_of_link, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.status_report import TIMEOUT, summary
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
-from livedeck.monitor import AlarmAnswer, ConnectionState, ConnectionStatus, Monitor, Snapshot
+from livedeck.cli.wiring import open_watch
+from livedeck.monitor import AlarmAnswer, ConnectionState, ConnectionStatus, Feed, Snapshot
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
@@ -38,27 +39,22 @@ def command(ctx: click.Context, /, *, follow: bool, as_json: bool, include_quiet
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
-        async with make_api(settings) as api:
-            monitor = make_monitor(
-                api,
-                settings=settings,
-                answers=read_answers(settings),
-                limits_source=WatchedLimits() if follow else None,
-            )
+        async with open_watch(settings, limits_source=WatchedLimits() if follow else None) as watch:
             if follow:
-                return await follow_alarms(monitor, as_json=as_json, include_quiet=include_quiet)
-            snapshot = await monitor.wait_ready(TIMEOUT)
-            return print_alarms(snapshot, as_json=as_json, include_quiet=include_quiet)
+                return await follow_alarms(watch.feed, as_json=as_json, include_quiet=include_quiet)
+            snapshot = await watch.feed.wait_ready(TIMEOUT)
+            now = watch.feed.clock.now()
+            return print_alarms(snapshot, now, as_json=as_json, include_quiet=include_quiet)
 
     ctx.exit(run(work))
 
 
-def print_alarms(snapshot: Snapshot, *, as_json: bool, include_quiet: bool) -> int:
-    """Print the alarms of that snapshot. Returns the exit code."""
+def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_quiet: bool) -> int:
+    """Print the alarms of that snapshot at `now`. Returns the exit code."""
     if as_json:
         echo_json(alarms_object(snapshot, include_quiet=include_quiet))
     else:
-        render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
+        render_time = RenderTime.from_snapshot(snapshot, now)
         alarms = [*snapshot.alarms, *(snapshot.quiet if include_quiet else ())]
         lines = [line for alarm in alarms for line in alarm_text(alarm, render_time, snapshot)]
         echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
@@ -67,7 +63,7 @@ def print_alarms(snapshot: Snapshot, *, as_json: bool, include_quiet: bool) -> i
     return code_of_link(snapshot.link)
 
 
-async def follow_alarms(monitor: Monitor, *, as_json: bool, include_quiet: bool) -> int:
+async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) -> int:
     """Print every change until somebody ends it; on standard error how the connection fares."""
     reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:

@@ -10,7 +10,7 @@ from livedeck.cli.exit_codes import run
 from livedeck.cli.lookup import find_known_event
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.cli.wiring import open_watch
 from livedeck.client import ApiError
 from livedeck.presentation.check import EventCheck, ServiceState, check_event, check_lines
 from livedeck.presentation.connection import unreadable_text
@@ -63,14 +63,14 @@ def command(ctx: click.Context, /, *, event: str | None, all_events: bool, **fla
 
 async def print_check(settings: Settings, words: str | None) -> int:
     """Print how that event stands, or all of them. Returns the exit code of a plugin. Raises UsageError, ApiError."""
-    async with make_api(settings) as api:
-        snapshot = await make_monitor(api, settings=settings).wait_ready(TIMEOUT)
+    async with open_watch(settings) as watch:
+        snapshot = await watch.feed.wait_ready(TIMEOUT)
         if not snapshot.link.state.is_answering:
             echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.reason}")
             return ServiceState.UNKNOWN
         known = (state.event for state in snapshot.events)
-        wanted = None if words is None else (await find_known_event(api, known, words)).id
-    render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
+        wanted = None if words is None else (await find_known_event(watch.api, known, words)).id
+    render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
     states = [state for state in snapshot.events if wanted in {None, state.id}]
     if wanted and not states:
         echo(f"LIVEDECK UNKNOWN - event {wanted} is there, and the platform does not list it")

@@ -12,9 +12,9 @@ import click
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.receivers import heartbeat_address, make_outgoing, make_plan, make_targets, spool_file
+from livedeck.cli.receivers import heartbeat_address, make_plan, make_targets, spool_file
 from livedeck.cli.signals import cancel_on_signals
-from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
+from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor, make_outgoing
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from contextlib import AsyncExitStack, closing
+from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.imports import lasting_imports
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
-from livedeck.cli.wiring import SystemClock, make_api, make_history, make_keymap, make_monitor
+from livedeck.cli.wiring import SystemClock, make_keymap, open_watch
 from livedeck.environment import (
     cell_pixels,
     child_variables,
@@ -29,7 +29,7 @@ from livedeck.environment import (
     no_screen_reason,
     state_folder,
 )
-from livedeck.monitor import LimitsSource, Playback
+from livedeck.monitor import Feed, LimitsSource, Playback
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
 from livedeck.ui.shell.preferences import Preferences
@@ -128,26 +128,50 @@ async def run_deck(settings: Settings, limits_source: LimitsSource | None = None
 
 async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at: datetime | None) -> int:
     with lasting_imports():
-        from livedeck.ui.app import Deck
-        from livedeck.ui.kit.driver import terminal_guard
         from livedeck.ui.kit.graphics import Graphics
         from livedeck.ui.shell.calls import Calls
 
-    async with AsyncExitStack() as stack:
-        api = await stack.enter_async_context(make_api(settings))
-        history = await stack.enter_async_context(make_history(settings))
-        state_file = stack.enter_context(closing(StateFile(state_folder(), settings.profile)))
-        monitor = make_monitor(api, settings=settings, history=history, limits_source=limits_source)
-        deck = Deck(
-            monitor,
-            monitor.clock,
+    async with open_watch(settings, keeps_history=True, limits_source=limits_source) as watch:
+        api, is_attached = watch.api, bool(settings.collector_urls)
+        read_only = api is None or api.read_only
+        return await _run(
+            settings,
+            watch.feed,
             profile=settings.profile,
-            host=api.host,
-            read_only=api.read_only,
-            log_file=log_path(),
+            host=watch.host,
+            read_only=read_only,
             api=api,
-            history=history,
+            history=watch.history,
             at=at,
+            calls=Calls(settings.bell, settings.notification, settings.window_title, is_ascii=settings.ascii),
+            checks_uploads=not (read_only or is_attached),
+            graphics=Graphics(graphics() or "blocks" if settings.graphics == "auto" else settings.graphics),
+            cell_pixels=cell_pixels(),
+        )
+
+
+async def show_past(settings: Settings, path: Path, at: datetime | None = None) -> int:
+    """The deck on what a history file keeps, from that moment on (None: the first), without a platform. Returns the
+    exit code. Raises PastError."""
+    past = await Playback.open(path, SystemClock(), at)
+    try:
+        return await _run(settings, past, profile=path.name, host="", read_only=True, past=past)
+    finally:
+        await past.close()
+
+
+async def _run(settings: Settings, feed: Feed, *, past: Playback | None = None, **rest: Any) -> int:
+    """Show that feed until the person leaves. Returns the exit code."""
+    with lasting_imports():
+        from livedeck.ui.app import Deck
+        from livedeck.ui.kit.driver import terminal_guard
+
+    with closing(StateFile(state_folder(), settings.profile)) as state_file:
+        deck = Deck(
+            feed,
+            feed.clock,
+            past=past,
+            log_file=log_path(),
             keymap=make_keymap(settings),
             names={"user": settings.users, "folder": settings.folders},
             store=state_file,
@@ -156,45 +180,8 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
             opener=open_file,
             theme=settings.theme,
             ascii_only=settings.ascii,
-            calls=Calls(settings.bell, settings.notification, settings.window_title, is_ascii=settings.ascii),
-            checks_uploads=not api.read_only,
-            graphics=Graphics(graphics() or "blocks" if settings.graphics == "auto" else settings.graphics),
-            cell_pixels=cell_pixels(),
+            **rest,
         )
-        with end_on_signals(deck.end, terminal_guard(has_title=settings.window_title)):
+        with end_on_signals(deck.end, terminal_guard(has_title=past is None and settings.window_title)):
             code = await deck.run_async()
         return deck.return_code or code or 0
-
-
-async def show_past(settings: Settings, path: Path, at: datetime | None = None) -> int:
-    """The deck on what a history file keeps, from that moment on (None: the first), without a platform. Returns the
-    exit code. Raises PastError."""
-    with lasting_imports():
-        from livedeck.ui.app import Deck
-        from livedeck.ui.kit.driver import terminal_guard
-
-    past = await Playback.open(path, SystemClock(), at)
-    try:
-        with closing(StateFile(state_folder(), settings.profile)) as state_file:
-            deck = Deck(
-                past,
-                past.clock,
-                profile=path.name,
-                host="",
-                read_only=True,
-                past=past,
-                log_file=log_path(),
-                keymap=make_keymap(settings),
-                names={"user": settings.users, "folder": settings.folders},
-                store=state_file,
-                multiplexer=multiplexer(),
-                downloads=Path.cwd(),
-                opener=open_file,
-                theme=settings.theme,
-                ascii_only=settings.ascii,
-            )
-            with end_on_signals(deck.end, terminal_guard(has_title=False)):
-                code = await deck.run_async()
-            return deck.return_code or code or 0
-    finally:
-        await past.close()

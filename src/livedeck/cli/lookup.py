@@ -22,12 +22,12 @@ async def lookup_event(api: Api, words: str) -> Event:
     return event
 
 
-async def find_known_event(api: Api, events: Iterable[Event], words: str) -> Event:
+async def find_known_event(api: Api | None, events: Iterable[Event], words: str) -> Event:
     """The one of these events that is meant, as `match_event` has it. Raises ApiError, too: for a whole id that none of
-    them has the platform is asked, whose refusal says that there is none.
+    them has the platform is asked, if there is a way to it, whose refusal says that there is none.
     """
     known = tuple(events)
-    if is_id(words) and all(event.id != words.strip().casefold() for event in known):
+    if api and is_id(words) and all(event.id != words.strip().casefold() for event in known):
         return await api.events.get(words.strip())
     return match_event(known, words)
 

@@ -14,7 +14,8 @@ import click
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.receivers import make_outgoing, make_plan, make_targets, spool_file
+from livedeck.cli.receivers import make_plan, make_targets, spool_file
+from livedeck.cli.wiring import make_outgoing
 from livedeck.monitor import HistoryReader, Severity
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.notify import (

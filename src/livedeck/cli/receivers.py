@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from livedeck.cli.token import secret_from_command, secret_from_file
+from livedeck.cli.wiring import make_outgoing
 from livedeck.client import Misconfigured, Outgoing, check_outgoing
 from livedeck.environment import expand_user, this_process
 from livedeck.notify import AppriseMissing, AppriseTarget, Plan, Sender, Target, Webhook, spool_path
@@ -33,19 +33,6 @@ def spool_file(settings: Settings) -> Path:
     if history is None:
         raise SettingsError(_NO_SPOOL)
     return spool_path(history)
-
-
-@asynccontextmanager
-async def make_outgoing(settings: Settings) -> AsyncIterator[Outgoing]:
-    """The way to webhooks: by the proxy and the certificates that the platform is reached by."""
-    if settings.proxy:
-        register_address(settings.proxy)
-    async with Outgoing(
-        proxy=settings.proxy or None,
-        ca_file=settings.ca_file and expand_user(str(settings.ca_file)),
-        use_environment=settings.use_environment,
-    ) as outgoing:
-        yield outgoing
 
 
 async def make_targets(settings: Settings, outgoing: Outgoing) -> Mapping[str, Target]:

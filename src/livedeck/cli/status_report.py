@@ -7,7 +7,7 @@ from datetime import datetime
 
 from livedeck.cli.exit_codes import code_of_link
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
+from livedeck.cli.wiring import SystemClock, open_watch, read_answers
 from livedeck.monitor import EventState, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
@@ -31,11 +31,11 @@ RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
 
 async def print_status(settings: Settings, *, as_json: bool) -> int:
     """Print the status of that platform. Returns the exit code."""
-    async with make_api(settings) as api:
-        recorded = read_answers(settings)
-        snapshot = await make_monitor(api, settings=settings, answers=recorded).wait_ready(TIMEOUT)
+    async with open_watch(settings) as watch:
+        snapshot = await watch.feed.wait_ready(TIMEOUT)
+    render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
+    recorded = read_answers(settings)
     changes = await recorded.open_changes() if recorded else ()
-    render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
     if as_json:
         status = {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}
         echo_json(status)
@@ -45,7 +45,8 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
         echo(open_changes_text(changes, SystemClock().now()), nl=False)
     code = code_of_link(snapshot.link)
     if code:
-        echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {snapshot.link.reason}", err=True)
+        where = "" if snapshot.attachment else f" at {settings.base_url}"
+        echo(f"livedeck: the platform{where} cannot be watched: {snapshot.link.reason}", err=True)
     return code
 
 

@@ -37,9 +37,10 @@ class PosterPicture(NamedTuple):
 
 
 class Posters:
-    """Pictures by a key of their own. `monotonic`: seconds, for those that could not be had."""
+    """Pictures by a key of their own. `fetch`: None where there is no way to the platform. `monotonic`: seconds, for
+    those that could not be had."""
 
-    def __init__(self, fetch: Fetch, monotonic: Callable[[], float]) -> None:
+    def __init__(self, fetch: Fetch | None, monotonic: Callable[[], float]) -> None:
         self._fetch, self._monotonic = fetch, monotonic
         self._kept: OrderedDict[str, PosterPicture] = OrderedDict()
         self._failed: dict[str, float] = {}
@@ -65,6 +66,8 @@ class Posters:
             return picture
 
     async def _load(self, link: Secret) -> PosterPicture | None:
+        if self._fetch is None:
+            return None
         try:
             content = await self._fetch(link, MAX_BYTES, "show poster")
         except ApiError as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,10 +17,8 @@ from livedeck.cli.imports import lasting_imports
 from livedeck.cli.options import appearance, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
-from livedeck.client import Api
+from livedeck.cli.wiring import Watch, open_watch
 from livedeck.environment import log_path, no_screen_reason
-from livedeck.monitor import Clock, Snapshot
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.filtering import FilterError, Term, parse
 from livedeck.settings import Settings, SettingsError, WatchedLimits, load
@@ -145,15 +143,16 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
         from livedeck.ui.kit.driver import terminal_guard
         from livedeck.ui.wallboard.app import Wallboard
 
-    async with watch_platform(settings) as platform_watch, AsyncExitStack() as stack:
+    read_only = settings.model_copy(update={"read_only": True})
+    async with open_watch(read_only, limits_source=WatchedLimits()) as watch, AsyncExitStack() as stack:
         try:
-            opened = await _open_outputs(outputs, stack, wall, platform_watch, settings.theme)
+            opened = await _open_outputs(outputs, stack, wall, watch, settings.theme)
         except OSError as error:
             echo(f"livedeck wallboard: {error.filename}: {error.strerror}", err=True)
             return FAULT
         app = Wallboard(
-            platform_watch.snapshots,
-            platform_watch.clock,
+            watch.feed.snapshots(),
+            watch.feed.clock,
             replace(wall, scale=PLAIN) if settings.ascii else wall,
             terms=terms,
             theme=settings.theme,
@@ -170,25 +169,6 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
         return app.return_code or code or 0
 
 
-class PlatformWatch(NamedTuple):
-    """What is seen of a platform, and the client that sees it."""
-
-    snapshots: AsyncGenerator[Snapshot, None]
-    clock: Clock
-    api: Api
-
-
-@asynccontextmanager
-async def watch_platform(settings: Settings) -> AsyncIterator[PlatformWatch]:
-    """That platform, through a client that can only read."""
-    clock = SystemClock()
-    async with make_api(settings.model_copy(update={"read_only": True}), clock=clock) as api:
-        monitor = make_monitor(
-            api, clock, settings=settings, answers=read_answers(settings), limits_source=WatchedLimits()
-        )
-        yield PlatformWatch(monitor.snapshots(), monitor.clock, api)
-
-
 class OpenOutputs(NamedTuple):
     """What wants to know of each picture and of what it is drawn from, and where the page is."""
 
@@ -198,7 +178,7 @@ class OpenOutputs(NamedTuple):
 
 
 async def _open_outputs(
-    outputs: WallOutputs, stack: AsyncExitStack, wall: Wall, platform_watch: PlatformWatch, theme: str
+    outputs: WallOutputs, stack: AsyncExitStack, wall: Wall, watch: Watch, theme: str
 ) -> OpenOutputs:
     """Open them until the stack ends. Raises OSError for what cannot be, with a file name or an address."""
     opened = OpenOutputs()
@@ -214,7 +194,10 @@ async def _open_outputs(
         from livedeck.cli.wall_server import PagePublisher, serve_wall
 
         listener = stack.enter_context(outputs.exposure.listen())
-        pages, posters = PagePublisher(wall), Posters(platform_watch.api.cdn.content, platform_watch.clock.monotonic)
+        pages, posters = (
+            PagePublisher(wall),
+            Posters(watch.api.cdn.content if watch.api else None, watch.feed.clock.monotonic),
+        )
         server = serve_wall(listener, pages, posters, outputs.exposure, theme=theme)
         opened = opened._replace(publish_model=pages.publish, address=await stack.enter_async_context(server))
     return opened

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from livedeck.cli.token import SettingsTokenSource, read_token
-from livedeck.client import Api
+from livedeck.cli.token import SettingsTokenSource, read_collector_token, read_token
+from livedeck.client import Api, Outgoing, Secret
 from livedeck.environment import config_path, expand_user, this_process
-from livedeck.monitor import Clock, History, HistoryReader, LimitsSource, Monitor
+from livedeck.monitor import Clock, History, HistoryReader, HistoryReads, LimitsSource, Monitor, Video
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 from livedeck.text.secrets import register_address
 
 if TYPE_CHECKING:
+    from livedeck.collector.link import Link
+    from livedeck.collector.remote import Remote
     from livedeck.ui.shell.context import Keymap
 
 
@@ -83,13 +86,35 @@ def make_keymap(settings: DisplaySettings) -> Keymap:
 
 
 @asynccontextmanager
-async def make_history(settings: Settings, clock: Clock | None = None) -> AsyncIterator[History | None]:
-    """The history that the settings name, or None where it is off; tidied and closed in the end."""
+async def make_outgoing(settings: Settings) -> AsyncIterator[Outgoing]:
+    """The way to webhooks and collectors: by the proxy and the certificates that the platform is reached by."""
+    if settings.proxy:
+        register_address(settings.proxy)
+    async with Outgoing(
+        proxy=settings.proxy or None,
+        ca_file=settings.ca_file and expand_user(str(settings.ca_file)),
+        use_environment=settings.use_environment,
+    ) as outgoing:
+        yield outgoing
+
+
+@asynccontextmanager
+async def make_history(
+    settings: Settings, clock: Clock | None = None, link: Link | None = None
+) -> AsyncIterator[History | None]:
+    """The history that the settings name, or None where it is off; tidied and closed in the end. `link`: to the
+    collector that is told what a person does."""
     if settings.history == OFF:
         yield None
         return
     now = (clock or SystemClock()).now()
-    history = await History.open(settings.history_file(), now, retention_days=settings.retention_days)
+    if link is None:
+        history = await History.open(settings.history_file(), now, retention_days=settings.retention_days)
+    else:
+        from livedeck.collector.attached_history import AttachedHistory
+
+        attached = await AttachedHistory.open(settings.history_file(), now, retention_days=settings.retention_days)
+        attached.link, history = link, attached
     try:
         yield history
     finally:
@@ -130,3 +155,62 @@ def make_monitor(
         actor=this_process(),
         notify_error=notify_error,
     )
+
+
+class Watch(NamedTuple):
+    """Who watches for a command, and what it has besides. `api`: None where an attached deck has no token for the
+    platform; `records`: the past, as far as it is kept for it; `host`: who is asked."""
+
+    feed: Monitor | Remote
+    api: Api | None
+    history: History | None
+    records: HistoryReads | None
+    host: str
+
+
+@asynccontextmanager
+async def open_watch(
+    settings: Settings, *, keeps_history: bool = False, limits_source: LimitsSource | None = None
+) -> AsyncIterator[Watch]:
+    """Who watches by those settings: a monitor of the platform, or (with `collector_url`) the collector.
+
+    `keeps_history`: have what is seen or done kept; else it only reads what persons answered at the decks of this
+    machine. Raises SettingsError, Misconfigured.
+    """
+    async with AsyncExitStack() as stack:
+        if settings.collector_urls:
+            yield await _attach(settings, stack, keeps_history=keeps_history, limits_source=limits_source)
+            return
+        api = await stack.enter_async_context(make_api(settings))
+        history = await stack.enter_async_context(make_history(settings)) if keeps_history else None
+        answers = None if keeps_history else read_answers(settings)
+        monitor = make_monitor(api, settings=settings, history=history, answers=answers, limits_source=limits_source)
+        yield Watch(monitor, api, history, history, api.host)
+
+
+async def _attach(
+    settings: Settings, stack: AsyncExitStack, *, keeps_history: bool, limits_source: LimitsSource | None
+) -> Watch:
+    from livedeck.collector.link import Link
+    from livedeck.collector.remote import Remote
+
+    outgoing = await stack.enter_async_context(make_outgoing(settings))
+    link = Link(outgoing, settings.collector_urls, Secret(read_collector_token(settings)))
+    has_token = bool(settings.base_url and settings.token_sources)
+    api = await stack.enter_async_context(make_api(settings)) if has_token else None
+    history = await stack.enter_async_context(make_history(settings, link=link)) if keeps_history else None
+    remote = Remote(
+        link,
+        SystemClock(),
+        actor=this_process(),
+        find_video=partial(_find_video, api) if api else None,
+        make_monitor=partial(make_monitor, api, settings=settings, limits_source=limits_source) if api else None,
+        polls_alone=settings.collector_fallback == "poll",
+    )
+    return Watch(remote, api, history, history, api.host if api else link.host)
+
+
+async def _find_video(api: Api, video_id: str) -> Video:
+    """Raises ApiError, NotFound where there is none."""
+    await api.posters.list(video_id, per_page=1)
+    return Video(video_id)

@@ -67,6 +67,8 @@ _INTEREST_SECONDS, _INTEREST_TTL = 10.0, 25.0
 _TRIES, _TRY_SECONDS = 3, 1.0
 """Of a command whose answer is lost: it is done once, however often it comes."""
 
+_READ_ONLY = "read-only: this deck has no token of its own for the platform"
+
 _OWN = AlarmKey(DECK, COLLECTOR_SILENT)
 
 _log = structlog.get_logger("livedeck.collector")
@@ -111,7 +113,7 @@ class Remote:
         self._began = clock.monotonic()
         self._own = AlarmEngine(Thresholds())
         self._is_report = False
-        self._news, self._changed = _News(), asyncio.Event()
+        self._news, self._changed = _News(told=() if find_video else (_READ_ONLY,)), asyncio.Event()
         self._seq = 0
         self._seen: Snapshot | None = None  # the last that the collector told
         self._alone: Monitor | None = None
@@ -268,9 +270,7 @@ class Remote:
             state,
             self._link.host,
             self.clock.ago(since).replace(microsecond=0),
-            None
-            if silence is None or follower.heard is None
-            else self.clock.ago(follower.heard).replace(microsecond=0),
+            None if follower.heard is None else self.clock.ago(follower.heard).replace(microsecond=0),
             follower.reason,
             round(self.clock.skew, 0),
             tuple(dict.fromkeys(command.key for command in self._unshared)),
@@ -337,54 +337,52 @@ class Remote:
 
     # What a person does
 
-    async def acknowledge(self, key: AlarmKey) -> bool:
-        """Promise to act on that alarm. False where it needed none."""
-        return await self._answer(key, AnswerKind.ACKNOWLEDGE)
+    async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
+        """Promise to act on that alarm. False where it needed none. Raises AlarmRefused."""
+        return await self._answer(AlarmCommand(key, AnswerKind.ACKNOWLEDGE, shown))
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str) -> None:
+    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
         """Put it out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        await self._answer(key, AnswerKind.SHELVE, minutes, reason)
+        await self._answer(AlarmCommand(key, AnswerKind.SHELVE, shown, minutes, reason))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Bring it back in sight. Raises AlarmRefused."""
-        await self._answer(key, AnswerKind.UNSHELVE)
+        await self._answer(AlarmCommand(key, AnswerKind.UNSHELVE))
 
-    async def out_of_service(self, key: AlarmKey, reason: str) -> None:
+    async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
         """Put it out of sight until it is put in service again. Raises AlarmRefused."""
-        await self._answer(key, AnswerKind.OUT_OF_SERVICE, None, reason)
+        await self._answer(AlarmCommand(key, AnswerKind.OUT_OF_SERVICE, shown, None, reason))
 
     async def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
-        await self._answer(key, AnswerKind.IN_SERVICE)
+        await self._answer(AlarmCommand(key, AnswerKind.IN_SERVICE))
 
-    async def note(self, key: AlarmKey, text: str) -> None:
+    async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
         """Keep these words beside it. Raises AlarmRefused."""
-        await self._answer(key, AnswerKind.NOTE, None, text)
+        await self._answer(AlarmCommand(key, AnswerKind.NOTE, shown, None, text))
 
-    async def _answer(self, key: AlarmKey, kind: AnswerKind, minutes: float | None = None, text: str = "") -> bool:
-        """Raises AlarmRefused."""
-        if key == _OWN:
-            answer = self._own.answer(
-                AlarmCommand(key, kind, None, minutes, text, self.actor), self.clock.now(), on_air=False
-            )
-            self._changed.set()
-            return answer is not None
-        shown = next((alarm for alarm in _alarms_of(self._shown()) if alarm.key == key), None)
-        if shown is None:
-            raise AlarmRefused(f"{key.kind}: there is no such alarm any more")
-        seen = Shown(shown.since, shown.severity, shown.stage)
-        command = AlarmCommand(key, kind, seen, minutes, text, self.actor)
-        if self._alone:
+    async def _answer(self, command: AlarmCommand) -> bool:
+        """Have it done by whoever watches. Raises AlarmRefused."""
+        command = replace(command, shown=command.shown or self._shown_of(command.key), actor=self.actor)
+        if command.key == _OWN:
+            answer = self._own.answer(command, self.clock.now(), on_air=False)
+        elif self._alone:
             answer = self._alone.carry_out(command)
             self._unshared.append(command)
-            self._changed.set()
-            return answer is not None
-        if silence := self._silence():
+        elif silence := self._silence():
             raise AlarmRefused(f"nothing can be answered: {silence.reason}")
-        return bool((await self._command(*request_of(command), uid=command.uid)).get("changed", True))
+        else:
+            return bool((await self._command(*request_of(command), uid=command.uid)).get("changed", True))
+        self._changed.set()
+        return answer is not None
 
-    def _shown(self) -> Snapshot | None:
-        return self._alone_last if self._alone else self._seen
+    def _shown_of(self, key: AlarmKey) -> Shown:
+        """The alarm as it was told last. Raises AlarmRefused."""
+        told = (*_alarms_of(self._alone_last if self._alone else self._seen), *self._own.alarms.values())
+        for alarm in told:
+            if alarm.key == key:
+                return Shown(alarm.since, alarm.severity, alarm.stage)
+        raise AlarmRefused(f"{key.kind}: there is no such alarm any more")
 
     async def _command(self, path: str, body: dict[str, Any], uid: str = "") -> dict[str, Any]:
         """What the collector answers. Raises AlarmRefused in its words."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 from uuid import uuid4
 
 from livedeck.monitor.detection.learnt import Learnt
@@ -57,7 +57,7 @@ class History(HistoryReads):
     @classmethod
     async def open(
         cls, path: Path | None, now: datetime, *, retention_days: float = 30, limit: int | None = None
-    ) -> History:
+    ) -> Self:
         """The history in that file, made anew where there is none; None: in memory. See `fault` for what is wrong.
 
         `limit`: bytes that the file may take; None: what the disk has.

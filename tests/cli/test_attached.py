@@ -1,0 +1,139 @@
+"""With `collector_url` the commands show what a collector says, and no request of theirs reaches the platform."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from cli.commands import called
+from cli.terminals import terminal
+from collector.stand_in import StandIn, stand_in
+from collector.third_party import FastClock, ThirdParty
+
+
+@dataclass
+class Stage:
+    """A collector of another make, and a platform that only counts who comes. `env`: what a deck is told of both."""
+
+    theirs: ThirdParty
+    server: StandIn
+    loop: asyncio.AbstractEventLoop
+    connections: list[object]
+    env: dict[str, str]
+
+    def wait_for_listener(self) -> None:
+        """Until somebody follows the changes."""
+        asked = self.server.wait_for("GET", "/v1/changes")
+        asyncio.run_coroutine_threadsafe(asked, self.loop).result(20)
+
+    def say(self, what: str) -> None:
+        """Have the collector tell something, by the name of its method."""
+        self.loop.call_soon_threadsafe(getattr(self.theirs, what))
+
+
+@contextmanager
+def staged(home: Path) -> Iterator[Stage]:
+    """Both, in a thread of their own."""
+    began, end, made = Event(), asyncio.Event(), list[Stage]()
+    token = home / "collector-token"
+    token.write_text("of-a-deck", encoding="utf-8")
+    token.chmod(0o600)
+    platform = socket.create_server(("127.0.0.1", 0))
+
+    async def serve() -> None:
+        connections: list[object] = []
+        counting = await asyncio.start_server(lambda _, writer: connections.append(writer), sock=platform)
+        theirs = ThirdParty(FastClock(1.0))
+        async with stand_in(theirs.answer) as server:
+            env = {
+                "LIVEDECK_COLLECTOR_URL": server.address,
+                "LIVEDECK_COLLECTOR_TOKEN_FILE": str(token),
+                "LIVEDECK_BASE_URL": f"http://127.0.0.1:{platform.getsockname()[1]}",
+                "LIVEDECK_TOKEN": "of-the-person-4711",
+            }
+            made.append(Stage(theirs, server, asyncio.get_running_loop(), connections, env))
+            began.set()
+            await end.wait()
+        counting.close()
+
+    thread = Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    began.wait(20)
+    try:
+        yield made[0]
+    finally:
+        made[0].loop.call_soon_threadsafe(end.set)
+        thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One for all that only read."""
+    with staged(tmp_path_factory.mktemp("stage")) as made:
+        made.say("raise_alarm")
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [(("status",), 0, "Größe 試合"), (("alarms",), 0, "NO_INGEST"), (("check", "--all"), 2, "NO_INGEST")],
+)
+def test_a_command_prints_what_the_collector_says_and_asks_the_platform_nothing(
+    tmp_path: Path, stage: Stage, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    done = called(tmp_path, *arguments, env=stage.env)
+    assert (done.returncode, words in done.stdout) == (code, True), done.stdout + done.stderr
+    assert stage.connections == []
+
+
+def test_without_a_token_for_the_platform_it_reads_all_the_same(tmp_path: Path, stage: Stage) -> None:
+    env = {name: value for name, value in stage.env.items() if "COLLECTOR" in name}
+    done = called(tmp_path, "status", "--json", env=env)
+    assert done.returncode == 0, done.stderr
+    assert [event["id"] for event in json.loads(done.stdout)["events"]] == ["e1"]
+
+
+def test_a_collector_that_is_away_is_told_as_such_and_not_as_the_platform(tmp_path: Path, stage: Stage) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    done = called(tmp_path, "status", env={**stage.env, "LIVEDECK_COLLECTOR_URL": address})
+    assert done.returncode == 4
+    assert f"{address.removeprefix('http://')} cannot be reached; see that the collector runs" in done.stderr
+    assert stage.env["LIVEDECK_BASE_URL"] not in done.stderr
+    assert stage.connections == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("COLLECTOR_URL", "http://collector.example", "should be https, or http to loopback"),
+        ("COLLECTOR_TOKEN_FILE", "", "no token for the collector"),
+        ("COLLECTOR_FALLBACK", "ring", "collector_fallback"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_before_anything_is_sent(
+    tmp_path: Path, stage: Stage, name: str, value: str, words: str
+) -> None:
+    done = called(tmp_path, "status", env={**stage.env, f"LIVEDECK_{name}": value})
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"), [((), "NO_INGEST"), (("wallboard",), "✖ 1"), (("alarms", "--follow"), "NO_INGEST")]
+)
+def test_what_goes_on_shows_it_and_follows_it_and_asks_the_platform_nothing(
+    tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    with staged(tmp_path) as stage, terminal(tmp_path, *arguments, size=(120, 40), **stage.env) as shown:
+        stage.wait_for_listener()
+        stage.say("raise_alarm")
+        shown.until(words)
+        assert stage.connections == []
