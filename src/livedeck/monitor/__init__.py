@@ -6,7 +6,7 @@ from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
-from livedeck.monitor.feed import Feed
+from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
 from livedeck.monitor.kinds.deck import clock_change_text
 from livedeck.monitor.model.alarm import (
@@ -105,6 +105,7 @@ __all__ = [
     "AlarmState",
     "AlarmTransition",
     "AnswerKind",
+    "AttachedFeed",
     "Attachment",
     "AttachmentState",
     "AuditOutcome",

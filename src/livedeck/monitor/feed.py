@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from livedeck.monitor.model.alarm import AlarmKey, Shown
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
@@ -72,3 +72,18 @@ class Feed(Protocol):
 
     async def choose_profile(self, event_id: str, profile: Profile | None) -> bool:
         """Say what that event consists of; None: what the settings say. False where that is how it is already."""
+
+
+@runtime_checkable
+class AttachedFeed(Feed, Protocol):
+    """That of a deck whose platform a collector watches (collector.md, "The attached deck")."""
+
+    @property
+    def can_poll(self) -> bool:
+        """Whether this deck could ask the platform by itself."""
+
+    def poll_alone(self) -> None:
+        """Ask it from now on, until the collector is well again. Raises AlarmRefused."""
+
+    def attach_again(self) -> None:
+        """Go back to the collector as soon as it is heard."""

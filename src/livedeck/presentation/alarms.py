@@ -147,6 +147,15 @@ def _state(alarm: Alarm, render_time: RenderTime, cells: int | None = None) -> L
 
 def state_text(alarm: Alarm, render_time: RenderTime) -> str:
     """What a person made of it, in words: `ola, 04:10 left`; empty where nobody did."""
+    words = _answer_text(alarm, render_time)
+    return f"{NOT_SHARED}, {words}" if words and alarm.key in render_time.unshared else words
+
+
+NOT_SHARED = "not yet shared"
+"""Beside an answer of which the collector does not know yet."""
+
+
+def _answer_text(alarm: Alarm, render_time: RenderTime) -> str:
     by = safe(person(alarm.answered_by), 30) if alarm.answered_by else ""
     if alarm.state is AlarmState.ACKNOWLEDGED:
         until = alarm.acknowledged_until

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from livedeck.monitor import AlarmState, AuditOutcome, BroadcastState, ConnectionState, Grade, Severity
+from livedeck.monitor import AlarmState, AttachmentState, AuditOutcome, BroadcastState, ConnectionState, Grade, Severity
 from livedeck.text.segments import Segment, StyleRole
 
 
@@ -102,6 +102,16 @@ CONNECTION_BADGES: Mapping[ConnectionState, Badge] = MappingProxyType(
         ConnectionState.POOR: Badge("▲", "link poor", StyleRole.WARNING),
         ConnectionState.FAILING: Badge("▲", "link FAILING", StyleRole.WARNING),
         ConnectionState.BLIND: Badge("✖", "BLIND", StyleRole.CRITICAL),
+    }
+)
+
+ATTACHMENT_BADGES: Mapping[AttachmentState, Badge] = MappingProxyType(
+    {
+        AttachmentState.LISTING: Badge("○", "asking collector", StyleRole.INFO),
+        AttachmentState.WATCHING: Badge("✓", "collector", StyleRole.OK),
+        AttachmentState.RESUMING: Badge("◌", "reaching collector", StyleRole.WARNING),
+        AttachmentState.SILENT: Badge("✖", "COLLECTOR SILENT", StyleRole.CRITICAL),
+        AttachmentState.ALONE: Badge("▲", "POLLING ALONE", StyleRole.WARNING),
     }
 )
 

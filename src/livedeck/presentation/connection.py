@@ -1,11 +1,21 @@
-"""The connection to the platform as lines: why a screen cannot be believed, and since when. Pure."""
+"""The connection to the platform as lines, and that to the collector: why a screen cannot be believed, and since when.
+Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from livedeck.monitor import ConnectionState, ConnectionStatus, EndedEvent, Snapshot, clock_change_text
+from livedeck.monitor import (
+    Attachment,
+    ConnectionProblem,
+    ConnectionState,
+    ConnectionStatus,
+    EndedEvent,
+    Snapshot,
+    clock_change_text,
+)
+from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import age, safe
@@ -55,33 +65,91 @@ def next_try_text(link: ConnectionStatus, render_time: RenderTime) -> str:
     return f"next try in {seconds:.0f} s" if seconds >= 1 else "trying again"
 
 
+_OF_COLLECTOR = frozenset({ConnectionProblem.COLLECTOR_SILENT, ConnectionProblem.COLLECTOR_REFUSES})
+
+
+def blind_words(link: ConnectionStatus) -> str:
+    """What is blind: `MONITORING BLIND`, or `COLLECTOR SILENT` where that is why."""
+    return link.problem.value if link.problem in _OF_COLLECTOR else "MONITORING BLIND"
+
+
+def _alone_text(attachment: Attachment, hint: str) -> str:
+    """`POLLING ALONE since 21:04:11Z  collector.example: no answer  2 answers not yet shared`."""
+    count = len(attachment.unshared)
+    unshared = f"{count} answer{'s' if count > 1 else ''} not yet shared" if count else ""
+    reason = safe(attachment.reason or f"{attachment.host} is silent", 120)
+    return "  ".join(filter(None, [f"POLLING ALONE since {attachment.since:%H:%M:%S}Z", unshared, hint, reason]))
+
+
+def via_text(snapshot: Snapshot) -> str:
+    """Who asked the platform for what is shown: `by collector.example`; empty where this process did."""
+    attachment = snapshot.attachment
+    return f"by {safe(attachment.host, 40)}" if attachment and not attachment.is_alone else ""
+
+
+def skew_text(attachment: Attachment | None) -> str:
+    """`this clock is 3 s ahead`, of the collector's; empty where both say the same."""
+    skew = attachment.skew if attachment else 0.0
+    return f"this clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}" if skew else ""
+
+
+def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
+    """How what is shown comes here, a line for each part of the way: from the platform to who asks it, and from there
+    to this deck."""
+    attachment, link = snapshot.attachment, snapshot.link
+    is_heard = attachment is None or not attachment.is_silent
+    asks = "collector" if attachment and not attachment.is_alone else "deck"
+    as_of = f"answered {age(render_time.seconds_since(link.as_of))} ago" if link.as_of else "no answer yet"
+    trip = f"rtt {link.round_trip * 1000:.0f} ms" if link.round_trip is not None and link.state.is_answering else ""
+    glyph, word, role = CONNECTION_BADGES[link.state] if is_heard else ("?", "not known", StyleRole.STALE)
+    lines = [_way_line(f"platform ← {asks}", f"{glyph} {word}", role, as_of, trip, link.reason if is_heard else "")]
+    if attachment:
+        glyph, word, role = ATTACHMENT_BADGES[attachment.state]
+        heard = attachment.heard_at
+        last = f"heard {age(render_time.seconds_since(heard))} ago" if heard else ""
+        since = f"since {attachment.since:%H:%M:%S}Z"
+        rest = attachment.host, since, last, skew_text(attachment), attachment.reason
+        lines.append(_way_line("collector ← deck", f"{glyph} {word}", role, *rest))
+    return lines
+
+
+def _way_line(way: str, words: str, role: StyleRole, *rest: str) -> Line:
+    texts = "   ".join(safe(text, 120) for text in rest if text)
+    return [(f" {way:21} ", StyleRole.STRONG), (f"{words:20} ", role), (texts, StyleRole.DIM)]
+
+
 def ended_text(ended: Sequence[EndedEvent]) -> str:
     """`Hall 2 was on air, and is not listed since 12:10:05Z`, and how many there are where it is not alone."""
     texts = "; ".join(f"{event.name} {event.how} {event.at:%H:%M:%S}Z" for event in reversed(ended))
     return texts if len(ended) == 1 else f"{len(ended)} events ended on air: {texts}"
 
 
-def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "") -> Line:
-    """Why the screen cannot be believed, and since when; empty while it can. `fault`: why the monitor stopped."""
+def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hint: str = "") -> Line:
+    """Why the screen cannot be believed, and since when; empty while it can. `fault`: why the monitor stopped; `hint`:
+    what can be done about a collector that is silent."""
     connection = snapshot.link
     if fault:
         return [(f" ✖ MONITOR STOPPED  {safe(fault)}  nothing below is kept up to date ", StyleRole.BANNER_BLIND)]
-    since, reason = f"{connection.since:%H:%M:%S}Z", safe(connection.reason, 120)
+    is_of_collector = snapshot.attachment is not None and connection.problem in _OF_COLLECTOR
+    reason = snapshot.attachment.reason if snapshot.attachment and is_of_collector else connection.reason
+    since, reason = f"{connection.since:%H:%M:%S}Z", safe(reason, 120)
     data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"
-    details = "  ".join(filter(None, [since, data, next_try_text(connection, render_time), reason]))
+    details = "  ".join(filter(None, [since, hint, data, next_try_text(connection, render_time), reason]))
     if connection.state is ConnectionState.BLIND:
-        return [(f" ✖ MONITORING BLIND since {details} ", StyleRole.BANNER_BLIND)]
+        return [(f" ✖ {blind_words(connection)} since {details} ", StyleRole.BANNER_BLIND)]
     if connection.state is ConnectionState.FAILING:
         role = StyleRole.BANNER_BLIND if connection.is_unauthorized else StyleRole.BANNER
         return [(f" ▲ {connection.problem} since {details} ", role)]
-    return _doubt_line(snapshot, render_time, data)
+    return _doubt_line(snapshot, render_time, data, hint)
 
 
-def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str) -> Line:
+def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str, hint: str) -> Line:
     """What is to be known of a screen though the platform answers."""
     connection = snapshot.link
     if render_time.stale and connection.as_of is not None:
         text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
+    elif snapshot.attachment and snapshot.attachment.is_alone:
+        text = f"▲ {_alone_text(snapshot.attachment, hint)}"
     elif snapshot.events and not any(state.is_listed for state in snapshot.events):
         text = f"▲ the platform lists no events; there were {len(snapshot.events)}, kept until that is certain"
     elif snapshot.ended:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from livedeck.monitor import Snapshot, is_stale
+from livedeck.monitor import AlarmKey, Snapshot, is_stale
 
 if TYPE_CHECKING:
     from livedeck.presentation.preflight import Preflight
@@ -24,7 +24,8 @@ class RenderTime:
     """`now` is this machine's clock, `server` the platform's. `stale`: nothing on the screen may look good.
 
     `blink_on`: whether what blinks is visible. `changes`: of objects that are changed now, by their id. `preflights`:
-    of events that are about to start, by their id.
+    of events that are about to start, by their id. `unshared`: alarms that were answered here, of which the collector
+    does not know yet.
     """
 
     now: datetime
@@ -33,6 +34,7 @@ class RenderTime:
     blink_on: bool = True
     changes: Mapping[str, ChangeStep] = field(default_factory=dict, hash=False)
     preflights: Mapping[str, Preflight] = field(default_factory=dict, hash=False)
+    unshared: frozenset[AlarmKey] = frozenset()
 
     @classmethod
     def from_snapshot(
@@ -48,7 +50,9 @@ class RenderTime:
         stopped (`watched` is false) cannot keep the screen looking fresh.
         """
         stale = not watched or is_stale(snapshot.link, now)
-        return cls(now, now + timedelta(seconds=snapshot.link.skew), stale, blink_on, changes or {})
+        unshared = frozenset(snapshot.attachment.unshared if snapshot.attachment else ())
+        server = now + timedelta(seconds=snapshot.link.skew)
+        return cls(now, server, stale, blink_on, changes or {}, unshared=unshared)
 
     def no_go(self, event_id: str) -> str:
         """What keeps that event from starting: `conflicts, restreams`; empty where nothing does, or it is not due."""

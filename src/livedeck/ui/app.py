@@ -204,6 +204,8 @@ class Deck(ExactApp):
                 self.snapshot_signal.publish(None)
                 self._call_for(snapshot)
                 self._announce_rule_changes(snapshot)
+                for text in snapshot.attachment.told if snapshot.attachment else ():
+                    self.announce(text, Severity.WARNING)
                 self._read_open_changes()
                 if snapshot.seq == 1:  # the first that a round of answers is in
                     self.run_worker(asyncio.to_thread(self._import_the_rest), exit_on_error=False)

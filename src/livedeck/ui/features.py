@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from livedeck.ui.alarms.actions import FEATURE as ALARMS
 from livedeck.ui.chat.actions import FEATURE as CHAT
+from livedeck.ui.collector.actions import FEATURE as COLLECTOR
 from livedeck.ui.events.actions import FEATURE as EVENTS
 from livedeck.ui.general.actions import FEATURE as GENERAL
 from livedeck.ui.past.actions import FEATURE as PAST
@@ -13,5 +14,5 @@ from livedeck.ui.shell.context import Feature
 from livedeck.ui.streams.actions import FEATURE as STREAMS
 from livedeck.ui.videos.actions import FEATURE as VIDEOS
 
-FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT, PAST)
+FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT, PAST, COLLECTOR)
 """In the order in which commands and palette list their actions; the tabs stand in the order of their keys."""

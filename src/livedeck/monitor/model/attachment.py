@@ -40,6 +40,16 @@ class Attachment:
     unshared: tuple[AlarmKey, ...] = ()
     told: tuple[str, ...] = ()
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing that is shown is believed."""
+        return self.state is AttachmentState.SILENT
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether this deck asks the platform by itself."""
+        return self.state is AttachmentState.ALONE
+
 
 class Silence(NamedTuple):
     """The collector tells nothing since then (this machine's clock): why, in words."""

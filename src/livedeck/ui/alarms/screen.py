@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from livedeck.monitor import Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, all_alarms, section_heads
-from livedeck.presentation.connection import is_seen
+from livedeck.presentation.connection import is_seen, way_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
@@ -59,6 +59,7 @@ class AlarmsScreen(BaseScreen):
     def body(self) -> ComposeResult:
         yield LinesWidget(id="tabs")
         yield LinesWidget(id="hour")
+        yield LinesWidget(id="ways")
         yield Table(ALARMS, id="board")
         yield FramedPanel(id="alarm")
         yield Table(LOG, id="log")
@@ -113,6 +114,7 @@ class AlarmsScreen(BaseScreen):
         hour = self.query_one("#hour", LinesWidget)
         hour.show(hour_lines(snapshot, render_time, self.size.width) if has_hour else [])
         hour.display = has_hour
+        self._show_lines("ways", way_lines(snapshot, render_time) if self._tab == "connection" else [])
         self.query_one("#board").display = self.query_one("#alarm").display = self._is_board
         self.query_one("#log").display = not self._is_board
         if not self._is_board:

@@ -18,7 +18,7 @@ from livedeck.monitor import (
     person,
 )
 from livedeck.presentation import events
-from livedeck.presentation.alarms import affected_names, answered_by, subject
+from livedeck.presentation.alarms import NOT_SHARED, affected_names, answered_by, subject
 from livedeck.presentation.badges import (
     ALARM_STATE_BADGES,
     CONNECTION_BADGES,
@@ -61,7 +61,8 @@ def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
     """Its state and for how long; by whom and until when."""
     _, state, _ = ALARM_STATE_BADGES[alarm.state]
     lasted = age(render_time.seconds_since(alarm.changed))
-    return f"{state} for {lasted}{_until(alarm, render_time)}{_by(alarm)}"
+    unshared = f"  {NOT_SHARED}" if alarm.key in render_time.unshared else ""
+    return f"{state} for {lasted}{_until(alarm, render_time)}{_by(alarm)}{unshared}"
 
 
 def panel_lines(

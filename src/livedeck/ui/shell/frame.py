@@ -7,10 +7,10 @@ from datetime import datetime, timedelta, tzinfo
 
 from textual.geometry import Size
 
-from livedeck.monitor import Playback, Snapshot
+from livedeck.monitor import AttachedFeed, AttachmentState, Feed, Playback, Snapshot
 from livedeck.presentation.alarms import count_line
-from livedeck.presentation.badges import CONNECTION_BADGES
-from livedeck.presentation.connection import is_seen
+from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES
+from livedeck.presentation.connection import is_seen, skew_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
 from livedeck.text.values import age, safe
@@ -29,6 +29,8 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
         (4, [(identity["host"], StyleRole.DIM)]),
         (0, [mode]),
         (0, _connection(snapshot, render_time)),
+        (0, _attachment(snapshot)),
+        (3, _collector_host(snapshot)),
         (1, _skew(snapshot)),
         (6, _round_trip(snapshot)),
     ]
@@ -47,13 +49,30 @@ def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
 
 
 def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
-    glyph, text, role = CONNECTION_BADGES[snapshot.link.state]
+    """The link to the platform, as whoever asks it tells; while the collector is silent nobody knows it, and what is
+    shown is as old as that."""
+    attachment = snapshot.attachment
+    is_silent = attachment is not None and attachment.is_silent
+    badge = ATTACHMENT_BADGES[AttachmentState.SILENT] if is_silent else CONNECTION_BADGES[snapshot.link.state]
+    glyph, text, role = badge
     word = f"{glyph} {text}"
     if snapshot.link.as_of is None:
         return [(word, role)]
     if snapshot.link.state.is_answering and render_time.stale:
         word, role = "▒ STALE", StyleRole.STALE
     return [(word, role), (f"  {age(render_time.seconds_since(snapshot.link.as_of))} ago", StyleRole.TEXT)]
+
+
+def _attachment(snapshot: Snapshot) -> Line:
+    """The link to the collector, where there is one and it is not silent."""
+    if snapshot.attachment is None or snapshot.attachment.is_silent:
+        return []
+    glyph, text, role = ATTACHMENT_BADGES[snapshot.attachment.state]
+    return [(f"{glyph} {text}", role)]
+
+
+def _collector_host(snapshot: Snapshot) -> Line:
+    return [(f"{safe(snapshot.attachment.host, 40)}", StyleRole.DIM)] if snapshot.attachment else []
 
 
 def _round_trip(snapshot: Snapshot) -> Line:
@@ -64,8 +83,10 @@ def _round_trip(snapshot: Snapshot) -> Line:
 
 
 def _skew(snapshot: Snapshot) -> Line:
-    """How far the platform's clock is ahead of this machine's, where that is worth a word (monitoring.md,
-    "Connection")."""
+    """How far the platform's clock is ahead of this machine's, or the collector's, where that is worth a word
+    (monitoring.md, "Connection")."""
+    if text := skew_text(snapshot.attachment):
+        return [(f"▲ {text}", StyleRole.WARNING)]
     skew = snapshot.link.skew - snapshot.link.clock_offset
     if abs(skew) < 1:
         return []
@@ -117,6 +138,15 @@ def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, mini
         *count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)),
         (f"  livedeck needs {minimum.width}x{minimum.height}, this is {size.width}x{size.height} ", StyleRole.STRONG),
     ]
+
+
+def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
+    """What `key` does about a collector that is silent; empty where it is heard, or nothing can be done."""
+    if snapshot.attachment is None or not isinstance(monitor, AttachedFeed):
+        return ""
+    if snapshot.attachment.is_alone:
+        return f"{key} goes back"
+    return f"{key} polls alone" if snapshot.attachment.is_silent and monitor.can_poll else ""
 
 
 def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:

@@ -33,6 +33,7 @@ KEY_TEXTS = {
     "full_stop": ".",
     "comma": ",",
     "asterisk": "*",
+    "at": "@",
     "left_parenthesis": "(",
     "right_parenthesis": ")",
 }

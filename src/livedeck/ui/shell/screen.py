@@ -23,7 +23,7 @@ from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.context import Context
-from livedeck.ui.shell.frame import Footer, Header, frozen_line, past_line, too_small_line
+from livedeck.ui.shell.frame import Footer, Header, attachment_hint, frozen_line, past_line, too_small_line
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.preferences import notice_lines
 
@@ -32,6 +32,9 @@ MIN_SIZE = Size(60, 20)
 
 TALL = 30
 """From this many rows on there is room for more than the worst alarm."""
+
+ALONE = "collector.alone"
+"""The action that a banner about the collector names."""
 
 WAITING = "Waiting for the platform's first answer."
 """Why a table is empty before the platform has answered."""
@@ -142,13 +145,14 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
             return
         self._show_lines("small", [])
         self.query_one(Header).show(snapshot, render_time)
-        warning = banner_line(snapshot, render_time, self.ctx.fault)
+        hint = attachment_hint(snapshot, self.ctx.monitor, key_of(ALONE, self.ctx.actions))
+        warning = banner_line(snapshot, render_time, self.ctx.fault, hint)
         frozen = frozen_line(displayed.render_time, render_time) if self.ctx.preferences.frozen else []
         key = key_of("change.close", self.ctx.actions)
         unresolved = open_changes_line(self.ctx.open_changes.items, key, self.size.width)
         banner = (
             past_line(self.ctx.past, self.ctx.identity["recording"], self.size.width),
-            warning,
+            linked(warning, ALONE) if hint else warning,
             linked(unresolved, "change.close"),
             unreadable_line(snapshot),
             linked(frozen, "view.freeze"),

@@ -19,7 +19,7 @@ from livedeck.monitor import (
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, rule_words, severity_glyph
 from livedeck.presentation.badges import TALLY_BADGES
-from livedeck.presentation.connection import banner_line, unreadable_line
+from livedeck.presentation.connection import banner_line, blind_words, unreadable_line, via_text
 from livedeck.presentation.events import STANDING_WORDS, Standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
@@ -78,10 +78,12 @@ def _large_count(model: WallModel, standing: Standing | None, count: int) -> lis
 
 def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
     """Age and page always; what else there is to say as far as it fits: what is next goes first, the last one of it."""
+    via = via_text(model.snapshot)
     left: list[Group] = [
         (0, [_GAP, ("data ", StyleRole.DIM), *age(model)] if model.snapshot.link.as_of else [_GAP, *age(model)]),
         (2, tally_counts(model, *OTHER_TALLIES)),
         (1, filtered(model)),
+        (9, [(via, StyleRole.DIM)] if via else []),
         *((rank, _next(state, model)) for rank, state in enumerate(model.upcoming[:MAX_UPCOMING], 6)),
     ]
     right: list[Group] = [
@@ -214,7 +216,7 @@ def headline(model: WallModel) -> str:
     if model.fault:
         return f"✖ MONITOR STOPPED{old}"
     if connection.state is ConnectionState.BLIND:
-        return f"✖ MONITORING BLIND{old}"
+        return f"✖ {blind_words(connection)}{old}"
     if connection.state is ConnectionState.FAILING:
         return f"▲ {connection.problem or 'LINK FAILING'}{old}"
     return f"▒ STALE{old}"

@@ -21,7 +21,7 @@ from livedeck.monitor import BroadcastState, ConnectionState, EventState, Grade,
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.badges import SEVERITY_RANKS, TALLY_BADGES
-from livedeck.presentation.connection import banner_line, unreadable_line
+from livedeck.presentation.connection import banner_line, unreadable_line, via_text
 from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis
 from livedeck.presentation.render_time import RenderTime
@@ -201,7 +201,9 @@ def _head(model: WallModel, zone: tzinfo | None) -> Head:
         summary=_summary(model, counts),
         clock=f"{model.render_time.now:%H:%M:%S}",
         local=f"{local[:5]} {local.partition(' ')[2]}" if local else "",
-        age=f"data {plain(header.age(model))}" if model.snapshot.link.as_of else "no data yet",
+        age=" ".join(filter(None, ["data", plain(header.age(model)), via_text(model.snapshot)]))
+        if model.snapshot.link.as_of
+        else "no data yet",
         upcoming=tuple(
             (events.name(state), events.clock(state, model.render_time)) for state in model.upcoming[:MAX_UPCOMING]
         ),

@@ -1,0 +1,1 @@
+"""The way to the collector, and doing without it."""
