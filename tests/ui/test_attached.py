@@ -74,6 +74,8 @@ STATES: dict[str, Callable[[Snapshot], Snapshot]] = {
 
 
 async def give(deck: Deck, pilot: Any, snapshot: Snapshot) -> None:
+    if not isinstance(deck.monitor, AttachedFeed):
+        deck.monitor = Remote(deck)
     deck.snapshot = snapshot
     await show(deck, pilot)
 

@@ -114,7 +114,9 @@ class AlarmsScreen(BaseScreen):
         hour = self.query_one("#hour", LinesWidget)
         hour.show(hour_lines(snapshot, render_time, self.size.width) if has_hour else [])
         hour.display = has_hour
-        self._show_lines("ways", way_lines(snapshot, render_time) if self._tab == "connection" else [])
+        has_ways = self._tab == "connection"
+        self._show_lines("ways", way_lines(snapshot, render_time) if has_ways else [])
+        self.query_one("#ways").display = has_ways
         self.query_one("#board").display = self.query_one("#alarm").display = self._is_board
         self.query_one("#log").display = not self._is_board
         if not self._is_board:

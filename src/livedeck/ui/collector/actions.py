@@ -1,4 +1,4 @@
-"""Doing without a collector that is silent, and going back to it (collector.md, "A silent collector")."""
+"""Doing without a collector that is silent, and going back to it (collector.md, "On the screen")."""
 
 from __future__ import annotations
 
