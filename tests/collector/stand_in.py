@@ -75,7 +75,7 @@ async def stand_in(answer: Answer, port: int = 0) -> AsyncIterator[StandIn]:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         server.writers.add(writer)
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             asked = await _read(reader)
             server.asked.append(asked)
             async with server.came:

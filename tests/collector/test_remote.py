@@ -12,7 +12,7 @@ import pytest
 
 from collector.stand_in import StandIn, plain, saying, stand_in
 from collector.third_party import STARTED, FastClock, ThirdParty, look
-from livedeck.client import Outgoing, Secret
+from livedeck.client import Api, Outgoing, Secret
 from livedeck.collector.link import Link
 from livedeck.collector.remote import Remote
 from livedeck.monitor import (
@@ -24,9 +24,11 @@ from livedeck.monitor import (
     ConnectionState,
     Freshness,
     Grade,
+    Monitor,
     Snapshot,
 )
 from livedeck.presentation.render_time import RenderTime
+from monitor.stage import Stage, at, event
 
 NO_INGEST = AlarmKey("e1", "NO_INGEST")
 SILENT = AlarmKey("", "COLLECTOR_SILENT")
@@ -238,3 +240,79 @@ async def test_what_is_looked_at_is_said_again_and_again_and_its_hour_is_fetched
         assert (body["focus"], body["lists"], body["ttl"] <= 30) == ("e1", [], True)
         deck.remote.refresh()
         assert await deck.server.wait_for("POST", "/v1/poke") == [{}]
+
+
+@asynccontextmanager
+async def with_platform(**words: Any) -> AsyncIterator[Attached]:
+    """A deck that has a token of its own, before a platform that shows the same event."""
+    clock = FastClock(60.0)
+    stage = Stage(clock, event("e1", stream={"id": "s1", "event_id": "e1", "status": "live", "started_at": at(-600)}))
+    async with (
+        Api(base_url="http://127.0.0.1", token=Secret("of-the-person"), now=clock.now, mount=stage) as api,
+        attached(clock, make_monitor=lambda: Monitor(api, clock), **words) as deck,
+    ):
+        deck.theirs.raise_alarm()
+        await look(deck.snapshots, lambda snapshot: bool(snapshot.alarms) and is_watching(snapshot))
+        assert stage.asked == []
+        yield deck
+
+
+def is_alone(snapshot: Snapshot) -> bool:
+    """Whether the platform is asked by the deck, and answers."""
+    is_told = bool(snapshot.attachment and snapshot.attachment.state is AttachmentState.ALONE)
+    return is_told and snapshot.link.as_of is not None and snapshot.link.state.is_answering
+
+
+def unshared(snapshot: Snapshot) -> tuple[AlarmKey, ...]:
+    """What was answered and waits."""
+    return snapshot.attachment.unshared if snapshot.attachment else ()
+
+
+@pytest.mark.parametrize("is_asked_for", [False, True])
+async def test_alone_it_goes_on_from_the_alarms_it_knew_and_shares_its_answers_later(*, is_asked_for: bool) -> None:
+    async with with_platform(polls_alone=not is_asked_for) as deck:
+        with pytest.raises(AlarmRefused, match="the collector is heard"):
+            deck.remote.poll_alone()
+        deck.theirs.speaks.clear()
+        if is_asked_for:
+            await look(deck.snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND)
+            deck.remote.poll_alone()
+        seen = await look(deck.snapshots, is_alone)
+        alone = seen[-1].attachment
+        assert alone is not None
+        assert is_asked_for or (alone.since - STARTED).total_seconds() >= 60
+        assert not any(NO_INGEST in snapshot.bells for snapshot in seen)
+        assert {alarm.key for alarm in seen[-1].alarms} >= {NO_INGEST, SILENT}
+        assert seen[-1].events[0].assessment.health.grade is not Grade.STALE
+        assert await deck.remote.acknowledge(NO_INGEST)
+        waiting = (await look(deck.snapshots, lambda snapshot: bool(unshared(snapshot))))[-1]
+        assert unshared(waiting) == (NO_INGEST,)
+        assert deck.server.bodies("POST", "/acknowledge") == []
+        deck.theirs.speaks.set()
+        if is_asked_for:
+            deck.remote.attach_again()
+        back = await look(deck.snapshots, is_watching)
+        (body,) = deck.server.bodies("POST", "/acknowledge")
+        assert body["severity"] == "critical"
+        assert unshared(back[-1]) == ()
+
+
+async def test_what_the_collector_does_not_take_any_more_is_told() -> None:
+    async with with_platform(polls_alone=True) as deck:
+        deck.theirs.speaks.clear()
+        await look(deck.snapshots, is_alone)
+        await deck.remote.acknowledge(NO_INGEST)
+        deck.theirs.commands["acknowledge"] = plain("409 Conflict", b'{"error":"over","say":"this is another fault"}')
+        deck.theirs.speaks.set()
+        seen = await look(deck.snapshots, is_watching)
+        told = [text for snapshot in seen if snapshot.attachment for text in snapshot.attachment.told]
+        assert told == ["NO_INGEST: what was answered here was not taken: this is another fault"]
+
+
+async def test_without_a_token_nothing_polls_and_the_deck_says_that_it_only_reads() -> None:
+    async with attached(polls_alone=True) as deck:
+        seen = await look(deck.snapshots, is_watching)
+        assert seen[0].attachment is not None
+        assert seen[0].attachment.told == ("read-only: this deck has no token of its own for the platform",)
+        with pytest.raises(AlarmRefused, match="no token for the platform"):
+            deck.remote.poll_alone()

@@ -142,6 +142,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
             read_only=read_only,
             api=api,
             history=watch.history,
+            records=watch.records,
             at=at,
             calls=Calls(settings.bell, settings.notification, settings.window_title, is_ascii=settings.ascii),
             checks_uploads=not (read_only or is_attached),

@@ -193,6 +193,7 @@ async def _attach(
 ) -> Watch:
     from livedeck.collector.link import Link
     from livedeck.collector.remote import Remote
+    from livedeck.collector.remote_history import RemoteHistory
 
     outgoing = await stack.enter_async_context(make_outgoing(settings))
     link = Link(outgoing, settings.collector_urls, Secret(read_collector_token(settings)))
@@ -207,7 +208,7 @@ async def _attach(
         make_monitor=partial(make_monitor, api, settings=settings, limits_source=limits_source) if api else None,
         polls_alone=settings.collector_fallback == "poll",
     )
-    return Watch(remote, api, history, history, api.host if api else link.host)
+    return Watch(remote, api, history, RemoteHistory(link), api.host if api else link.host)
 
 
 async def _find_video(api: Api, video_id: str) -> Video:

@@ -77,21 +77,22 @@ class _Now(NamedTuple):
     clock: Clock
     api: Api | None
     history: History | None
+    records: HistoryReads | None
     open_changes: OpenChanges
 
 
 class Deck(ExactApp):
     """Shows what a monitor says. It is given everything and constructs nothing.
 
-    `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give up.
-    `api`: where writes go, by the one road for them; None: nothing is ever written. `history`: what was, and where
-    marks and actions are kept. `past`: what is shown where there is no now; `at`: the moment that is shown first, None:
-    now. `keymap`: the keys that the settings change. `theme`: a name of `themes.PALETTES`, or
-    AUTO. `names`: what the settings call ids that the platform has no name for. `store`: where the preferences outlive
-    the deck. `multiplexer`: `tmux` or `screen` where the terminal is one. `checks_uploads`: whether the upload address
-    is tried after the first answers. `graphics`: how posters are drawn; `cell_pixels`: width and height of a cell.
-    `downloads`: where files go that name no folder. `opener`: shows a file by the
-    program of this machine for it.
+    `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give
+    up. `api`: where writes go, by the one road for them; None: nothing is ever written. `history`: what was, and
+    where marks and actions are kept; `records`: what was, where that is kept elsewhere. `past`: what is shown where
+    there is no now; `at`: the moment that is shown first, None: now. `keymap`: the keys that the settings change.
+    `theme`: a name of `themes.PALETTES`, or AUTO. `names`: what the settings call ids that the platform has no name
+    for. `store`: where the preferences outlive the deck. `multiplexer`: `tmux` or `screen` where the terminal is
+    one. `checks_uploads`: whether the upload address is tried after the first answers. `graphics`: how posters are
+    drawn; `cell_pixels`: width and height of a cell. `downloads`: where files go that name no folder. `opener`:
+    shows a file by the program of this machine for it.
     """
 
     CSS_PATH = "app.tcss"
@@ -113,6 +114,7 @@ class Deck(ExactApp):
         log_file: Path | None = None,
         api: Api | None = None,
         history: History | None = None,
+        records: HistoryReads | None = None,
         past: Playback | None = None,
         at: datetime | None = None,
         keymap: Keymap | None = None,
@@ -146,7 +148,7 @@ class Deck(ExactApp):
         self._own_filters = (Plain(), Ascii(enabled=ascii_only))
         self.has_fine_lines = not ascii_only
         self.monitor, self.api, self.history = monitor, api, history
-        self.records: HistoryReads | None = past.history if past else history
+        self.records: HistoryReads | None = past.history if past else records or history
         self.past, self._at = past, at
         self.identity: Identity = {
             "profile": profile,
@@ -161,7 +163,7 @@ class Deck(ExactApp):
         self.snapshot_signal: Signal[None] = Signal(self, "snapshot")
         self.clock, self._log_file = clock, log_file
         self.open_changes = OpenChanges(lambda: self.snapshot_signal.publish(None))
-        self._now = None if past else _Now(monitor, clock, api, history, self.open_changes)
+        self._now = None if past else _Now(monitor, clock, api, history, self.records, self.open_changes)
         self._newest: Snapshot | None = None  # while the past is shown
         self._now_fault = ""
         self._open_changes_due = -inf  # when the history is asked for them again (monotonic s)
@@ -237,6 +239,8 @@ class Deck(ExactApp):
             self.announce(f"this is now: {error}", Severity.CRITICAL)
 
     async def _leave(self, now: _Now, moment: datetime) -> None:
+        if now.records is not now.history:
+            raise PastError("what was seen is kept at the collector; `livedeck --at` shows it on the machine of that")
         if now.history is None or now.history.path is None:
             raise PastError("no history is kept in a file, so there is nothing to go back to")
         await now.history.flush()
@@ -251,8 +255,8 @@ class Deck(ExactApp):
         past, self.past = self.past, None
         if past is None:
             return
-        self.monitor, self.clock, self.api, self.history, self.open_changes = now
-        self.records, self.fault = now.history, self._now_fault
+        self.monitor, self.clock, self.api, self.history, self.records, self.open_changes = now
+        self.fault = self._now_fault
         self._show(self._newest, is_past=False)
         await past.close()
 
