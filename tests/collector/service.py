@@ -11,14 +11,17 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp
 
-from livedeck.collector.access import Access, Token
+from livedeck.collector.access import Access
 from livedeck.collector.app import collector_app
 from livedeck.collector.hub import Hub
 from livedeck.monitor import Snapshot
+from livedeck.presentation.metrics import Counted
+from livedeck.settings import CollectTokenSettings
+from livedeck.settings.model import May
 from monitor.stage import Deck, Stage, event
 from virtual_clock import VirtualClock
 
-MAY = {"anna": "act", "wall": "read", "prometheus": "metrics"}
+MAY: dict[str, May] = {"anna": "act", "wall": "read", "prometheus": "metrics"}
 
 
 def secret(name: str) -> str:
@@ -26,9 +29,12 @@ def secret(name: str) -> str:
     return f"{name}-{'x' * 32}"
 
 
-def known(names: Mapping[str, str]) -> dict[str, Token]:
+def known(names: Mapping[str, May]) -> dict[str, CollectTokenSettings]:
     """What the collector knows of these tokens."""
-    return {name: Token(sha256(secret(name).encode()).hexdigest(), may) for name, may in names.items()}
+    return {
+        name: CollectTokenSettings(sha256=sha256(secret(name).encode()).hexdigest(), may=may)
+        for name, may in names.items()
+    }
 
 
 @dataclass
@@ -40,7 +46,7 @@ class Service:
     hub: Hub
     access: Access
     app: ASGIApp
-    tokens: dict[str, Token]
+    tokens: dict[str, CollectTokenSettings]
 
     async def watch(self) -> Snapshot:
         """Have it publish what it sees next."""
@@ -58,15 +64,13 @@ class Service:
 
 
 @asynccontextmanager
-async def service(
-    *events: dict[str, Any], rounds: int = 3, is_proxied: bool = False, metrics: str = "livedeck_up 1\n"
-) -> AsyncIterator[Service]:
+async def service(*events: dict[str, Any], rounds: int = 3, is_proxied: bool = False) -> AsyncIterator[Service]:
     """One that has published so many snapshots of these events."""
     stage = Stage(VirtualClock(), *(events or [event("one"), event("two")]))
     deck, tokens = Deck(stage), known(MAY)
     hub = Hub(deck.monitor.clock, "b00t")
     access = Access(lambda: tokens, deck.monitor.clock.monotonic, is_proxied=is_proxied)
-    app = collector_app(hub, deck.monitor, None, access, lambda _: metrics)
+    app = collector_app(hub, deck.monitor, None, access, Counted)
     made = Service(stage, deck, hub, access, app, tokens)
     try:
         for _ in range(rounds):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -17,7 +16,7 @@ from livedeck.cli.http_server import serve_app
 from livedeck.collector import app as apps
 from livedeck.collector.endpoints import Caller
 from livedeck.collector.wire import Held
-from livedeck.monitor import Snapshot
+from livedeck.presentation.metrics import Counted
 from monitor.stage import NOW, event
 
 
@@ -97,22 +96,20 @@ async def test_a_monitor_that_does_not_turn_is_no_health() -> None:
         assert (answered.status_code, answered.text) == (503, "stuck\n")
 
 
-async def test_metrics_are_made_once_a_second_and_beside_the_loop() -> None:
-    made_in: list[str] = []
+async def test_metrics_are_made_once_a_second_and_count_the_readers() -> None:
+    counts: list[int] = []
     async with service() as made:
 
-        def text(_: Snapshot) -> str:
-            made_in.append(threading.current_thread().name)
-            return "a"
+        def counted() -> Counted:
+            counts.append(len(counts))
+            return Counted(readers=len(counts))
 
-        made.app = apps.collector_app(made.hub, made.deck.monitor, None, made.access, text)
+        made.app = apps.collector_app(made.hub, made.deck.monitor, None, made.access, counted)
         for _ in range(3):
-            assert (await made.ask("/metrics", "prometheus")).text == "a"
-        assert len(made_in) == 1
-        assert made_in[0] != threading.main_thread().name
+            assert "livedeck_sse_readers 1\n" in (await made.ask("/metrics", "prometheus")).text
         await made.deck.clock.run(made.deck.clock.sleep(apps.METRICS_SECONDS))
         answered = await made.ask("/metrics", "prometheus")
-        assert len(made_in) == 2
+        assert "livedeck_sse_readers 2\n" in answered.text
         assert answered.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from livedeck.monitor import Limits, LimitsError, Profile
-from livedeck.settings import WatchedLimits
+from livedeck.settings import WatchedLimits, WatchedTokens
 
 
 @pytest.fixture
@@ -77,3 +77,18 @@ def test_a_file_that_is_replaced_within_the_same_moment_is_another(config: Path)
     limits = watched.changed()
     assert limits is not None
     assert limits.base.low_video == 0.65
+
+
+def test_tokens_are_read_within_a_second_and_stay_while_the_file_cannot_be_read(config: Path) -> None:
+    now = [0.0]
+    tokens = WatchedTokens({}, lambda: now[0])
+    config.write_text(f'[collect.tokens.anna]\nsha256 = "{"a" * 64}"\nmay = "act"\n')
+    assert tokens() == {}, "looked at a moment ago"
+    now[0] += 1
+    assert tokens()["anna"].may == "act"
+    config.write_text("[collect.tokens")
+    now[0] += 1
+    assert [*tokens()] == ["anna"]
+    config.write_text("")
+    now[0] += 1
+    assert tokens() == {}

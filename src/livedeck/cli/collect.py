@@ -1,36 +1,52 @@
-"""`livedeck collect`: monitor and history without a screen, and who is told of alarms; as a service."""
+"""`livedeck collect`: monitor and history without a screen, for decks that attach and for who is to be told of alarms;
+as a service (collector.md)."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from copy import deepcopy
 from datetime import datetime
+from secrets import token_hex
 from typing import Any
 
 import click
+from starlette.types import ASGIApp
 
+from livedeck.cli.collect_tokens import token
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.exposure import Exposure
+from livedeck.cli.http_server import OwnName, serve_app
+from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.receivers import heartbeat_address, make_plan, make_targets, spool_file
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor, make_outgoing
+from livedeck.client import RequestCounts
+from livedeck.collector.access import MAX_READERS, Access
+from livedeck.collector.app import collector_app
+from livedeck.collector.endpoints import Refusal, refused
+from livedeck.collector.hub import Hub
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text
 from livedeck.presentation.connection import loss_text
-from livedeck.settings import Settings, WatchedLimits, load
+from livedeck.presentation.metrics import Counted, count_turns
+from livedeck.settings import Settings, WatchedLimits, WatchedTokens, load
 
 
-@click.command
+@click.group(cls=CommandGroup, invoke_without_command=True)
 @platform
 @click.pass_context
 def command(ctx: click.Context, /, **flags: Any) -> None:
-    """Watch the platform without a screen: keep the history, tell who is to be told, print a line a change.
+    """Watch the platform without a screen: keep the history, serve decks, tell who is to be told.
 
-    It runs until a signal ends it, and changes nothing on the platform. One collector for a history: a second one says
-    that there is one.
+    It prints a line a change, runs until a signal ends it, and changes nothing on the platform. One collector for a
+    history: a second one says that there is one. Decks attach to the address that it prints: `livedeck docs collector`.
     """
+    if ctx.invoked_subcommand is not None:
+        return
 
     async def work() -> int:
         settings = load(**{**merge_flags(ctx, flags), "read_only": True})
@@ -43,6 +59,8 @@ def command(ctx: click.Context, /, **flags: Any) -> None:
     code = run(work)
     ctx.exit(DONE if code in _ASKED else code)
 
+
+command.add_command(token)
 
 _ASKED = {128 + number for number in (1, 2, 15)}
 """It was asked to end (SIGHUP, SIGINT, SIGTERM), and did."""
@@ -67,24 +85,76 @@ async def _collect(settings: Settings) -> int:
             limits_source=WatchedLimits(),
             notify_error=lambda: notifier.failure,
         )
-        collector = Collector(monitor, history, notifier)
+        collector = Collector(monitor, history, notifier, api.request_counts)
+        if heartbeat:
+            collector.heartbeat = Heartbeat(outgoing.send, heartbeat, collector.vitals, SystemClock())
+        try:
+            await stack.enter_async_context(_served(settings, collector))
+        except OSError as error:
+            echo(f"livedeck collect: {error.filename}: {error.strerror}; `listen` of [collect] says where", err=True)
+            return FAULT
         async with asyncio.TaskGroup() as group:
             group.create_task(notifier.run(), name="notify")
-            if heartbeat:
-                beating = Heartbeat(outgoing.send, heartbeat, collector.vitals, SystemClock())
-                group.create_task(beating.run(), name="heartbeat")
+            if collector.heartbeat:
+                group.create_task(collector.heartbeat.run(), name="heartbeat")
             await collector.watch()
     return DONE
 
 
-class Collector:
-    """Watches, prints a line a change, and has told who is to be told."""
+@asynccontextmanager
+async def _served(settings: Settings, collector: Collector) -> AsyncIterator[None]:
+    """Serve what it knows while the block runs. Raises OSError, with the place, where it cannot listen."""
+    address = settings.collect.address()
+    if address is None:
+        yield
+        return
+    host, port = address
+    exposure = Exposure(port, host, names=settings.collect.allowed_hosts)
+    refusal = Refusal(400, "foreign name", "this is no name of this collector; `allowed_hosts` of [collect] has those")
+    with exposure.listen() as listener:
+        app = OwnName(collector.app(settings), exposure, refused(refusal))
+        async with serve_app(listener, app, max_connections=2 * MAX_READERS) as url:
+            echo(f"livedeck collect: {url}{'' if settings.collect.tokens else _NO_TOKENS}", err=True)
+            try:
+                yield
+            finally:
+                collector.hub.close()
 
-    def __init__(self, monitor: Monitor, history: History | None, notifier: Notifier) -> None:
-        self._monitor, self._history, self._notifier = monitor, history, notifier
+
+_NO_TOKENS = (
+    " says no more than how it is, as there is no token yet; `livedeck collect token add NAME --may act` makes one"
+)
+
+
+class Collector:
+    """Watches, prints a line a change, publishes what it knows, and has told who is to be told."""
+
+    def __init__(self, monitor: Monitor, history: History | None, notifier: Notifier, requests: RequestCounts) -> None:
+        self.hub = Hub(monitor.clock, token_hex(4))
+        self.heartbeat: Heartbeat | None = None
+        self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
         self._turned_at = SystemClock().now()
         self._answered_at: datetime | None = None
         self._reported = ConnectionState.CONNECTING
+        self._turns: Mapping[str, int] = {}
+
+    def app(self, settings: Settings) -> ASGIApp:
+        """What decks attach to."""
+        clock, collect = self._monitor.clock, settings.collect
+        tokens = WatchedTokens(collect.tokens, clock.monotonic)
+        access = Access(tokens, clock.monotonic, is_proxied=collect.behind_proxy)
+        return collector_app(self.hub, self._monitor, self._history, access, self.counted)
+
+    def counted(self) -> Counted:
+        """What it has counted, as it stands: a thread may take its time with it."""
+        return Counted(
+            turns=self._turns,
+            requests=deepcopy(self._requests),
+            spool_messages=self._notifier.waiting,
+            spool_since=self._notifier.waiting_since,
+            readers=self.hub.readers,
+            beat_at=self.heartbeat.taken_at if self.heartbeat else None,
+        )
 
     def vitals(self) -> Vitals:
         """What the heartbeat stands for."""
@@ -97,6 +167,8 @@ class Collector:
         async with aclosing(self._monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
                 self._turned_at, self._answered_at = SystemClock().now(), snapshot.link.as_of
+                self._turns = count_turns(self._turns, snapshot)
+                self.hub.publish(snapshot)
                 self._print(snapshot)
                 for message in await self._notifier.take(snapshot):
                     echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  told              {message.target}: {message.title}")

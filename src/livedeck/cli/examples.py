@@ -8,7 +8,7 @@ EXAMPLES = {
     "alarms": ("alarms", "alarms --follow --json"),
     "chat export": ('chat export "Evening show" -o chat.csv', 'chat export "Evening show" --format txt -o -'),
     "check": ('check "Evening show"', "check --all"),
-    "collect": ("collect", "collect --profile arena"),
+    "collect": ("collect", "collect --profile arena", "collect token add anna --may act"),
     "config init": ("config init",),
     "config show": ("config show --origin",),
     "config validate": ("config validate",),

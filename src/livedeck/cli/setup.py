@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import tomllib
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import tomlkit
-from pydantic import SecretStr, ValidationError
-from tomlkit.exceptions import TOMLKitError
+from pydantic import SecretStr
+from tomlkit import TOMLDocument
 
 from livedeck.atomic_file import write_private
+from livedeck.cli.settings_file import edit_settings
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.wiring import make_api
 from livedeck.client import ApiError
 from livedeck.environment import config_path
-from livedeck.settings import TOKEN_SOURCES, Settings, SettingsError, load, load_display
+from livedeck.settings import TOKEN_SOURCES, SettingsError, load, load_display
 from livedeck.ui.general.welcome import Choice, PlatformSettings, Welcome
 from livedeck.ui.kit.driver import terminal_guard
 
@@ -63,35 +62,21 @@ def save_settings(values: Mapping[str, Any], token: str = "") -> Path:
     `token` in clear goes to a private file beside it, which becomes the source of the token: never into the settings.
     A new source replaces the old one. Raises SettingsError, and then nothing is changed but perhaps the token's file.
     """
-    path = config_path()
+    token_path = config_path().with_name(TOKEN_FILE)
     if token:
-        values = {**values, "token_file": str(path.with_name(TOKEN_FILE))}
+        values = {**values, "token_file": str(token_path)}
     if any(values.get(name) for name in TOKEN_SOURCES):
         values = {**dict.fromkeys(TOKEN_SOURCES[1:]), **values}
-    try:
-        text = _with_values(path.read_text(encoding="utf-8") if path.exists() else "", values)
-        Settings(**tomllib.loads(text))
+
+    def change(document: TOMLDocument) -> None:
+        for name, value in values.items():
+            if value is None:
+                document.pop(name, None)
+            else:
+                document[name] = value
+
+    def write_token() -> None:
         if token:
-            write_private(path.with_name(TOKEN_FILE), f"{token}\n", replace=True)
-        write_private(path, text, replace=True)
-    except ValidationError as error:
-        raise SettingsError("\n".join(_describe(fault) for fault in error.errors(include_input=False))) from None
-    except TOMLKitError as error:
-        raise SettingsError(f"{path}: {error}; mend it by hand first") from None
-    except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror}; the settings are not saved") from None
-    return path
+            write_private(token_path, f"{token}\n", replace=True)
 
-
-def _with_values(text: str, values: Mapping[str, Any]) -> str:
-    document = tomlkit.parse(text)
-    for name, value in values.items():
-        if value is None:
-            document.pop(name, None)
-        else:
-            document[name] = value
-    return tomlkit.dumps(document)
-
-
-def _describe(fault: Mapping[str, Any]) -> str:
-    return f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}"
+    return edit_settings(change, write_token)

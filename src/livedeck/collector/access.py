@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
+from typing import Protocol
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -24,12 +24,16 @@ MAX_WRONG, WRONG_SECONDS, MAX_PEERS = 10, 60.0, 1024
 """So many wrong tokens of a peer in so many seconds; of so many peers they are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """What is known of one: never itself. `may`: `read`, `act` (which includes it) or `metrics`."""
+class Token(Protocol):
+    """What is known of one: never itself. `may`: `metrics`, `read` or `act`, each of which includes those before it."""
 
-    sha256: str
-    may: str
+    @property
+    def sha256(self) -> str:
+        """Of the token, in hexadecimal digits."""
+
+    @property
+    def may(self) -> str:
+        """What it opens."""
 
 
 class Access:

@@ -7,6 +7,7 @@ import gzip
 from bisect import bisect_left, bisect_right
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from math import inf
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -15,13 +16,15 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from livedeck.collector import acts, wire
+from livedeck import __version__
+from livedeck.collector import acts, past, wire
 from livedeck.collector.access import Access, Doorkeeper
 from livedeck.collector.endpoints import Caller, Refusal, endpoint, refused
 from livedeck.collector.hub import Gone, Hub
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.monitor.signal.series import MAX_SAMPLES
-from livedeck.presentation.metrics import CONTENT_TYPE
+from livedeck.presentation.metrics import CONTENT_TYPE, Counted, metrics_text
+from livedeck.presentation.render_time import RenderTime
 
 TURN_SECONDS = 60.0
 """A monitor that has published nothing for so long does not turn: every round ends before."""
@@ -36,10 +39,10 @@ MAX_LISTINGS = 2
 
 
 def collector_app(
-    hub: Hub, monitor: Monitor, history: History | None, access: Access, metrics: Callable[[Snapshot], str]
+    hub: Hub, monitor: Monitor, history: History | None, access: Access, counted: Callable[[], Counted]
 ) -> ASGIApp:
-    """All that is served. `hub`: what the monitor publishes; `metrics`: a snapshot as text, made in a thread."""
-    pages = _Pages(hub, monitor, access, metrics)
+    """All that is served. `hub`: what the monitor publishes; `counted`: what the process has counted besides."""
+    pages = _Pages(hub, monitor, access, counted)
     routes = [
         Route("/healthz", pages.health),
         Route("/readyz", pages.readiness),
@@ -48,14 +51,15 @@ def collector_app(
         Route("/v1/changes", endpoint("read", pages.changes)),
         Route("/v1/events/{id}/samples", endpoint("read", pages.samples)),
         *acts.routes(monitor, history),
+        *past.routes(history),
     ]
     return Doorkeeper(Starlette(routes=routes, exception_handlers={HTTPException: _unknown}), access)
 
 
 class _Pages:
-    def __init__(self, hub: Hub, monitor: Monitor, access: Access, metrics: Callable[[Snapshot], str]) -> None:
+    def __init__(self, hub: Hub, monitor: Monitor, access: Access, counted: Callable[[], Counted]) -> None:
         self._hub, self._monitor, self._access = hub, monitor, access
-        self._metrics, self._metrics_text = metrics, (-METRICS_SECONDS, "")
+        self._counted, self._metrics_text = counted, (-inf, "")
         self._making_metrics, self._listings = asyncio.Lock(), asyncio.Semaphore(MAX_LISTINGS)
         self._was_settled = False
 
@@ -75,10 +79,11 @@ class _Pages:
     async def metrics(self, _: Request, __: Caller) -> Response:
         """The text for Prometheus."""
         async with self._making_metrics:
-            now = self._monitor.clock.monotonic()
-            if now - self._metrics_text[0] >= METRICS_SECONDS:
-                text = await asyncio.to_thread(self._metrics, self._published())
-                self._metrics_text = now, text
+            clock, snapshot = self._monitor.clock, self._published()
+            if clock.monotonic() - self._metrics_text[0] >= METRICS_SECONDS:
+                render_time = RenderTime.from_snapshot(snapshot, clock.now())
+                text = await asyncio.to_thread(metrics_text, snapshot, render_time, __version__, self._counted())
+                self._metrics_text = clock.monotonic(), text
         return Response(self._metrics_text[1], headers={"Content-Type": CONTENT_TYPE, **_NOT_STORED})
 
     async def listing(self, request: Request, _: Caller) -> Response:

@@ -16,19 +16,23 @@ from livedeck.settings.model import (
     IN_MEMORY,
     OFF,
     TOKEN_SOURCES,
+    CollectSettings,
+    CollectTokenSettings,
     DisplaySettings,
     NotifySettings,
     Settings,
     TargetSettings,
 )
 from livedeck.settings.template import settings_table, template, toml
-from livedeck.settings.watching import WatchedLimits
+from livedeck.settings.watching import WatchedLimits, WatchedTokens
 
 __all__ = [
     "COLLECTOR_TOKEN_SOURCES",
     "IN_MEMORY",
     "OFF",
     "TOKEN_SOURCES",
+    "CollectSettings",
+    "CollectTokenSettings",
     "DisplaySettings",
     "LoadedSettings",
     "NotifySettings",
@@ -36,6 +40,7 @@ __all__ = [
     "SettingsError",
     "TargetSettings",
     "WatchedLimits",
+    "WatchedTokens",
     "key_location",
     "load",
     "load_display",

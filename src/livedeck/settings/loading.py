@@ -22,11 +22,13 @@ from livedeck.environment import PREFIX, SettingsError, config_path, expand_user
 from livedeck.settings.model import (
     COLLECTOR_TOKEN_SOURCES,
     TOKEN_SOURCES,
+    CollectTokenSettings,
     DisplaySettings,
     LimitSettings,
     PlatformSettings,
     RouteSettings,
     Settings,
+    SharingSettings,
     TargetSettings,
     is_structured,
 )
@@ -252,10 +254,19 @@ def load_display(**flags: Any) -> DisplaySettings:
 
 def load_limits() -> LimitSettings:
     """The limits in force, whatever the other settings say. Raises SettingsError."""
-    document, names = read_document(config_path()), LimitSettings.model_fields
+    return _load_part(LimitSettings)
+
+
+def load_sharing() -> SharingSettings:
+    """To whom the collector serves, whatever the other settings say. Raises SettingsError."""
+    return _load_part(SharingSettings)
+
+
+def _load_part(model: type[Model]) -> Model:
+    document, names = read_document(config_path()), model.model_fields
     in_file = Layer({name: value for name, value in document.values.items() if name in names}, document.location)
-    values, origins = _merge((_environment_layer(LimitSettings), in_file))
-    return _validate(LimitSettings, values, origins)
+    values, origins = _merge((_environment_layer(model), in_file))
+    return _validate(model, values, origins)
 
 
 def key_location(name: str) -> str:
@@ -466,8 +477,9 @@ def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
 
 
 def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
-    """Limits and routes are checked as a whole; the words of their fault begin with the path of the key."""
-    if "thresholds" not in keys and keys != ("notify",):
+    """Limits, routes and where to listen are checked as a whole; the words of their fault begin with the path of the
+    key."""
+    if "thresholds" not in keys and keys not in {("notify",), ("collect",)}:
         return keys
     path = text.partition(" ")[0].rstrip(":").split(".")
     return (*keys, *(int(part) if part.isdecimal() else part for part in path))
@@ -490,5 +502,7 @@ def _names_at(keys: tuple[str | int, ...]) -> set[str]:
         return set(PlatformSettings.model_fields)
     if keys[0] == "notify" and len(keys) > 1:
         return set((TargetSettings if keys[1] == "targets" else RouteSettings).model_fields)
+    if keys[0] == "collect" and len(keys) > 1:
+        return set(CollectTokenSettings.model_fields)
     default = Settings.model_fields[str(keys[0])].default
     return set(type(default).model_fields) if isinstance(default, BaseModel) else {"thresholds"}

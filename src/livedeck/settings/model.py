@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -266,6 +268,84 @@ class NotifySettings(BaseModel):
         return self
 
 
+def _check_listen(text: str) -> str:
+    if text:
+        host_and_port(text)
+    return text
+
+
+def host_and_port(text: str) -> tuple[str, int]:
+    """The two of `127.0.0.1:8710` or `[::1]:8710`. Raises ValueError."""
+    host, _, port = text.rpartition(":")
+    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not host or not (port.isascii() and port.isdecimal()) or int(port) > 65535 or (":" in host) != ("[" in text):
+        raise ValueError("should be an address and a port, as in `127.0.0.1:8710` or `[::1]:8710`")
+    return host, int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_token_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", name):
+        raise ValueError("should be a name of letters, digits and . _ @ -, 64 at most")
+    return name
+
+
+TokenName = Annotated[str, AfterValidator(_check_token_name)]
+"""Who acts with a token: it stands in histories and on screens."""
+
+May = Literal["read", "act", "metrics"]
+"""What a token may; acting includes reading, and reading the metrics."""
+
+
+class CollectTokenSettings(BaseModel):
+    """A token that the collector knows, by its digest."""
+
+    model_config = _STRICT
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the token; `livedeck collect token add` makes both")
+    may: May = Field(default="read", description="what it may")
+
+
+class CollectSettings(BaseModel):
+    """To whom `livedeck collect` serves what it knows (collector.md)."""
+
+    model_config = _STRICT
+
+    listen: Annotated[str, AfterValidator(_check_listen)] = Field(
+        default="127.0.0.1:8710",
+        description="address and port; beyond loopback only with `behind_proxy`; empty: nothing is served",
+    )
+    behind_proxy: bool = Field(default=False, description="a proxy of ours speaks TLS before it, and alone reaches it")
+    allowed_hosts: tuple[str, ...] = Field(default=(), description="names under which the proxy is asked")
+    tokens: dict[TokenName, CollectTokenSettings] = Field(default={}, description="who may ask, by name")
+
+    @model_validator(mode="after")
+    def _is_out_of_reach(self) -> Self:
+        if self.listen and not self.behind_proxy and not _is_loopback(host_and_port(self.listen)[0]):
+            raise ValueError("listen: beyond loopback only with `behind_proxy = true`: it speaks no TLS")
+        return self
+
+    def address(self) -> tuple[str, int] | None:
+        """Where it listens; None where nothing is served."""
+        return host_and_port(self.listen) if self.listen else None
+
+
+class SharingSettings(BaseModel):
+    """Who may ask the collector: what holds as soon as it is written."""
+
+    model_config = _STRICT
+
+    collect: CollectSettings = Field(
+        default=CollectSettings(), description="to whom `livedeck collect` serves what it knows (`collector.md`)"
+    )
+
+
 class PlatformSettings(BaseModel):
     """What a named profile may set: the platform, the token for it, and how it is spoken to."""
 
@@ -382,7 +462,7 @@ class LimitSettings(BaseModel):
         return Limits(self.thresholds_of(), self.event_thresholds())
 
 
-class Settings(LimitSettings, DisplaySettings, PlatformSettings):
+class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings):
     """Everything that can be set. The names are those of the TOML file, `LIVEDECK_<NAME>` those of the environment.
 
     A token in clear comes from the environment alone: never from a flag, which every process of the machine can see,

@@ -54,6 +54,15 @@ _NOTIFY = """
 # severity = "warning"
 """
 
+_COLLECT = """
+# To whom `livedeck collect` serves what it knows; `livedeck docs collector` says how. `livedeck collect token add NAME`
+# makes a token and writes its digest here.
+# [collect]
+# listen = "127.0.0.1:8710"
+# behind_proxy = false
+# allowed_hosts = ["collector.example"]
+"""
+
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID".thresholds]'}
 """Settings whose TOML table has a name of the user's own in its heading."""
 
@@ -95,6 +104,7 @@ def template() -> str:
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
         _NOTIFY,
+        _COLLECT,
         _PROFILES,
     ]
     return "".join(parts)

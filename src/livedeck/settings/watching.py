@@ -1,10 +1,17 @@
-"""Limits that hold as soon as they are written into the settings file (monitoring.md, "Changed limits")."""
+"""Settings that hold as soon as they are written into the file: limits (monitoring.md, "Changed limits"), and who may
+ask the collector (collector.md, "Access")."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import structlog
+
 from livedeck.environment import SettingsError, config_path
 from livedeck.monitor import Limits, LimitsError
-from livedeck.settings.loading import load_limits
+from livedeck.settings.loading import load_limits, load_sharing
+from livedeck.settings.model import CollectTokenSettings
 
 
 class WatchedLimits:
@@ -23,6 +30,35 @@ class WatchedLimits:
             return load_limits().limits()
         except SettingsError as error:
             raise LimitsError(str(error)) from None
+
+
+class WatchedTokens:
+    """Who may ask the collector, by name: one `stat` of the settings file each `seconds` at most. While the file cannot
+    be read, those of before. `monotonic`: s."""
+
+    def __init__(
+        self, tokens: Mapping[str, CollectTokenSettings], monotonic: Callable[[], float], seconds: float = 1.0
+    ) -> None:
+        self._tokens, self._monotonic, self._seconds = tokens, monotonic, seconds
+        self._written, self._looked_at = _written(), monotonic()
+
+    def __call__(self) -> Mapping[str, CollectTokenSettings]:
+        """Those in force."""
+        now = self._monotonic()
+        if now - self._looked_at >= self._seconds:
+            before, self._written, self._looked_at = self._written, _written(), now
+            if before != self._written:
+                self._read()
+        return self._tokens
+
+    def _read(self) -> None:
+        try:
+            self._tokens = load_sharing().collect.tokens
+        except SettingsError as error:
+            _log.warning("the tokens of the collector stay as they were", error=str(error))
+
+
+_log: Any = structlog.get_logger("livedeck.settings")
 
 
 def _written() -> tuple[int, int, int] | None:

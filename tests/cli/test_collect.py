@@ -1,0 +1,110 @@
+"""The collector as a service: who may ask is said beside it, it answers at once, and ends when it is asked to."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import tomllib
+from hashlib import sha256
+from http.client import HTTPConnection
+from pathlib import Path
+
+from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
+
+
+def settings_of(home: Path, text: str = "") -> dict[str, str]:
+    """The environment of a settings file with that text."""
+    config = home / "config.toml"
+    config.write_text(text)
+    return {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "history.sqlite")}
+
+
+def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
+    env = settings_of(tmp_path, '# mine\ntheme = "dark"  # as ever\n')
+    made = called(tmp_path, "collect", "token", "add", "anna", "--may", "act", env=env)
+    assert made.returncode == 0, made.stderr
+    token = made.stdout.removesuffix("\n")
+    assert re.fullmatch("[0-9a-f]{64}", token)
+    text = (tmp_path / "config.toml").read_text()
+    assert token not in text + made.stderr
+    assert text.startswith('# mine\ntheme = "dark"  # as ever\n')
+    digest = sha256(token.encode()).hexdigest()
+    assert tomllib.loads(text)["collect"] == {"tokens": {"anna": {"sha256": digest, "may": "act"}}}
+    assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
+    assert called(tmp_path, "collect", "token", "add", "wall", env=env).returncode == 0
+    assert called(tmp_path, "collect", "token", "list", env=env).stdout == "anna  act\nwall  read\n"
+    again = called(tmp_path, "collect", "token", "add", "anna", env=env)
+    assert (again.returncode, "there is a token of anna already" in again.stderr) == (2, True)
+    assert called(tmp_path, "collect", "token", "add", "a b", env=env).returncode == 2
+    assert called(tmp_path, "collect", "token", "remove", "anna", env=env).returncode == 0
+    gone = called(tmp_path, "collect", "token", "remove", "anna", env=env)
+    assert (gone.returncode, "known: wall" in gone.stderr) == (2, True)
+    named = called(tmp_path, "collect", "token", "add", "bert", env={**env, "LIVEDECK_COLLECT": "{}"})
+    assert (named.returncode, "LIVEDECK_COLLECT is set" in named.stderr) == (2, True)
+
+
+def asked(port: int, path: str, token: str = "", **headers: str) -> tuple[int, bytes]:
+    """Status and body of one request, by a client that is not ours."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+    sent = {"Authorization": f"Bearer {token}"} if token else {}
+    connection.request("GET", path, headers={**sent, **headers})
+    answer = connection.getresponse()
+    found = answer.status, answer.read()
+    connection.close()
+    return found
+
+
+def test_a_collector_serves_whoever_has_a_token_and_says_where(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        env = settings_of(tmp_path, '[collect]\nlisten = "127.0.0.1:0"\n') | platform
+        token = called(tmp_path, "collect", "token", "add", "anna", env=env).stdout.strip()
+        collector = subprocess.Popen(
+            [*LIVEDECK, "collect"],
+            env=environment(tmp_path, **env),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert collector.stderr
+            lines = [collector.stderr.readline(), collector.stderr.readline()]
+            port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/$", lines[0])[0])
+            assert "the platform answers" in lines[1]
+            assert asked(port, "/healthz") == (200, b"well\n")
+            assert asked(port, "/v1/snapshot")[0] == 401
+            listing = json.loads(asked(port, "/v1/snapshot?samples=1", token)[1])
+            assert listing["values"]["events"]
+            assert asked(port, "/v1/snapshot", token, Host="elsewhere.example")[0] == 400
+        finally:
+            collector.send_signal(signal.SIGTERM)
+            _, errors = collector.communicate(timeout=TIMEOUT)
+    assert collector.returncode == 0, errors
+    assert token not in "".join(lines) + errors
+
+
+def test_a_port_that_is_taken_is_named_and_what_to_change(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        env = settings_of(tmp_path, f'[collect]\nlisten = "127.0.0.1:{port}"\n')
+        platform = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9", "LIVEDECK_TOKEN": "none"}
+        done = called(tmp_path, "collect", env=env | platform)
+    assert done.returncode == 1
+    assert f"port {port} of this machine: Address already in use; `listen` of [collect] says where" in done.stderr
+
+
+def test_it_is_reached_from_elsewhere_only_through_a_proxy(tmp_path: Path) -> None:
+    for listen, proxy, reason in (
+        ("0.0.0.0:8710", "", "beyond loopback only with `behind_proxy = true`"),
+        ("127.0.0.1", "", "an address and a port"),
+        ("0.0.0.0:8710", "behind_proxy = true\n", ""),
+        ("[::1]:8710", "", ""),
+        ("", "", ""),
+    ):
+        env = settings_of(tmp_path, f'[collect]\nlisten = "{listen}"\n{proxy}')
+        done = called(tmp_path, "config", "validate", env=env)
+        assert (done.returncode, reason in done.stderr) == (2 if reason else 0, True), done.stderr
+        assert not reason or "config.toml:2" in done.stderr
