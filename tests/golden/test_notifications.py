@@ -114,7 +114,7 @@ def told(name: str) -> list[str]:
     last = snapshots[-1]
     moments += [(last, last.at + timedelta(seconds=5 * number)) for number in range(1, REST // timedelta(seconds=5))]
     for snapshot, at in moments:
-        state, messages = step(plan, state, Board.of(snapshot), at)
+        state, messages, _ = step(plan, state, Board.of(snapshot), at)
         titles += [message.title for message in messages]
     return titles
 

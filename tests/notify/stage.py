@@ -48,7 +48,8 @@ class Desk:
         """What goes out then."""
         self.now += timedelta(seconds=after)
         events = {key.event_id: EventInfo(key.event_id.upper(), is_on_air=True) for key in self.alarms if key.event_id}
-        self.state, messages = step(self.plan, self.state, Board([*self.alarms.values()], events, is_known), self.now)
+        board = Board([*self.alarms.values()], events, is_known)
+        self.state, messages, _ = step(self.plan, self.state, board, self.now)
         self.told += messages
         return list(messages)
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from livedeck.monitor import AlarmState, Severity
-from livedeck.notify import Hours, Route, Spool, Status
+from livedeck.notify import Board, Hours, Outcome, Route, Spool, Status, step, withheld
 from notify.stage import NOW, Desk, acknowledged, alarm, over, titles
 
 WARNING = Severity.WARNING
@@ -178,7 +178,7 @@ def test_what_waits_for_the_rate_outlives_a_restart_though_the_fault_does_not(tm
     desk.put(late)
     assert desk.watch(20) == []
     spool = Spool(tmp_path / "spool")
-    spool.keep(desk.state, desk.told, desk.now)
+    spool.keep(Outcome(desk.state, tuple(desk.told)), desk.now)
     desk.state = spool.state(desk.now)
     spool.close()
     desk.put(over(late, desk.now))
@@ -192,9 +192,53 @@ def test_another_fault_that_began_while_nobody_watched_is_told_and_the_same_one_
     desk.put(alarm("same"), alarm("another"))
     desk.watch(20)
     spool = Spool(tmp_path / "spool")
-    spool.keep(desk.state, desk.told, desk.now)
+    spool.keep(Outcome(desk.state, tuple(desk.told)), desk.now)
     desk.now += timedelta(hours=1)
     desk.state = spool.state(desk.now)
     spool.close()
     desk.put(alarm("another", since=desk.now - timedelta(minutes=10)))
     assert titles(desk.watch(600, 5)) == ["CRIT NO_INGEST ANOTHER"]
+
+
+def test_a_flood_is_still_one_after_a_restart(tmp_path: Path) -> None:
+    desk = Desk()
+    desk.put(*(alarm(f"event-{number}") for number in range(12)))
+    desk.watch(10)
+    spool = Spool(tmp_path / "spool")
+    spool.keep(Outcome(desk.state, tuple(desk.told)), desk.now)
+    desk.state = spool.state(desk.now)
+    spool.close()
+    desk.put(alarm("late", since=desk.now))
+    desk.watch(120)
+    first, second = desk.told
+    assert second.at - first.at >= timedelta(minutes=1)
+
+
+def test_of_a_fault_that_came_back_the_end_before_is_not_told_after_its_beginning() -> None:
+    desk = Desk()
+    desk.put(alarm("one", "FPS_LOW", WARNING))
+    desk.watch(10)
+    for number in range(5):  # no message is left for ten minutes
+        desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING, since=desk.now))
+        desk.watch(10)
+    desk.put(over(alarm("one", "FPS_LOW", WARNING), desk.now))
+    assert desk.watch(150, 5) == []
+    desk.put(alarm("one", "FPS_LOW", WARNING, since=desk.now))
+    last = [message for message in desk.watch(1800, 5) if "ONE" in message.title]
+    assert [message.status for message in last] == [Status.FIRING]
+
+
+def test_an_end_is_not_told_before_the_message_that_waits_and_says_that_it_stands() -> None:
+    desk = Desk()
+    one, two = alarm("one"), alarm("two")
+    desk.put(one, two)
+    unsent = desk.watch(10)
+    state = desk.state
+    for seconds, alarms in ((10, (acknowledged(one), acknowledged(two))), (300, (over(acknowledged(one)), two))):
+        now = desk.now + timedelta(seconds=seconds)
+        state, messages, withdrawn = step(desk.plan, state, Board(alarms), now, unsent)
+        assert (messages, withdrawn) == ((), ())
+    state, messages, withdrawn = step(desk.plan, state, Board(alarms), now + timedelta(minutes=5), unsent)
+    assert (messages, withdrawn, withheld(state, unsent, now)) == ((), (), frozenset())
+    _, messages, _ = step(desk.plan, state, Board(alarms), now + timedelta(minutes=6))
+    assert titles(messages) == ["RESOLVED NO_INGEST ONE after 5 min"]

@@ -30,7 +30,7 @@ from livedeck.notify import (
     SpoolError,
     only_notifier,
 )
-from notify.stage import alarm
+from notify.stage import acknowledged, alarm, over
 
 YES, NO = Delivery(is_taken=True, answer="200"), Delivery(is_taken=False, answer="503")
 REFUSED = Delivery(is_taken=False, answer="400", is_refused=True)
@@ -168,6 +168,55 @@ def test_what_waits_is_sent_by_the_next_one_that_starts_and_told_no_second_time(
     play(tmp_path / "spool", silent, begin)
     play(tmp_path / "spool", other, go_on)
     assert [message for _, message in other.asked] == [silent.asked[0][1]]
+
+
+def test_what_waits_is_called_back_by_an_answer_and_goes_out_under_its_key_when_that_runs_out(tmp_path: Path) -> None:
+    receiver = Receiver([NO])
+    standing = alarm("one", since=START, changed=START)
+
+    async def answer(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(2)
+        await notifier.take(snapshot(acknowledged(standing)))
+        count = len(receiver.asked)
+        await asyncio.sleep(1800)
+        assert len(receiver.asked) == count > 0
+        assert (notifier.waiting, notifier.waiting_since) == (0, None)
+
+    async def restart(notifier: Notifier) -> None:
+        count = len(receiver.asked)
+        receiver.answers = [YES]
+        await asyncio.sleep(60)  # the platform says nothing yet
+        await notifier.take(snapshot(acknowledged(standing)))
+        await asyncio.sleep(60)
+        assert len(receiver.asked) == count
+        await notifier.take(snapshot(standing))
+        await asyncio.sleep(1)
+        assert len(receiver.asked) == count + 1
+
+    play(tmp_path / "spool", receiver, answer)
+    play(tmp_path / "spool", receiver, restart)
+    assert len({message.key for _, message in receiver.asked}) == 1
+
+
+def test_what_is_over_while_it_is_answered_and_waits_is_told_to_nobody_nor_is_its_end(tmp_path: Path) -> None:
+    receiver = Receiver([NO])
+    standing = alarm("one", since=START, changed=START)
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await notifier.take(snapshot(acknowledged(standing)))
+        await asyncio.sleep(3)
+        count, receiver.answers = len(receiver.asked), [YES]
+        for _ in range(60):
+            await notifier.take(snapshot(over(acknowledged(standing))))
+            await asyncio.sleep(5)
+        assert len(receiver.asked) == count
+
+    play(tmp_path / "spool", receiver, work)
+    spool = Spool(tmp_path / "spool", reads=True)
+    assert [spool.messages(state) for state in (WAITING, SENT, DEAD)] == [(), (), ()]
+    spool.close()
 
 
 def test_what_the_disk_does_not_take_is_sent_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from livedeck.notify.groups import RATE_WINDOW, Board, Box, EventInfo, Life, Plan, State, Told, step
+from livedeck.notify.groups import RATE_WINDOW, Board, Box, EventInfo, Life, Outcome, Plan, State, Told, step, withheld
 from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
-from livedeck.notify.message import Entry, Message, Status
+from livedeck.notify.message import Beginning, Entry, Message, Status
 from livedeck.notify.notifier import Notifier, Storage
 from livedeck.notify.routes import Case, CaseEvent, Hours, Route, reasons_against
 from livedeck.notify.spool import (
@@ -34,6 +34,7 @@ __all__ = [
     "WAITING",
     "AppriseMissing",
     "AppriseTarget",
+    "Beginning",
     "Board",
     "Box",
     "Case",
@@ -47,6 +48,7 @@ __all__ = [
     "Message",
     "NotOnDutyError",
     "Notifier",
+    "Outcome",
     "Plan",
     "Post",
     "Route",
@@ -67,4 +69,5 @@ __all__ = [
     "reasons_against",
     "spool_path",
     "step",
+    "withheld",
 ]

@@ -89,13 +89,15 @@ class Told(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Life:
     """An alarm from its onset until its end is told. `standing_at`: when it was last seen; `over_since`: since when it
-    was not. `told`: by name of the route; `escalated`: by route, after which acknowledgement that was."""
+    was not. `is_answered`: somebody had answered it, or another alarm hid it, when it was last seen. `told`: by name of
+    the route; `escalated`: by route, after which acknowledgement that was."""
 
     id: str
     key: AlarmKey
     since: datetime
     standing_at: datetime
     over_since: datetime | None = None
+    is_answered: bool = False
     told: Mapping[str, Told] = field(default_factory=dict)
     escalated: Mapping[str, str] = field(default_factory=dict)
 
@@ -125,21 +127,52 @@ class State:
 
     def is_kept_as(self, other: State) -> bool:
         """Whether a restart would go on from both alike, but for when alarms were seen last."""
-        lives = [{life.id: (life.told, life.escalated) for life in state.told_lives} for state in (self, other)]
+        lives = [
+            {life.id: (life.is_answered, life.told, life.escalated) for life in state.told_lives}
+            for state in (self, other)
+        ]
         return lives[0] == lives[1] and self.held == other.held
 
 
-def step(plan: Plan, state: State, board: Board, now: datetime) -> tuple[State, tuple[Message, ...]]:
-    """The state after a look at these alarms, and the messages that go out now. What the state holds must be kept, in
-    one transaction with the messages, before any of them is sent."""
-    turn = _Turn(plan, state, board, now)
+class Outcome(NamedTuple):
+    """What a step came to: the state after it, the messages that go out, and the keys of those that are taken back. It
+    must be kept, whole, before any of them is sent."""
+
+    state: State
+    messages: tuple[Message, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+
+
+def step(plan: Plan, state: State, board: Board, now: datetime, unsent: Sequence[Message] = ()) -> Outcome:
+    """What follows from these alarms. `unsent`: the messages that went out before and are on their way nowhere yet, the
+    oldest first."""
+    turn = _Turn(plan, state, board, now, unsent)
     turn.follow_lives()
     turn.drop_answered()
+    turn.withdraw_answered()
     turn.collect_firing()
     turn.collect_escalated()
     turn.collect_resolved()
     messages = tuple(turn.release())
-    return turn.state(), messages
+    return Outcome(turn.state(), messages, tuple(turn.withdrawn))
+
+
+def withheld(state: State, unsent: Iterable[Message], now: datetime) -> frozenset[str]:
+    """The keys of the messages that wait as somebody has answered all their alarms. When an acknowledgement runs out,
+    such a message goes out as it is, under its key."""
+    lives = {life.id: life for life in state.lives.values()}
+    keys = set()
+    for message in unsent:
+        known = [lives[beginning.life] for beginning in message.beginnings if beginning.life in lives]
+        is_answered = all(life.is_answered for life in known)
+        if is_answered and not all(_is_settled(life, now) for life in known):
+            keys.add(message.key)
+    return frozenset(keys)
+
+
+def _is_settled(life: Life, now: datetime) -> bool:
+    """Whether it is over for so long that its end is told."""
+    return life.over_since is not None and now - life.over_since >= SETTLED
 
 
 @dataclass(slots=True)
@@ -150,12 +183,15 @@ class _Turn:
     before: State
     board: Board
     now: datetime
+    unsent: Sequence[Message]
     alarms: dict[AlarmKey, Alarm] = field(init=False)
     lives: dict[AlarmKey, Life] = field(init=False)
     opened: dict[tuple[str, str], datetime] = field(default_factory=dict, init=False)
     held: dict[Box, tuple[Entry, ...]] = field(init=False)
     sent: dict[Box, tuple[datetime, ...]] = field(init=False)
     counted: dict[Box, tuple[datetime, ...]] = field(init=False)
+    withdrawn: list[str] = field(default_factory=list, init=False)
+    awaited: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         self.alarms = {alarm.key: alarm for alarm in self.board.alarms}
@@ -180,9 +216,8 @@ class _Turn:
                 continue
             life = self.lives.get(alarm.key)
             if life is None or alarm.since > life.standing_at + SETTLED:
-                self.lives[alarm.key] = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
-            else:
-                self.lives[alarm.key] = replace(life, standing_at=self.now, over_since=None)
+                life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
+            self.lives[alarm.key] = replace(life, standing_at=self.now, over_since=None, is_answered=not _asks(alarm))
         for key, life in [*self.lives.items()]:
             alarm_now = self.alarms.get(key)
             if life.over_since is None and self.board.is_known and not (alarm_now and alarm_now.is_ongoing):
@@ -203,24 +238,37 @@ class _Turn:
             answered = [entry for entry in entries if self._is_answered(entry)]
             self.held[box] = tuple(entry for entry in entries if entry not in answered)
             for entry in answered:
-                self._untell(entry, box.route)
+                life = self.lives.get(entry.key)
+                if life and life.id == entry.life:
+                    self._untell(life, box.route, entry.status, entry.stage_before)
 
     def _is_answered(self, entry: Entry) -> bool:
         alarm = self.alarms.get(entry.key)
         is_standing = alarm is not None and alarm.is_ongoing and not entry.is_over
         return entry.status is not Status.RESOLVED and is_standing and not _asks(alarm)
 
-    def _untell(self, entry: Entry, route: str) -> None:
-        life = self.lives.get(entry.key)
-        if life is None or life.id != entry.life:
-            return
-        if entry.status is Status.ESCALATED:
-            self.lives[entry.key] = replace(life, escalated=_without(life.escalated, route))
+    def _untell(self, life: Life, route: str, status: Status, stage_before: int) -> None:
+        if status is Status.ESCALATED:
+            self.lives[life.key] = replace(life, escalated=_without(life.escalated, route))
         else:
             told = _without(life.told, route)
-            if entry.stage_before != UNTOLD:
-                told[route] = Told(entry.stage_before, life.told[route].at)
-            self.lives[entry.key] = replace(life, told=told)
+            if stage_before != UNTOLD:
+                told[route] = Told(stage_before, life.told[route].at)
+            self.lives[life.key] = replace(life, told=told)
+
+    def withdraw_answered(self) -> None:
+        """Take back what is not sent, and tells of nothing but alarms that somebody had answered when they ended: then
+        nobody is told of their end, either. The newest first: each goes back to what was told before it."""
+        keys = {life.id: key for key, life in self.lives.items()}
+        for message in reversed(self.unsent):
+            lives = [self.lives[keys[life]] for life, _ in message.beginnings if life in keys]
+            is_whole = len(lives) == len(message.beginnings) > 0
+            if not (is_whole and all(life.is_answered and _is_settled(life, self.now) for life in lives)):
+                self.awaited |= {life.id for life in lives}
+                continue
+            self.withdrawn.append(message.key)
+            for life, (_, stage_before) in zip(lives, message.beginnings, strict=True):
+                self._untell(life, message.route, message.status, stage_before)
 
     # What is to be told
 
@@ -282,8 +330,8 @@ class _Turn:
     def collect_resolved(self) -> None:
         """What is over for long enough, and was told, is told to be over; then its life is."""
         for key, life in [*self.lives.items()]:
-            if life.over_since is None or self.now - life.over_since < SETTLED:
-                continue
+            if not _is_settled(life, self.now) or (life.is_answered and life.id in self.awaited):
+                continue  # what waits, and says that it stands, goes before its end or not at all
             del self.lives[key]
             for route in self.plan.routes:
                 told = life.told.get(route.name)

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from livedeck.monitor import AlarmKey, Severity
 from livedeck.text.secrets import masked
@@ -85,9 +85,17 @@ class Entry:
         return cls(**values | {"since": datetime.fromisoformat(values["since"])})
 
 
+class Beginning(NamedTuple):
+    """An alarm that a message says stands: its life, and at which stage its reader was told of it before."""
+
+    life: str
+    stage_before: int
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is sent to a target. `key`: the same for every try; `payload`: the webhook's JSON."""
+    """What is sent to a target. `key`: the same for every try; `payload`: the webhook's JSON. `beginnings`: the alarms
+    that it says stand; none where it tells their end."""
 
     key: str
     route: str
@@ -97,3 +105,4 @@ class Message:
     title: str
     text: str
     payload: str
+    beginnings: tuple[Beginning, ...] = ()

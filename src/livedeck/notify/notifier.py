@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import structlog
 
 from livedeck.monitor import Clock, Snapshot
-from livedeck.notify.groups import Board, Plan, State, step
+from livedeck.notify.groups import Board, Outcome, Plan, State, step, withheld
 from livedeck.notify.message import Message
 from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, Spooled, SpoolError
 from livedeck.notify.targets import Delivery, Target
@@ -60,7 +60,7 @@ class Storage(Protocol):
     def state(self, now: datetime) -> State:
         """What a notifier that begins at `now` goes on from."""
 
-    def keep(self, state: State, messages: Collection[Message], now: datetime, offset: float = 0.0) -> None:
+    def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
         """Write what a step came to, whole or not at all."""
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
@@ -94,9 +94,12 @@ class Notifier:
         self._unkept: list[Message] = []
         self._unmarked: dict[str, Spooled] = {}  # what became of messages, which the storage does not know yet
         self._withheld: list[Message] = []  # until it is known who tells
+        self._withdrawn: list[str] = []  # and not so in the file
+        self._called_back = frozenset[str]()
+        self._on_way = set[str]()
         self._queues: dict[str, dict[str, Spooled]] = {name: {} for name in targets}
         self._news = {name: asyncio.Event() for name in targets}
-        self._sent: deque[str] = deque(maxlen=_REMEMBERED)  # though the file may not know it
+        self._done: deque[str] = deque(maxlen=_REMEMBERED)  # sent or withdrawn, though the file may not know it
         self._failing: dict[str, datetime] = {}
         self._dead = 0
         self.fault = ""
@@ -108,6 +111,7 @@ class Notifier:
         self._state = await self._in_thread(partial(self._spool.state, self._clock.now()))
         self._is_open = True
         await self._reload()
+        self._call_back(self._clock.now())
 
     async def close(self) -> None:
         """Let go of the spool."""
@@ -117,12 +121,19 @@ class Notifier:
     @property
     def waiting(self) -> int:
         """How many messages are not sent."""
-        return sum(len(queue) for queue in self._queues.values())
+        return sum(1 for _ in self._waiting())
 
     @property
     def waiting_since(self) -> datetime | None:
         """Of the oldest message that is not sent."""
-        return min((spooled.message.at for queue in self._queues.values() for spooled in queue.values()), default=None)
+        return min((message.at for message in self._waiting()), default=None)
+
+    def _waiting(self) -> Iterator[Message]:
+        """What is to be sent: not what somebody answered meanwhile."""
+        return (message for message in self._queued() if message.key not in self._called_back)
+
+    def _queued(self) -> Iterator[Message]:
+        return (spooled.message for queue in self._queues.values() for spooled in queue.values())
 
     @property
     def failure(self) -> str:
@@ -137,13 +148,20 @@ class Notifier:
         if not await self._go_on_duty():
             return ()
         board = Board.of(snapshot)
-        self._state, messages = step(self._plan, self._state, board, snapshot.at)
+        unsent = sorted(
+            (message for message in self._queued() if message.key not in self._on_way), key=lambda message: message.at
+        )
+        self._state, messages, withdrawn = step(self._plan, self._state, board, snapshot.at, unsent)
         self._unkept += messages
         self._withheld += messages
-        unkept = tuple(self._unkept)
+        self._withdrawn += withdrawn
+        self._forget(withdrawn)
+        self._call_back(snapshot.at)
+        outcome = Outcome(self._state, tuple(self._unkept), tuple(self._withdrawn))
         try:
-            await self._in_thread(partial(self._spool.keep, self._state, unkept, snapshot.at, board.offset))
+            await self._in_thread(partial(self._spool.keep, outcome, snapshot.at, board.offset))
             self._unkept.clear()
+            self._withdrawn.clear()
             self.fault = ""
             await self._mark_late()
         except NotOnDutyError:
@@ -172,11 +190,25 @@ class Notifier:
         if self._is_open:
             _log.info("another collector tells")
         self._is_open, self._state, self._dead, self.fault = False, State(), 0, ""
-        self._unkept, self._withheld = [], []
+        self._unkept, self._withdrawn, self._withheld = [], [], []
         self._failing.clear()
         self._unmarked.clear()
         for queue in self._queues.values():
             queue.clear()
+
+    def _forget(self, withdrawn: Iterable[str]) -> None:
+        """Let go of messages that are not to be sent any more."""
+        for key in withdrawn:
+            self._done.append(key)
+            for queue in self._queues.values():
+                queue.pop(key, None)
+
+    def _call_back(self, now: datetime) -> None:
+        """Find out anew which messages wait for what persons have answered."""
+        before, self._called_back = self._called_back, withheld(self._state, self._queued(), now)
+        if before - self._called_back:
+            for news in self._news.values():
+                news.set()
 
     async def run(self) -> None:
         """Send what waits, each target in its order, until cancelled."""
@@ -201,18 +233,22 @@ class Notifier:
     def _enqueue(self, messages: Iterable[Spooled]) -> None:
         for spooled in messages:
             name = spooled.message.target
-            if name in self._queues and spooled.message.key not in self._sent:  # what else waits has no target any more
+            if name in self._queues and spooled.message.key not in self._done:  # what else waits has no target any more
                 self._queues[name].setdefault(spooled.message.key, spooled)
                 self._news[name].set()
 
     async def _send_all(self, name: str, target: Target) -> None:
         queue, tries = self._queues[name], 0
         while True:
-            if not queue:
+            key = next((key for key in queue if key not in self._called_back), "")
+            if not key:
                 self._news[name].clear()
                 await self._news[name].wait()
-            key, spooled = next(iter(queue.items()))
+                continue
+            spooled = queue[key]
+            self._on_way.add(key)
             if not await self._may_send(key):
+                self._on_way.discard(key)
                 queue.pop(key, None)
                 continue
             tries += 1
@@ -229,12 +265,13 @@ class Notifier:
                 state = DEAD if delivery.is_refused or is_too_old else WAITING
             self.results[spooled.message.route, _RESULTS[state]] += 1
             await self._mark(Spooled(spooled.message, state, spooled.tries + tries, delivery.answer))
+            self._on_way.discard(key)
             if state == WAITING:
                 await self._clock.sleep(self._wait(tries, delivery))
                 continue
             self._dead += state == DEAD
             if state == SENT:
-                self._sent.append(key)
+                self._done.append(key)
             queue.pop(key, None)
             tries = 0
 

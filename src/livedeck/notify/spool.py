@@ -8,9 +8,10 @@ least once, and under one key however often it is tried (notifications.md, "What
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,22 +20,24 @@ from typing import Any
 
 from livedeck.atomic_file import open_private
 from livedeck.monitor import AlarmKey
-from livedeck.notify.groups import RATE_WINDOW, Box, Life, State, Told
-from livedeck.notify.message import Entry, Message, Status
+from livedeck.notify.groups import RATE_WINDOW, Box, Life, Outcome, State, Told
+from livedeck.notify.message import Beginning, Entry, Message, Status
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 1
+_SCHEMA = 2
 _TABLES = """
 CREATE TABLE life (  -- an alarm that somebody was told of, until its end is told; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
-    standing_at TEXT NOT NULL
+    standing_at TEXT NOT NULL, is_answered INTEGER NOT NULL
 );
 CREATE TABLE notified (life TEXT, route TEXT, stage INTEGER, at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE escalated (life TEXT, route TEXT, promise TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE held (route TEXT, target TEXT, body TEXT NOT NULL);
+CREATE TABLE counted (route TEXT, target TEXT, at TEXT NOT NULL  -- an alarm each, lately
+);
 CREATE TABLE spool (  -- state: waiting, sent, dead
     key TEXT PRIMARY KEY, route TEXT NOT NULL, target TEXT NOT NULL, at TEXT NOT NULL, status TEXT NOT NULL,
-    title TEXT NOT NULL, text TEXT NOT NULL, payload TEXT NOT NULL,
+    title TEXT NOT NULL, text TEXT NOT NULL, payload TEXT NOT NULL, beginnings TEXT NOT NULL,
     state TEXT NOT NULL, tries INTEGER NOT NULL, answer TEXT NOT NULL
 );
 CREATE INDEX spool_by_state ON spool (state, at);
@@ -133,13 +136,14 @@ class Spool:
             told = self._rows("SELECT life, route, stage, at FROM notified")
             escalated = self._rows("SELECT life, route, promise FROM escalated")
             lives = {}
-            for life_id, event, kind, target, since, standing_at in self._rows("SELECT * FROM life"):
+            for life_id, event, kind, target, since, standing_at, is_answered in self._rows("SELECT * FROM life"):
                 key = AlarmKey(event, kind, target)
                 lives[key] = Life(
                     life_id,
                     key,
                     _moment(since),
                     _moment(standing_at),
+                    is_answered=bool(is_answered),
                     told={route: Told(stage, _moment(at)) for life, route, stage, at in told if life == life_id},
                     escalated={route: promise for life, route, promise in escalated if life == life_id},
                 )
@@ -147,7 +151,8 @@ class Spool:
             for route, target, body in self._rows("SELECT route, target, body FROM held ORDER BY rowid"):
                 held[Box(route, target)] = (*held.get(Box(route, target), ()), Entry.from_json(body))
             sent = self._recent("SELECT route, target, at FROM spool ORDER BY at", now)
-        return State(lives=lives, held=held, sent=sent)
+            counted = self._recent("SELECT route, target, at FROM counted ORDER BY at", now)
+        return State(lives=lives, held=held, sent=sent, counted=counted)
 
     def _recent(self, query: str, now: datetime) -> Mapping[Box, tuple[datetime, ...]]:
         moments: dict[Box, tuple[datetime, ...]] = {}
@@ -156,21 +161,25 @@ class Spool:
                 moments[Box(route, target)] = (*moments.get(Box(route, target), ()), _moment(at))
         return moments
 
-    def keep(self, state: State, messages: Collection[Message], now: datetime, offset: float = 0.0) -> None:
+    def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
         """Write what a step at `now` came to, whole or not at all; nothing where a restart need not know of it.
 
         `offset`: seconds that this machine's clock is ahead of these times.
         """
+        state, messages, withdrawn = outcome
         lives, ahead = state.told_lives, timedelta(seconds=offset)
-        is_news = bool(messages) or self._kept is None or not state.is_kept_as(self._kept)
+        is_news = bool(messages or withdrawn) or self._kept is None or not state.is_kept_as(self._kept)
         if not is_news and (not lives or now - self._kept_at < SEEN_EACH):
             return
         with self._transaction():
-            for table in ("life", "notified", "escalated", "held"):
+            for table in ("life", "notified", "escalated", "held", "counted"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
             self._db.executemany(
-                "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?)",
-                [(life.id, *life.key, _text(life.since + ahead), _text(life.standing_at + ahead)) for life in lives],
+                "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (life.id, *life.key, _text(life.since + ahead), _text(life.standing_at + ahead), life.is_answered)
+                    for life in lives
+                ],
             )
             self._db.executemany(
                 "INSERT INTO notified VALUES (?, ?, ?, ?)",
@@ -188,12 +197,17 @@ class Spool:
                 "INSERT INTO held VALUES (?, ?, ?)",
                 [(*box, entry.to_json()) for box, entries in state.held.items() for entry in entries],
             )
+            self._db.executemany(
+                "INSERT INTO counted VALUES (?, ?, ?)",
+                [(*box, _text(at + ahead)) for box, moments in state.counted.items() for at in moments],
+            )
             self._add(messages, ahead)
+            self._db.executemany("DELETE FROM spool WHERE key = ?", [(key,) for key in withdrawn])
         self._kept, self._kept_at = state, now
 
     def _add(self, messages: Iterable[Message], ahead: timedelta) -> None:
         self._db.executemany(
-            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '')",
+            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '')",
             [
                 (
                     message.key,
@@ -204,6 +218,7 @@ class Spool:
                     message.title,
                     message.text,
                     message.payload,
+                    json.dumps(message.beginnings),
                 )
                 for message in messages
             ],
@@ -231,13 +246,16 @@ class Spool:
         """Those in that state, the oldest first."""
         with self._named():
             rows = self._rows(
-                "SELECT key, route, target, at, status, title, text, payload, state, tries, answer FROM spool "
-                "WHERE state = ? ORDER BY at, rowid",
+                "SELECT key, route, target, at, status, title, text, payload, beginnings, state, tries, answer "
+                "FROM spool WHERE state = ? ORDER BY at, rowid",
                 (state,),
             )
         return tuple(
-            Spooled(Message(key, route, target, _moment(at), Status(status), title, text, payload), *rest)
-            for key, route, target, at, status, title, text, payload, *rest in rows
+            Spooled(
+                Message(key, route, target, _moment(at), Status(status), title, text, payload, _beginnings(beginnings)),
+                *rest,
+            )
+            for key, route, target, at, status, title, text, payload, beginnings, *rest in rows
         )
 
     def _rows(self, query: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
@@ -286,3 +304,7 @@ def _text(at: datetime) -> str:
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def _beginnings(text: str) -> tuple[Beginning, ...]:
+    return tuple(Beginning(*pair) for pair in json.loads(text))

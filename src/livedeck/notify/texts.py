@@ -13,7 +13,7 @@ from hashlib import sha256
 from urllib.parse import quote
 
 from livedeck.monitor import Severity
-from livedeck.notify.message import Entry, Message, Status
+from livedeck.notify.message import Beginning, Entry, Message, Status
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import safe
 
@@ -60,7 +60,9 @@ def compose(route: str, target: str, entries: Sequence[Entry], at: datetime, sen
         "title": title,
         "text": text,
     }
-    return Message(key, route, target, at, status, title, text, json.dumps(payload, ensure_ascii=False))
+    is_beginning = status in {Status.FIRING, Status.ESCALATED}
+    beginnings = tuple(Beginning(entry.life, entry.stage_before) for entry in entries if is_beginning)
+    return Message(key, route, target, at, status, title, text, json.dumps(payload, ensure_ascii=False), beginnings)
 
 
 def _key(route: str, target: str, entries: Sequence[Entry], at: datetime) -> str:

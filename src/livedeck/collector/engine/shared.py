@@ -313,7 +313,7 @@ class SharedDesk:
             return str(self._client.hget(messages, key) or "")
 
     def keep(self, epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
-        """Keep them together; False where the desk is another's. Raises SharedStoreError."""
+        """Keep them together, or (empty) no longer; False where the desk is another's. Raises SharedStoreError."""
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_KEEP, self._worker, epoch, revision, state, *flat))
 

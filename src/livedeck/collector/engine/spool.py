@@ -6,7 +6,7 @@ Every write is refused to who does not hold the desk (engine.md, "Notifications 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -25,8 +25,8 @@ from livedeck.notify import (
     Box,
     Entry,
     Life,
-    Message,
     NotOnDutyError,
+    Outcome,
     Spooled,
     SpoolError,
     State,
@@ -74,17 +74,22 @@ class SharedSpool:
             held = {
                 Box(route, target): tuple(map(Entry.from_json, entries)) for route, target, entries in values["held"]
             }
+            counted = {
+                Box(route, target): tuple(map(datetime.fromisoformat, moments))
+                for route, target, moments in values["counted"]
+            }
         except (ValueError, KeyError, TypeError) as error:
             raise SpoolError(f"what was told cannot be read: {error}; another version may have written it") from error
-        return State(lives=lives, held=held, sent=sent)
+        return State(lives=lives, held=held, sent=sent, counted=counted)
 
-    def keep(self, state: State, messages: Collection[Message], now: datetime, offset: float = 0.0) -> None:
+    def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
         """Write what a step at `now` came to, whole or not at all; nothing where the next one need not know of it.
         Raises SpoolError, NotOnDutyError where another one holds the desk.
 
         `offset`: seconds that this machine's clock is ahead of these times.
         """
-        is_news = bool(messages) or self._kept is None or not state.is_kept_as(self._kept)
+        state, messages, withdrawn = outcome
+        is_news = bool(messages or withdrawn) or self._kept is None or not state.is_kept_as(self._kept)
         if not is_news and (not state.told_lives or now - self._kept_at < SEEN_EACH):
             return
         ahead = timedelta(seconds=offset)
@@ -92,14 +97,13 @@ class SharedSpool:
         values = {
             "lives": _LIVES.dump_python(lives, mode="json"),
             "held": [[*box, [entry.to_json() for entry in entries]] for box, entries in state.held.items()],
+            "counted": [[*box, [(at + ahead).isoformat() for at in moments]] for box, moments in state.counted.items()],
         }
+        bodies = {message.key: _encode(Spooled(replace(message, at=message.at + ahead))) for message in messages}
         self._revision += 1
         with _named():
             is_kept = self._desk.keep(
-                self._epoch(),
-                self._revision,
-                json.dumps(values),
-                {message.key: _encode(Spooled(replace(message, at=message.at + ahead))) for message in messages},
+                self._epoch(), self._revision, json.dumps(values), bodies | dict.fromkeys(withdrawn, "")
             )
         if not is_kept:
             raise NotOnDutyError
