@@ -22,7 +22,7 @@ from livedeck.cli.naming import EVENT_HELP, argument_names, find_named
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.signals import cancel_on_signals
-from livedeck.cli.wiring import SystemClock, make_api, make_history
+from livedeck.cli.wiring import SystemClock, make_api, make_audit
 from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, Subtitle, Unreadable
 from livedeck.monitor import History, KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
@@ -127,7 +127,7 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
         raise click.UsageError("--if-unchanged is for one object that is there already")
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(make_api(settings))
-        history = await stack.enter_async_context(make_history(settings))
+        history = await stack.enter_async_context(make_audit(settings))
         materials = MaterialCache(history, SystemClock())
         found = await _find(command, api, words, order, lambda video_id: materials.materials(video_id, None))
         seen = await _seen(command.noun, found, token) if token is not None else ""

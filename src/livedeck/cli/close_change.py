@@ -7,7 +7,7 @@ import click
 from livedeck.cli.consent import CommandPort, Consent
 from livedeck.cli.exit_codes import DONE
 from livedeck.cli.output import echo
-from livedeck.cli.wiring import SystemClock, make_api, make_history
+from livedeck.cli.wiring import SystemClock, make_api, make_audit
 from livedeck.operations.executor import Executor
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import Platform
@@ -17,7 +17,7 @@ from livedeck.settings import Settings
 
 async def close_change(settings: Settings, words: str) -> int:
     """Close the change whose id begins so. Returns the exit code. Raises UsageError for none or several."""
-    async with make_api(settings) as api, make_history(settings) as history:
+    async with make_api(settings) as api, make_audit(settings) as history:
         changes = await history.open_changes() if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]
         if len(found) != 1:

@@ -121,6 +121,23 @@ async def make_history(
         await history.close()
 
 
+@asynccontextmanager
+async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
+    """The history that a change is kept in; with `collector_url` the collector is told of it, too: who completes an
+    event by a command is known to it as who does so at a deck. Raises SettingsError, Misconfigured."""
+    async with AsyncExitStack() as stack:
+        link = await _make_link(settings, stack) if settings.collector_urls else None
+        yield await stack.enter_async_context(make_history(settings, link=link))
+
+
+async def _make_link(settings: Settings, stack: AsyncExitStack) -> Link:
+    """The way to the collector, closed with the stack. Raises SettingsError, Misconfigured."""
+    from livedeck.collector.link import Link
+
+    outgoing = await stack.enter_async_context(make_outgoing(settings))
+    return Link(outgoing, settings.collector_urls, Secret(read_collector_token(settings)))
+
+
 def read_answers(settings: Settings) -> HistoryReader | None:
     """What persons answer to alarms at the decks of this machine, for a command that keeps no history."""
     path = settings.history_file()
@@ -191,12 +208,10 @@ async def open_watch(
 async def _attach(
     settings: Settings, stack: AsyncExitStack, *, keeps_history: bool, limits_source: LimitsSource | None
 ) -> Watch:
-    from livedeck.collector.link import Link
     from livedeck.collector.remote import Remote
     from livedeck.collector.remote_history import RemoteHistory
 
-    outgoing = await stack.enter_async_context(make_outgoing(settings))
-    link = Link(outgoing, settings.collector_urls, Secret(read_collector_token(settings)))
+    link = await _make_link(settings, stack)
     has_token = bool(settings.base_url and settings.token_sources)
     api = await stack.enter_async_context(make_api(settings)) if has_token else None
     history = await stack.enter_async_context(make_history(settings, link=link)) if keeps_history else None
