@@ -1,0 +1,102 @@
+"""However often the connection breaks, a deck misses no change of the collector and ends with what that knows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from collector.cutting import cable
+from collector.stand_in import Asked, plain, stand_in
+from collector.third_party import FastClock
+from collector.worlds import TURNS, World
+from livedeck.client import Outgoing, Secret
+from livedeck.collector.follower import Follower
+from livedeck.collector.hub import Gone, Hub
+from livedeck.collector.link import Link
+from livedeck.collector.remote_clock import RemoteClock
+from livedeck.collector.wire import Held
+
+
+class Watched:
+    """A hub before a made-up world, with as little HTTP as there can be. `restarts`: how often it was killed."""
+
+    def __init__(self, clock: FastClock, seed: int) -> None:
+        self.clock, self.world, self.restarts = clock, World(seed), 0
+        self.hub = Hub(clock, "boot-0")
+
+    def turn(self) -> None:
+        """Something becomes of the world."""
+        for _ in range(2):
+            self.world.turn(self.world.random.choice(TURNS))
+        self.hub.publish(self.world.snapshot())
+
+    def restart(self) -> None:
+        """Nothing of the ring is left."""
+        self.restarts += 1
+        self.hub.close()
+        self.hub = Hub(self.clock, f"boot-{self.restarts}")
+        self.turn()
+
+    async def answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
+        """One request."""
+        hub = self.hub
+        if asked.target.startswith("/v1/snapshot"):
+            listed = await hub.listing(60)
+            assert listed is not None
+            writer.write(plain("200 OK", listed.body, "Content-Type: application/json"))
+            return
+        try:
+            changes = hub.changes(asked.headers["last-event-id"])
+        except Gone:
+            writer.write(plain("410 Gone", b'{"error":"gone","say":"list again"}'))
+            return
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        async for frame in changes:
+            writer.write(frame)
+            await writer.drain()
+
+
+@pytest.mark.parametrize(("cuts", "restarts"), [(40, 3), pytest.param(1000, 40, marks=pytest.mark.slow)])
+async def test_no_change_is_missed_and_the_end_is_what_the_collector_knows(cuts: int, restarts: int) -> None:
+    clock, random = FastClock(100.0), Random(cuts)
+    watched = Watched(clock, seed=7)
+    watched.turn()
+    taken, news = list[tuple[int, bool]](), asyncio.Event()
+
+    def take(held: Held, is_listed: bool) -> None:
+        taken.append((held.snapshot.seq, is_listed))
+        news.set()
+
+    async with stand_in(watched.answer) as server, cable(server.address, cuts, random) as way, Outgoing() as outgoing:
+        follower = Follower(Link(outgoing, [way.address], Secret("deck")), RemoteClock(clock), take, Random(1))
+        following = asyncio.create_task(follower.follow())
+        async with asyncio.timeout(300):
+            while way.left:
+                watched.turn()
+                if random.random() < restarts / cuts / 4:
+                    watched.restart()
+                await asyncio.sleep(0.002)
+            watched.turn()
+            while taken[-1][0] != watched.world.seq:
+                news.clear()
+                await news.wait()
+        following.cancel()
+        with suppress(asyncio.CancelledError):
+            await following
+    assert all(seq == before + 1 for (before, _), (seq, is_listed) in pairwise(taken) if not is_listed)
+    assert way.cuts >= cuts
+    assert follower.held is not None
+    listing = await watched.hub.listing(3600)
+    assert listing is not None
+    listed = Held.listed(json.loads(listing.body))
+    assert follower.held.last.values == listed.last.values
+    for state in follower.held.snapshot.events:
+        known = listed.snapshot.find(state.id)
+        assert known is not None
+        size = min(len(known.qos.readings), len(state.qos.readings))
+        assert list(state.qos.readings.time[-size:]) == list(known.qos.readings.time[-size:])
