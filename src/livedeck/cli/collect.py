@@ -15,6 +15,7 @@ import click
 from starlette.types import ASGIApp
 
 from livedeck.cli.collect_tokens import token
+from livedeck.cli.engine import Membership, join_others
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.exposure import Exposure
 from livedeck.cli.http_server import OwnName, serve_app
@@ -75,17 +76,21 @@ async def _collect(settings: Settings) -> int:
         heartbeat = await heartbeat_address(settings)
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings))
-        notifier = Notifier(make_plan(settings), targets, await asyncio.to_thread(Spool, path), SystemClock())
+        others = await stack.enter_async_context(join_others(settings, history))
+        storage = others.spool if others else await asyncio.to_thread(Spool, path)
+        notifier = Notifier(make_plan(settings), targets, storage, SystemClock())
         stack.push_async_callback(notifier.close)
-        await notifier.open()
+        if others is None:  # else it is opened once it is this one that tells
+            await notifier.open()
         monitor = make_monitor(
             api,
             settings=settings,
             history=history,
             limits_source=WatchedLimits(),
             notify_error=lambda: notifier.failure,
+            shares=others.engine if others else None,
         )
-        collector = Collector(monitor, history, notifier, api.request_counts)
+        collector = Collector(monitor, history, notifier, api.request_counts, others)
         if heartbeat:
             collector.heartbeat = Heartbeat(outgoing.send, heartbeat, collector.vitals, SystemClock())
         try:
@@ -95,6 +100,8 @@ async def _collect(settings: Settings) -> int:
             return FAULT
         async with asyncio.TaskGroup() as group:
             group.create_task(notifier.run(), name="notify")
+            if others:
+                group.create_task(others.run(), name="engine")
             if collector.heartbeat:
                 group.create_task(collector.heartbeat.run(), name="heartbeat")
             await collector.watch()
@@ -129,10 +136,18 @@ _NO_TOKENS = (
 class Collector:
     """Watches, prints a line a change, publishes what it knows, and has told who is to be told."""
 
-    def __init__(self, monitor: Monitor, history: History | None, notifier: Notifier, requests: RequestCounts) -> None:
+    def __init__(
+        self,
+        monitor: Monitor,
+        history: History | None,
+        notifier: Notifier,
+        requests: RequestCounts,
+        others: Membership | None = None,
+    ) -> None:
         self.hub = Hub(monitor.clock, token_hex(4))
         self.heartbeat: Heartbeat | None = None
         self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
+        self._others = others
         self._turned_at = SystemClock().now()
         self._answered_at: datetime | None = None
         self._reported = ConnectionState.CONNECTING
@@ -159,8 +174,8 @@ class Collector:
     def vitals(self) -> Vitals:
         """What the heartbeat stands for."""
         fault = self._history.fault if self._history else ""
-        waiting_since = self._notifier.waiting_since
-        return Vitals(self._turned_at, self._answered_at, waiting_since, fault or self._notifier.fault)
+        fault = fault or self._notifier.fault or (self._others.fault if self._others else "")
+        return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault)
 
     async def watch(self) -> None:
         """Until cancelled."""

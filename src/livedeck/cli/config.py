@@ -117,11 +117,11 @@ def masked_toml(settings: Settings, name: str) -> str:
     value = getattr(settings, name)
     if name == "token":
         return toml("••••" if value else "")
-    if name == "notify":
+    if name in {"notify", "engine"}:
         value = value.model_dump(mode="json", exclude_unset=True)
     if name == "collector_url":
         value = [show(address, keeps_path=True) for address in settings.collector_urls]
-    if name in {"notify", "token_command", "collector_token_command"}:
+    if name in {"notify", "engine", "token_command", "collector_token_command"}:
         return toml(_without_arguments({name: value})[name])
     if name == "profiles":
         return toml({key: dict.fromkeys(sorted(profile.model_fields_set), "…") for key, profile in value.items()})

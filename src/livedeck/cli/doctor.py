@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from livedeck.cli.engine import engine_faults
 from livedeck.cli.exit_codes import DONE, FAULT, USAGE, code_of_error, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
@@ -78,7 +79,8 @@ async def run_checks(flags: dict[str, Any]) -> list[Check]:
         return [Check("settings", CheckStatus.FAIL, str(error), advice, USAGE), *machine]
     settings = loaded.settings
     history, notify = check_history(settings), await check_notify(settings)
-    return [*check_settings(loaded), *await check_platform(loaded), history, *notify, *machine]
+    engine = await check_engine(settings)
+    return [*check_settings(loaded), *await check_platform(loaded), history, *notify, *engine, *machine]
 
 
 def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
@@ -236,6 +238,19 @@ async def check_notify(settings: Settings) -> list[Check]:
     targets = ", ".join(settings.notify.targets)
     found = f"{targets} can be used; nothing was sent" if targets else "nobody is to be told of alarms"
     return [Check("notify", CheckStatus.OK, found)]
+
+
+async def check_engine(settings: Settings) -> list[Check]:
+    """Whether the Redis that several collectors share can be reached and is fit; nothing where there is none."""
+    try:
+        faults = await engine_faults(settings)
+    except (SettingsError, Misconfigured) as error:
+        return [Check("engine", CheckStatus.FAIL, str(error), "mend it; `livedeck docs engine`", USAGE)]
+    if faults is None:
+        return []
+    advice = "each collector asks for everything itself while that is so; `livedeck docs engine`"
+    found = [Check("engine", CheckStatus.WARN, fault, advice) for fault in faults]
+    return found or [Check("engine", CheckStatus.OK, "the Redis that the collectors share answers")]
 
 
 def check_file(name: str, path: Path) -> Check:

@@ -45,11 +45,11 @@ async def make_targets(settings: Settings, outgoing: Outgoing) -> Mapping[str, T
 
 
 def _make_target(path: str, table: TargetSettings, outgoing: Outgoing) -> Target:
-    if address := _secret(f"{path}.webhook", table.webhook_command, table.webhook_file):
+    if address := read_secret(f"{path}.webhook", table.webhook_command, table.webhook_file):
         _check_address(f"{path}.webhook", address)
-        return Webhook(outgoing.send, address, _secret(f"{path}.secret", table.secret_command, table.secret_file))
+        return Webhook(outgoing.send, address, read_secret(f"{path}.secret", table.secret_command, table.secret_file))
     try:
-        return AppriseTarget(_secret(f"{path}.apprise", table.apprise_command, table.apprise_file))
+        return AppriseTarget(read_secret(f"{path}.apprise", table.apprise_command, table.apprise_file))
     except AppriseMissing as error:
         raise SettingsError(f"{path}: {error}") from None
 
@@ -75,13 +75,13 @@ async def notify_faults(settings: Settings) -> list[str]:
 async def heartbeat_address(settings: Settings) -> str:
     """What is called while all is well; empty where nothing is. Raises SettingsError."""
     notify = settings.notify
-    address = await asyncio.to_thread(_secret, "notify.heartbeat", notify.heartbeat_command, notify.heartbeat_file)
+    address = await asyncio.to_thread(read_secret, "notify.heartbeat", notify.heartbeat_command, notify.heartbeat_file)
     if address:
         _check_address("notify.heartbeat", address)
     return address
 
 
-def _secret(setting: str, argv: tuple[str, ...], path: Path | None) -> str:
+def read_secret(setting: str, argv: tuple[str, ...], path: Path | None) -> str:
     """The secret of that setting, masked wherever it would be shown; empty where there is none."""
     if argv:
         secret = secret_from_command(f"{setting}_command", argv)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from livedeck.cli.token import SettingsTokenSource, read_collector_token, read_token
 from livedeck.client import Api, Outgoing, Secret
 from livedeck.environment import config_path, expand_user, this_process
-from livedeck.monitor import Clock, History, HistoryReader, HistoryReads, LimitsSource, Monitor, Video
+from livedeck.monitor import Clock, History, HistoryReader, HistoryReads, LimitsSource, Monitor, Shares, Video
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 from livedeck.text.secrets import register_address
 
@@ -153,11 +153,12 @@ def make_monitor(
     answers: HistoryReader | None = None,
     limits_source: LimitsSource | None = None,
     notify_error: Callable[[], str] | None = None,
+    shares: Shares | None = None,
 ) -> Monitor:
     """A monitor of that platform by those settings (None: the defaults) and on that clock (None: this machine's).
 
     `limits_source`: where its limits may change while it runs; `notify_error`: which targets of notifications take
-    nothing.
+    nothing; `shares`: the collectors that ask together with this one.
     """
     settings = settings or Settings()
     return Monitor(
@@ -171,6 +172,7 @@ def make_monitor(
         answers=answers,
         actor=this_process(),
         notify_error=notify_error,
+        shares=shares,
     )
 
 

@@ -346,6 +346,29 @@ class SharingSettings(BaseModel):
     )
 
 
+class EngineSettings(BaseModel):
+    """Several collectors of one workspace (engine.md)."""
+
+    model_config = _STRICT
+
+    redis_url_command: SecretCommand = Field(
+        default=(), description="program that prints the address of the Redis that the collectors share"
+    )
+    redis_url_file: SecretFile = Field(default=None, description="or a file that holds it")
+    name: str = Field(
+        default="", pattern=r"^[A-Za-z0-9._-]{0,64}$", description="of this collector; empty: that of its machine"
+    )
+    ttl: Number = Field(
+        default=15, ge=5, le=60, description="seconds after which others take over what a dead collector held"
+    )
+
+    @model_validator(mode="after")
+    def _one_address(self) -> Self:
+        if self.redis_url_command and self.redis_url_file:
+            raise ValueError("should have one of redis_url_command, redis_url_file")
+        return self
+
+
 class PlatformSettings(BaseModel):
     """What a named profile may set: the platform, the token for it, and how it is spoken to."""
 
@@ -493,6 +516,9 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
     )
     notify: NotifySettings = Field(
         default=NotifySettings(), description="who is told of alarms by `livedeck collect` (`notifications.md`)"
+    )
+    engine: EngineSettings = Field(
+        default=EngineSettings(), description="where several collectors of one workspace meet (`engine.md`)"
     )
 
     _withheld_token_reason: str = PrivateAttr("")

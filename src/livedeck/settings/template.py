@@ -63,6 +63,13 @@ _COLLECT = """
 # allowed_hosts = ["collector.example"]
 """
 
+_ENGINE = """
+# Several collectors of one workspace share what they ask through Redis; `livedeck docs engine` says how.
+# [engine]
+# redis_url_command = ["pass", "show", "livedeck/redis"]
+# name = "north"
+"""
+
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID".thresholds]'}
 """Settings whose TOML table has a name of the user's own in its heading."""
 
@@ -105,6 +112,7 @@ def template() -> str:
         _EVENTS,
         _NOTIFY,
         _COLLECT,
+        _ENGINE,
         _PROFILES,
     ]
     return "".join(parts)

@@ -101,7 +101,8 @@ class SharedPolls:
         }
 
     def _overdue(self, spec: PollSpec) -> PollSpec:
-        return spec._replace(interval=spec.interval * _OVERDUE + self._cadence.together)
+        slack = 2 * self._cadence.together  # answers, and calls that are due soon, wait for a round
+        return spec._replace(interval=spec.interval * _OVERDUE + slack)
 
     async def take_in(self) -> bool:
         """Take what others were answered; whether that shows a new fault, or a worse one.

@@ -1,0 +1,82 @@
+"""`livedeck collect` and `livedeck doctor` where several collectors meet."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from collector.engine.servers import RedisServer, skip_without_redis
+from livedeck.cli.engine import engine_faults, join_others, redis_address
+from livedeck.cli.wiring import SystemClock
+from livedeck.monitor import History
+from livedeck.settings import Settings, SettingsError
+
+SECRET = "redis-password-canary"  # what may be shown nowhere
+
+
+def settings_of(path: Path, address: str) -> Settings:
+    """The settings of a collector that meets the others there."""
+    file = path / "redis"
+    file.write_text(address, encoding="utf-8")
+    file.chmod(0o600)
+    return Settings.model_validate(
+        {"base_url": "https://platform.example", "engine": {"redis_url_file": str(file), "name": "north"}}
+    )
+
+
+async def test_without_the_setting_there_are_no_others() -> None:
+    assert await redis_address(Settings()) == ""
+    assert await engine_faults(Settings()) is None
+    async with join_others(Settings(), None) as others:
+        assert others is None
+
+
+async def test_an_address_in_clear_over_a_network_is_refused_without_being_shown(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="use rediss") as error:
+        await redis_address(settings_of(tmp_path, f"redis://user:{SECRET}@redis.example"))
+    assert SECRET not in str(error.value)
+
+
+async def test_without_the_package_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "redis" or name.endswith("engine.shared")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(SettingsError, match=r"pip install 'livedeck\[engine\]'"):
+        await redis_address(settings_of(tmp_path, "redis://127.0.0.1"))
+
+
+async def test_a_redis_that_is_away_is_said_and_the_collector_works_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = settings_of(tmp_path, f"unix://user:{SECRET}@{tmp_path}/nowhere.sock")
+    (fault,) = await engine_faults(settings) or []
+    assert "Redis" in fault
+    history = await History.open(tmp_path / "history.sqlite", SystemClock().now())
+    async with join_others(settings, history) as others:
+        assert others
+        assert others.engine.fault.apart_since
+        assert not others.engine.holds("event")
+        assert not others.spool.is_on_duty
+    await history.close()
+    said = capsys.readouterr().err
+    assert "asking for everything until it is there" in said
+    assert SECRET not in said + fault
+
+
+async def test_who_joins_holds_and_who_ends_gives_back(tmp_path: Path) -> None:
+    skip_without_redis()
+    server = RedisServer()
+    try:
+        settings = settings_of(tmp_path, server.address)
+        assert await engine_faults(settings) == []
+        history = await History.open(tmp_path / "history.sqlite", SystemClock().now())
+        for _ in range(2):  # the second finds nobody
+            async with join_others(settings, history) as others:
+                assert others
+                assert [worker.split("/")[0] for worker in others.engine.workers] == ["north"]
+                assert others.spool.is_on_duty
+        await history.close()
+    finally:
+        server.close()

@@ -1,0 +1,78 @@
+"""A platform that counts: events on air, samples each second, and when each was asked for. It shares no code with
+livedeck, and runs as a process of its own: `python counting.py EVENTS` prints its port, then of each ask for
+samples when it was, of which event, and the last character of the token."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class Platform(BaseHTTPRequestHandler):
+    """Answers the list and the samples."""
+
+    protocol_version = "HTTP/1.1"
+    events = 0
+    begun = datetime.now(UTC)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  its name in the library
+        """The request is written by `do_GET`, with its time."""
+
+    def do_GET(self) -> None:
+        """A page of the list, or the samples of an event."""
+        parts = self.path.partition("?")[0].strip("/").split("/")
+        if parts[-1] == "qos":
+            asker = self.headers.get("Authorization", "")[-1:]
+            sys.stdout.write(f"{time.monotonic():.3f} {parts[-2]} {asker}\n")
+            answer: dict[str, Any] = {"data": samples()}
+        else:
+            answer = page(self.path)
+        body = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def page(path: str) -> dict[str, Any]:
+    """A page of the list of events."""
+    query = dict(pair.split("=") for pair in path.partition("?")[2].split("&") if "=" in pair)
+    number, size = int(query.get("page", 1)), int(query.get("per_page", 20))
+    rows = [event(index) for index in range(Platform.events)][(number - 1) * size : number * size]
+    pagination = {"page": number, "per_page": size, "total": Platform.events}
+    return {"meta": {"pagination": pagination, "order": {}}, "data": rows}
+
+
+def event(index: int) -> dict[str, Any]:
+    """An event on air."""
+    started = Platform.begun.isoformat()
+    stream = {"id": f"s{index}", "status": "live", "started_at": started, "finished_at": None}
+    return {"id": f"e{index}", "name": f"Show {index}", "type": "one-time", "reconnect_window": 600, "stream": stream}
+
+
+def samples() -> list[dict[str, Any]]:
+    """The last twenty seconds of a steady signal."""
+    now = int(time.time())
+    return [
+        {
+            "time": datetime.fromtimestamp(second, UTC).isoformat(),
+            "bitrate_video": 4_500_000,
+            "bitrate_audio": 128_000,
+            "frame_rate": 30,
+            "status": 0,
+        }
+        for second in range(now - 20, now)
+    ]
+
+
+if __name__ == "__main__":
+    Platform.events = int(sys.argv[1])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Platform)
+    print(server.server_port, flush=True)  # noqa: T201  for who started it
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    server.serve_forever()
