@@ -177,3 +177,30 @@ def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself
                 deck.until("link ok")
                 deck.press("q")
                 assert deck.ended() == 0
+
+
+def test_a_demo_with_a_collector_shows_an_attached_deck_and_another_one_attaches_by_what_it_printed(
+    tmp_path: Path,
+) -> None:
+    """The other one knows no platform; what is acknowledged there is so here, by the name of the token."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    with terminal(here, "demo", "--collector", size=(120, 40)) as demo:
+        url, token_file = demo.until(r"LIVEDECK_COLLECTOR_URL=(\S+ LIVEDECK_COLLECTOR_TOKEN_FILE=\S+)").split()
+        demo.until("✓ collector")
+        demo.press("7")
+        demo.until("UNREAD")
+        attached = {"LIVEDECK_COLLECTOR_URL": url, "LIVEDECK_COLLECTOR_TOKEN_FILE": token_file.partition("=")[2]}
+        with terminal(there, size=(120, 40), **attached) as deck:
+            deck.until("RO  ✓ link ok.*✓ collector")
+            deck.press("7")
+            deck.until("UNREAD")
+            deck.press("a")
+            deck.until("demo, 0.:.. left")
+            demo.until("demo, 0.:.. left")
+            deck.press("q")
+            assert deck.ended() == 0
+        demo.press("q")
+        assert demo.ended() == 0
+    assert not Path(attached["LIVEDECK_COLLECTOR_TOKEN_FILE"]).exists()

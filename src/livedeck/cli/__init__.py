@@ -165,7 +165,7 @@ async def _start(flags: Mapping[str, Any], at: datetime | None = None) -> int:
             import livedeck.ui.app  # noqa: F401  the deck needs it
 
     settings = load(**flags)
-    if settings.base_url or not has_screen:
+    if settings.base_url or settings.collector_urls or not has_screen:
         return await run_deck(settings, WatchedLimits(), at)
     from livedeck.cli.setup import first_start
     from livedeck.ui.general.welcome import Choice
