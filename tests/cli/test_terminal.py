@@ -179,6 +179,7 @@ def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself
                 assert deck.ended() == 0
 
 
+@pytest.mark.slow
 def test_a_demo_with_a_collector_shows_an_attached_deck_and_another_one_attaches_by_what_it_printed(
     tmp_path: Path,
 ) -> None:

@@ -15,12 +15,12 @@ from livedeck.atomic_file import write_private
 from livedeck.cli.exposure import Exposure
 from livedeck.cli.http_server import serve_app
 from livedeck.cli.wiring import make_api, make_history, make_monitor
-from livedeck.collector.access import MAX_READERS, Access, Token
+from livedeck.collector.access import MAX_READERS, Access
 from livedeck.collector.app import collector_app
 from livedeck.collector.hub import Hub
 from livedeck.monitor import Monitor
 from livedeck.presentation.metrics import Counted
-from livedeck.settings import Settings
+from livedeck.settings import CollectTokenSettings, Settings
 
 NAME = "demo"
 """Of its one token: who answers alarms there."""
@@ -45,7 +45,7 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
         history = await stack.enter_async_context(make_history(settings))
         monitor = make_monitor(api, settings=settings, history=history)
         token, hub = token_hex(32), Hub(monitor.clock, token_hex(4))
-        tokens = {NAME: Token(sha256(token.encode()).hexdigest(), "act")}
+        tokens = {NAME: CollectTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
         access = Access(lambda: tokens, monitor.clock.monotonic)
         app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
         token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-demo-"))) / "token"
