@@ -51,7 +51,7 @@ class Service:
     async def watch(self) -> Snapshot:
         """Have it publish what it sees next."""
         snapshot = await self.deck.next()
-        self.hub.publish(snapshot)
+        await self.hub.publish(snapshot)
         return snapshot
 
     async def ask(self, path: str, token: str = "anna", method: str = "GET", **headers: str) -> httpx.Response:

@@ -145,7 +145,7 @@ async def test_changes_come_as_they_happen_and_a_token_taken_away_ends_them() ->
         async with following(made, listing["id"]) as (head, reader):
             assert head.startswith(b"HTTP/1.1 200 ")
             assert b"content-type: text/event-stream" in head
-            assert b"cache-control: no-store\r\nx-accel-buffering: no" in head
+            assert b"cache-control: no-store\r\nvary: Accept-Encoding\r\nx-accel-buffering: no\r\n" in head
             first = await chunk(reader)
             found = re.fullmatch(rb"id: b00t-4\ndata: (.+)\n\n", first)
             assert found

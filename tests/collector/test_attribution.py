@@ -53,7 +53,7 @@ class Room:
         """The first snapshot in which that event has ended on air."""
         async with asyncio.timeout(20), aclosing(self.monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
-                self.hub.publish(snapshot)
+                await self.hub.publish(snapshot)
                 if any(ended.id == event_id for ended in snapshot.ended):
                     return snapshot
         raise AssertionError("a monitor never ends by itself")

@@ -29,18 +29,19 @@ class Watched:
         self.clock, self.world, self.restarts = clock, World(seed), 0
         self.hub = Hub(clock, "boot-0")
 
-    def turn(self) -> None:
+    async def turn(self, hub: Hub | None = None) -> None:
         """Something becomes of the world."""
         for _ in range(2):
             self.world.turn(self.world.random.choice(TURNS))
-        self.hub.publish(self.world.snapshot())
+        await (hub or self.hub).publish(self.world.snapshot())
 
-    def restart(self) -> None:
+    async def restart(self) -> None:
         """Nothing of the ring is left."""
         self.restarts += 1
         self.hub.close()
-        self.hub = Hub(self.clock, f"boot-{self.restarts}")
-        self.turn()
+        hub = Hub(self.clock, f"boot-{self.restarts}")
+        await self.turn(hub)
+        self.hub = hub
 
     async def answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
         """One request."""
@@ -65,7 +66,7 @@ class Watched:
 async def test_no_change_is_missed_and_the_end_is_what_the_collector_knows(cuts: int, restarts: int) -> None:
     clock, random = FastClock(100.0), Random(cuts)
     watched = Watched(clock, seed=7)
-    watched.turn()
+    await watched.turn()
     taken, news = list[tuple[int, bool]](), asyncio.Event()
 
     def take(held: Held, is_listed: bool) -> None:
@@ -77,11 +78,11 @@ async def test_no_change_is_missed_and_the_end_is_what_the_collector_knows(cuts:
         following = asyncio.create_task(follower.follow())
         async with asyncio.timeout(300):
             while way.left:
-                watched.turn()
+                await watched.turn()
                 if random.random() < restarts / cuts / 4:
-                    watched.restart()
+                    await watched.restart()
                 await asyncio.sleep(0.002)
-            watched.turn()
+            await watched.turn()
             while taken[-1][0] != watched.world.seq:
                 news.clear()
                 await news.wait()

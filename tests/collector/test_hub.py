@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import re
+import zlib
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
@@ -34,11 +36,11 @@ def taken_apart(frame: bytes) -> Frame:
     return Frame(found[1].decode(), json.decode(found[2]))
 
 
-def make_hub(count: int = 1) -> Hub:
+async def make_hub(count: int = 1) -> Hub:
     """A hub with so many snapshots published."""
     hub = Hub(VirtualClock(), "b00t")
     for index in range(count):
-        hub.publish(snapshot({"one": readings(ticking(index + 1))}, at=index))
+        await hub.publish(snapshot({"one": readings(ticking(index + 1))}, at=index))
     return hub
 
 
@@ -54,14 +56,14 @@ async def caught_up(hub: Hub, after: str) -> list[Frame]:
 
 
 async def test_every_change_is_made_once_for_all_readers() -> None:
-    hub = make_hub(4)
+    hub = await make_hub(4)
     async with aclosing(hub.changes("b00t-1")) as first, aclosing(hub.changes("b00t-1")) as second:
         for _ in range(3):
             assert await anext(first) is await anext(second)
 
 
 async def test_a_reader_is_told_who_it_heard_last_and_what_time_it_is() -> None:
-    hub = make_hub()
+    hub = await make_hub()
     async with aclosing(hub.changes("b00t-1")) as changes:
         assert await anext(changes) == b": b00t-1 1772366400000\n\n"
         assert hub.readers == 1
@@ -70,33 +72,33 @@ async def test_a_reader_is_told_who_it_heard_last_and_what_time_it_is() -> None:
 
 async def test_a_comment_comes_again_and_again_though_changes_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hubs, "BEAT_SECONDS", 0.0)
-    hub = make_hub(2)
+    hub = await make_hub(2)
     async with aclosing(hub.changes("b00t-1")) as changes:
         assert taken_apart(await anext(changes)).id == "b00t-2"
         assert (await anext(changes)).startswith(b": b00t-2 ")
-        hub.publish(snapshot({"one": readings(ticking(9))}, at=9))
+        await hub.publish(snapshot({"one": readings(ticking(9))}, at=9))
         assert [(await anext(changes))[:10] for _ in range(2)] == [b"id: b00t-3", b": b00t-3 1"]
 
 
 async def test_a_reader_hears_at_once_of_what_is_published() -> None:
-    hub = make_hub()
+    hub = await make_hub()
     async with aclosing(hub.changes("b00t-1")) as changes:
         await anext(changes)
         waiting = asyncio.ensure_future(anext(changes))
         await asyncio.sleep(0)
-        hub.publish(snapshot({"one": readings(ticking(2))}, at=2))
+        await hub.publish(snapshot({"one": readings(ticking(2))}, at=2))
         assert taken_apart(await waiting).id == "b00t-2"
 
 
 @pytest.mark.parametrize("after", ["", "b00t", "b00t-", "b00t-x", "b00t--1", "b00t-5", "other-2", "b00t-²", "b00t-1 "])
-def test_an_id_that_is_not_of_this_run_is_gone(after: str) -> None:
+async def test_an_id_that_is_not_of_this_run_is_gone(after: str) -> None:
     with pytest.raises(Gone):
-        make_hub(4).changes(after)
+        (await make_hub(4)).changes(after)
 
 
 async def test_what_fell_out_of_the_ring_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hubs, "RING_DELTAS", 2)
-    hub = make_hub(5)
+    hub = await make_hub(5)
     with pytest.raises(Gone):
         hub.changes("b00t-2")
     assert [frame.id for frame in await caught_up(hub, "b00t-3")] == ["b00t-4", "b00t-5"]
@@ -104,11 +106,11 @@ async def test_what_fell_out_of_the_ring_is_gone(monkeypatch: pytest.MonkeyPatch
 
 async def test_a_reader_that_is_left_behind_is_told_and_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hubs, "RING_DELTAS", 2)
-    hub = make_hub(3)
+    hub = await make_hub(3)
     async with aclosing(hub.changes("b00t-1")) as changes:
         assert taken_apart(await anext(changes)).id == "b00t-2"
         for index in range(3, 6):
-            hub.publish(snapshot({"one": readings(ticking(index + 1))}, at=index))
+            await hub.publish(snapshot({"one": readings(ticking(index + 1))}, at=index))
         assert await anext(changes) == GONE
         with pytest.raises(StopAsyncIteration):
             await anext(changes)
@@ -116,7 +118,7 @@ async def test_a_reader_that_is_left_behind_is_told_and_let_go(monkeypatch: pyte
 
 async def test_the_ring_keeps_no_more_bytes_and_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hubs, "RING_BYTES", 1)
-    hub = make_hub(5)
+    hub = await make_hub(5)
     assert len(await caught_up(hub, "b00t-4")) == 1
     with pytest.raises(Gone):
         hub.changes("b00t-3")
@@ -124,7 +126,7 @@ async def test_the_ring_keeps_no_more_bytes_and_no_longer_than_it_may(monkeypatc
     clock = VirtualClock()
     late = Hub(clock, "b00t")
     for index in range(3):
-        late.publish(snapshot({"one": readings(ticking(index + 1))}, at=index))
+        await late.publish(snapshot({"one": readings(ticking(index + 1))}, at=index))
         await clock.run(clock.sleep(400))
     assert len(await caught_up(late, "b00t-2")) == 1
     with pytest.raises(Gone):
@@ -132,7 +134,7 @@ async def test_the_ring_keeps_no_more_bytes_and_no_longer_than_it_may(monkeypatc
 
 
 async def test_readers_go_when_the_hub_is_closed() -> None:
-    hub = make_hub()
+    hub = await make_hub()
     async with aclosing(hub.changes("b00t-1")) as changes:
         await anext(changes)
         hub.close()
@@ -169,11 +171,11 @@ class Reader:
 async def test_readers_that_come_and_go_miss_nothing(seed: int, history: list[tuple[str, int]]) -> None:
     """Three readers; each turn says which of them reads after it."""
     world, hub = World(seed), Hub(VirtualClock(), "b00t")
-    hub.publish(world.snapshot())
+    await hub.publish(world.snapshot())
     readers = [Reader(hub) for _ in range(3)]
     for turn, who in history:
         world.turn(turn)
-        hub.publish(world.snapshot())
+        await hub.publish(world.snapshot())
         for index, reader in enumerate(readers):
             if who & 1 << index:
                 await reader.read()
@@ -184,3 +186,20 @@ async def test_readers_that_come_and_go_miss_nothing(seed: int, history: list[tu
         await reader.read()
         assert reader.held is not None
         assert (reader.id, reader.held.last.values) == (hub.id, fresh.held.last.values)
+
+
+async def test_what_is_packed_is_one_gzip_that_can_be_read_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hubs, "RING_DELTAS", 3)
+    hub = await make_hub(4)
+    unpacker, received, plain = zlib.decompressobj(zlib.MAX_WBITS | 16), [], []
+    async with aclosing(hub.changes("b00t-1", is_packed=True)) as packed, aclosing(hub.changes("b00t-1")) as frames:
+        for _ in range(4):  # three changes, and the comment
+            received.append(await anext(packed))
+            plain.append(await anext(frames))
+            assert unpacker.decompress(received[-1]) == plain[-1]
+        for index in range(9, 14):
+            await hub.publish(snapshot({"one": readings(ticking(index))}, at=index))
+        received += [part async for part in packed]
+        plain += [part async for part in frames]
+    assert gzip.decompress(b"".join(received)) == b"".join(plain)
+    assert plain[-1] == GONE

@@ -183,7 +183,7 @@ class Collector:
             async for snapshot in snapshots:
                 self._turned_at, self._answered_at = SystemClock().now(), snapshot.link.as_of
                 self._turns = count_turns(self._turns, snapshot)
-                self.hub.publish(snapshot)
+                await self.hub.publish(snapshot)
                 self._print(snapshot)
                 for message in await self._notifier.take(snapshot):
                     echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  told              {message.target}: {message.title}")

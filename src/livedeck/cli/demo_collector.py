@@ -64,4 +64,4 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
 async def _publish(monitor: Monitor, hub: Hub) -> None:
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
-            hub.publish(snapshot)
+            await hub.publish(snapshot)

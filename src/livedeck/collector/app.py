@@ -95,25 +95,26 @@ class _Pages:
         headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
         if _tag(self._hub.id) in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers={**headers, "ETag": _tag(self._hub.id)})
-        is_packed = "gzip" in request.headers.get("accept-encoding", "")
+        is_packed = _takes_gzip(request)
         async with self._listings:
             listed = await self._hub.listing(count)
             assert listed is not None
             body = (
                 await asyncio.to_thread(gzip.compress, listed.body, GZIP_LEVEL, mtime=0) if is_packed else listed.body
             )
-        headers |= {"ETag": _tag(listed.id), **({"Content-Encoding": "gzip"} if is_packed else {})}
+        headers |= {"ETag": _tag(listed.id), **(_GZIP if is_packed else {})}
         return Response(body, headers=headers, media_type="application/json")
 
     async def changes(self, request: Request, caller: Caller) -> Response:
         """What changes after an id, until either side leaves."""
         after = request.headers.get("last-event-id") or request.query_params.get("from", "")
         self._access.check_readers(caller)
+        is_packed = _takes_gzip(request)
         try:
-            changes = self._hub.changes(after)
+            changes = self._hub.changes(after, is_packed=is_packed)
         except Gone:
             raise Refusal(410, "gone", "there is no going on from that id: ask for /v1/snapshot again") from None
-        return _Stream(changes, caller, self._access)
+        return _Stream(changes, caller, self._access, _GZIP if is_packed else {})
 
     async def samples(self, request: Request, _: Caller) -> wire.Columns:
         """Those of an event from one time to another (server clock, ms), as many as the monitor keeps."""
@@ -133,10 +134,12 @@ class _Pages:
 class _Stream(StreamingResponse):
     """Server-sent events for a reader that counts while it is sent to, as long as its token is one."""
 
-    def __init__(self, changes: AsyncGenerator[bytes, None], caller: Caller, access: Access) -> None:
+    def __init__(
+        self, changes: AsyncGenerator[bytes, None], caller: Caller, access: Access, headers: dict[str, str]
+    ) -> None:
         self._caller, self._access = caller, access
         self._frames = self._while_known(changes)
-        headers = {**_NOT_STORED, "X-Accel-Buffering": "no"}
+        headers = {**headers, **_NOT_STORED, "Vary": "Accept-Encoding", "X-Accel-Buffering": "no"}
         super().__init__(self._frames, headers=headers, media_type="text/event-stream")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -153,6 +156,7 @@ class _Stream(StreamingResponse):
 
 
 _NOT_STORED = {"Cache-Control": "no-store"}
+_GZIP = {"Content-Encoding": "gzip"}
 
 _LAST = 2**53
 """Later than every sample (ms)."""
@@ -164,6 +168,11 @@ def _word(status: int, word: str) -> Response:
 
 def _tag(change_id: str) -> str:
     return f'W/"{change_id}"'
+
+
+def _takes_gzip(request: Request) -> bool:
+    names = (part.partition(";") for part in request.headers.get("accept-encoding", "").lower().split(","))
+    return any(name.strip() in {"gzip", "*"} and "q=0" not in quality.split() for name, _, quality in names)
 
 
 def _packed(body: bytes) -> bytes:

@@ -121,7 +121,7 @@ class Link:
     async def stream(self, path: str, last_id: str = "") -> AsyncIterator[AsyncIterator[ServerEvent]]:
         """The events and comments that it sends from that id on. Raises CollectorError, CollectorAwayError too where
         it falls silent or ends."""
-        headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
+        headers = {"Accept": "text/event-stream", "Accept-Encoding": "gzip"}
         if last_id:
             headers["Last-Event-ID"] = last_id
         host = self.host

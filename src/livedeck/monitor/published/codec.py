@@ -208,8 +208,8 @@ def _encode_state(state: EventState, before: EventState | None, known: Values | 
         elif value != member.default:
             values[member.name] = member.coder.encode(value)
     stream, readings = state.event.stream, state.qos.readings
-    if stream and stream.id and readings.last:
-        values["samples"] = [stream.id, readings.last.time, len(readings)]
+    if stream and stream.id and len(readings):
+        values["samples"] = [stream.id, readings.time[-1], len(readings)]
     return values
 
 
