@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import Alarm, AlarmState, Severity
+from livedeck.monitor import Alarm, AlarmState, Monitor, Severity
 from livedeck.ui.alarms.actions import acknowledged_text
 from livedeck.ui.kit.dialogs.dialog import Dialog
 from ui.deck_stage import Stage, deck_stage
@@ -122,6 +122,20 @@ async def test_an_alarm_is_shelved_for_a_reason_and_brought_back() -> None:
         await stage.act("alarm.return")
         await stage.idle()
         assert alarm(stage, "LATE_START").state is AlarmState.UNACKNOWLEDGED
+
+
+async def test_a_form_that_was_open_while_its_alarm_got_worse_silences_nothing() -> None:
+    """monitoring.md, "Conflicts"."""
+    async with deck_stage() as stage:
+        assert isinstance(stage.deck.monitor, Monitor)
+        stage.choose("Lecture 7")
+        await stage.act("alarm.out_of_service")
+        await stage.enter("the lecturer is ill")
+        worse, engine = alarm(stage, "LATE_START"), stage.deck.monitor._alarms
+        engine.alarms = {**engine.alarms, worse.key: replace(worse, stage=worse.stage + 1)}
+        await stage.press("ctrl+s")
+        assert "LATE_START got worse since it was shown: critical, no ingest" in stage.text()
+        assert engine.alarms[worse.key].state is AlarmState.UNACKNOWLEDGED
 
 
 async def test_an_alarm_is_taken_out_of_service_and_brought_back() -> None:
