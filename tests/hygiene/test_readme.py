@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.screenshots import PICTURES, TOUR, TROUBLES, picture, tour, trouble_picture
+from livedeck.cli.screenshots import (
+    ATTACHED,
+    PICTURES,
+    TOUR,
+    TROUBLES,
+    attached_picture,
+    picture,
+    tour,
+    trouble_picture,
+)
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "src" / "livedeck" / "docs"
@@ -44,6 +53,11 @@ async def test_a_picture_is_what_its_command_makes(name: str) -> None:
 @pytest.mark.parametrize("name", TROUBLES)
 async def test_a_picture_of_trouble_is_what_its_command_makes(name: str) -> None:
     assert await trouble_picture(name) == (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ATTACHED)
+async def test_a_picture_of_an_attached_deck_is_what_its_command_makes(name: str) -> None:
+    assert await attached_picture(name) == (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
 
 
 def test_the_tour_shows_the_pictures_one_after_the_other() -> None:

@@ -2,75 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from livedeck.cli.screenshots import EVENING, still_deck
-from livedeck.monitor import (
-    AlarmRefused,
-    AlarmState,
-    AttachedFeed,
-    Attachment,
-    AttachmentState,
-    ConnectionProblem,
-    ConnectionState,
-    Snapshot,
-)
-from livedeck.monitor.detection.health import unseen
+from livedeck.cli.screenshots import ATTACHED, EVENING, alone, attached, silent, still_deck
+from livedeck.monitor import AlarmRefused, AttachedFeed, AttachmentState, Snapshot
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import plain
 from livedeck.ui.app import Deck
+from livedeck.ui.wallboard import header
+from livedeck.ui.wallboard.cache import DrawCache
+from livedeck.ui.wallboard.glyphs import LARGE, PLAIN
+from livedeck.ui.wallboard.layout import Wall
+from livedeck.ui.wallboard.model import WallModel, wall_model
+from livedeck.ui.wallboard.page import page
 from ui.stage import act, known, running, show, steady, text_of
 
 SIZES = ((80, 24), (120, 40), (200, 60))
-REASON = "collector.example cannot be reached: connection refused"
-
-
-def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
-    """In that state for so long."""
-    return Attachment(state, "collector.example", EVENING - timedelta(seconds=seconds), **values)
-
-
-def silent(whole: Snapshot) -> Snapshot:
-    """As a deck has it 42 s after the collector's last word."""
-    since = EVENING - timedelta(seconds=42)
-    link = replace(
-        whole.link,
-        state=ConnectionState.BLIND,
-        since=since,
-        as_of=since,
-        problem=ConnectionProblem.COLLECTOR_SILENT,
-        reason=f"the collector is silent since {since:%H:%M:%S}Z",
-    )
-    attachment = attached(AttachmentState.SILENT, 42, heard_at=since, reason=REASON)
-    return replace(whole, link=link, events=tuple(map(unseen, whole.events)), attachment=attachment)
-
-
-def alone(whole: Snapshot) -> Snapshot:
-    """As a deck has it that polls by itself, and where one alarm was answered since."""
-    worst, *others = whole.alarms
-    answered = replace(
-        worst,
-        state=AlarmState.ACKNOWLEDGED,
-        needs_ack=False,
-        answered_by="anna@regie:1",
-        answered_at=EVENING - timedelta(seconds=5),
-        acknowledged_at=EVENING - timedelta(seconds=5),
-        acknowledged_until=EVENING + timedelta(seconds=250),
-    )
-    heard_at = EVENING - timedelta(seconds=90)
-    attachment = attached(AttachmentState.ALONE, 12, heard_at=heard_at, reason=REASON, unshared=(worst.key,))
-    return replace(whole, alarms=(answered, *others), attachment=attachment)
-
-
-STATES: dict[str, Callable[[Snapshot], Snapshot]] = {
-    "watching": lambda whole: replace(whole, attachment=attached(AttachmentState.WATCHING, 600, skew=3.0)),
-    "silent": silent,
-    "alone": alone,
-}
+STATES = {name.removeprefix("collector-"): change for name, change in ATTACHED.items()}
 
 
 async def give(deck: Deck, pilot: Any, snapshot: Snapshot) -> None:
@@ -162,3 +116,25 @@ async def test_what_became_of_answers_made_alone_is_told() -> None:
         async with deck.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
             assert told[0] in text_of(deck)
+
+
+async def test_a_wall_says_in_large_letters_that_its_collector_is_silent_and_else_who_asked() -> None:
+    async with still_deck() as deck:
+        snapshot = await anext(deck.monitor.snapshots())
+    walls = {name: _model(change(snapshot)) for name, change in STATES.items()}
+    assert header.headline(walls["silent"]) == "✖ COLLECTOR SILENT  42 s OLD"
+    (doubt,) = (plain(line) for line in header.doubts(walls["silent"], 200, PLAIN))
+    assert doubt.startswith(" ✖ COLLECTOR SILENT since 21:13:25Z  data from 21:13:25Z  collector.example cannot be")
+    (doubt,) = (plain(line) for line in header.doubts(walls["alone"], 200, PLAIN))
+    assert doubt.startswith(" ▲ POLLING ALONE since 21:13:55Z  1 answer not yet shared")
+    assert [*header.doubts(walls["watching"], 200, PLAIN)] == []
+    pages = {name: page(model, Wall(), DrawCache()) for name, model in walls.items()}
+    assert pages["silent"].head.banners[0].text == "✖ COLLECTOR SILENT  42 s OLD"
+    assert pages["watching"].head.age == "data 0 s ago by collector.example"
+    assert pages["alone"].head.age == "data 0 s ago"
+    *_, below = header.header(walls["watching"], 240, LARGE, page="", zone=UTC)
+    assert "by collector.example" in plain(below)
+
+
+def _model(snapshot: Snapshot) -> WallModel:
+    return wall_model(snapshot, RenderTime.from_snapshot(snapshot, EVENING))

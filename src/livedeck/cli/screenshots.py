@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,18 @@ from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api
-from livedeck.monitor import ROOM_LIST, Clock, Monitor
+from livedeck.monitor import (
+    ROOM_LIST,
+    AlarmState,
+    Attachment,
+    AttachmentState,
+    Clock,
+    ConnectionProblem,
+    ConnectionState,
+    Monitor,
+    Snapshot,
+)
+from livedeck.monitor.detection.health import unseen
 from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
@@ -51,6 +63,58 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "alarms-120x40": ((120, 40), ("7",)),
     "help-120x40": ((120, 40), ("question_mark",)),
 }
+
+_AWAY = "collector.example cannot be reached: connection refused"
+
+
+def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
+    """The way to a collector that has been in that state for so long."""
+    return Attachment(state, "collector.example", EVENING - timedelta(seconds=seconds), **values)
+
+
+def watching(snapshot: Snapshot) -> Snapshot:
+    """The same by a collector, whose clock is not that of this machine."""
+    return replace(snapshot, attachment=attached(AttachmentState.WATCHING, 600, skew=3.0))
+
+
+def silent(snapshot: Snapshot) -> Snapshot:
+    """The same 42 s after the collector's last word."""
+    since = EVENING - timedelta(seconds=42)
+    link = replace(
+        snapshot.link,
+        state=ConnectionState.BLIND,
+        since=since,
+        as_of=since,
+        problem=ConnectionProblem.COLLECTOR_SILENT,
+        reason=f"the collector is silent since {since:%H:%M:%S}Z",
+    )
+    attachment = attached(AttachmentState.SILENT, 42, heard_at=since, reason=_AWAY)
+    return replace(snapshot, link=link, events=tuple(map(unseen, snapshot.events)), attachment=attachment)
+
+
+def alone(snapshot: Snapshot) -> Snapshot:
+    """The same by this deck itself, at which an alarm was answered since."""
+    worst, *others = snapshot.alarms
+    answered = replace(
+        worst,
+        state=AlarmState.ACKNOWLEDGED,
+        needs_ack=False,
+        answered_by="anna@regie:1",
+        answered_at=EVENING - timedelta(seconds=5),
+        acknowledged_at=EVENING - timedelta(seconds=5),
+        acknowledged_until=EVENING + timedelta(seconds=250),
+    )
+    heard_at = EVENING - timedelta(seconds=90)
+    attachment = attached(AttachmentState.ALONE, 12, heard_at=heard_at, reason=_AWAY, unshared=(worst.key,))
+    return replace(snapshot, alarms=(answered, *others), attachment=attachment)
+
+
+ATTACHED: dict[str, Callable[[Snapshot], Snapshot]] = {
+    "collector-watching": watching,
+    "collector-silent": silent,
+    "collector-alone": alone,
+}
+"""Pictures of an attached deck: what it is told instead of what it would see by itself."""
 
 TOUR = ("events-120x40", "trouble-loss", "alarms-120x40", "videos-120x40", "help-120x40")
 """The pictures that `tour.svg` shows one after the other; they have one size."""
@@ -146,6 +210,18 @@ def is_answered(deck: Deck) -> bool:
     return snapshot.lists is cache.lists and cache.is_current(deck.screen.keys(snapshot))
 
 
+async def attached_picture(name: str) -> str:
+    """One of `ATTACHED`: the events, as such a deck shows them."""
+    async with still_deck() as deck, deck.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        assert deck.snapshot
+        deck.workers.cancel_all()  # nothing else is told from here on
+        deck.snapshot = ATTACHED[name](deck.snapshot)
+        deck.snapshot_signal.publish(None)
+        await pilot.pause()
+        return export_svg(deck)
+
+
 async def trouble_picture(name: str) -> str:
     """One of `TROUBLES`: the last five minutes of the event in trouble."""
     return await picture((120, 40), ("3", "plus"), *TROUBLES[name])
@@ -186,6 +262,8 @@ def command(ctx: click.Context, folder: Path) -> None:
             _write(folder / f"{name}.svg", await picture(size, keys))
         for name in TROUBLES:
             _write(folder / f"{name}.svg", await trouble_picture(name))
+        for name in ATTACHED:
+            _write(folder / f"{name}.svg", await attached_picture(name))
         _write(folder / "tour.svg", tour([(folder / f"{name}.svg").read_text(encoding="utf-8") for name in TOUR]))
         return DONE
 
