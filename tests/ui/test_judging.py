@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import History, Profile
+from livedeck.monitor import AlarmRefused, History, Profile
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import known
@@ -64,3 +64,20 @@ async def test_a_profile_is_chosen_by_its_number_and_by_command() -> None:
         await stage.idle()
         assert stage.last_notice() == "Morning service: that is its profile already"
         assert not stage.writes
+
+
+async def test_what_the_feed_refuses_is_told_in_its_words_and_is_no_fault_of_the_deck(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a collector does that is away, or whose token may only read (collector.md, "The attached deck")."""
+    async with deck_stage() as stage:
+        stage.choose("Morning service")
+
+        async def refuse(*_: object) -> bool:
+            raise AlarmRefused("that was not taken: collector.example does not answer in time")
+
+        monkeypatch.setattr(stage.deck.monitor, "choose_profile", refuse)
+        stage.deck.dispatch("event.profile", "radio")
+        await stage.idle()
+        assert stage.last_notice() == "that was not taken: collector.example does not answer in time"
+        assert "fault of the deck" not in stage.text()

@@ -20,6 +20,7 @@ from textual.worker import Worker
 
 from livedeck.client import Api, ApiError
 from livedeck.monitor import (
+    AlarmRefused,
     Clock,
     EventState,
     Feed,
@@ -478,6 +479,8 @@ class Deck(ExactApp):
     async def _finish(self, action: Action, work: Awaitable[None]) -> None:
         try:
             await work
+        except AlarmRefused as refusal:  # in the words of the feed: a collector is away, or its token may only read
+            self.announce(str(refusal), Severity.WARNING)
         except Exception as error:
             log.exception("an action failed", action=action.name)
             self._announce_fault(f":{action.name}", error)
