@@ -155,7 +155,7 @@ async def test_a_resume_brings_what_was_missed_and_does_not_ring_the_evening_aga
         assert [change.alarm.key for snapshot in seen for change in snapshot.changes] == [NO_INGEST]
         assert not any(snapshot.bells for snapshot in seen)
         assert [asked.target for asked in deck.server.asked if "/v1/snapshot" in asked.target] == [
-            "/v1/snapshot?samples=60"
+            "/v1/snapshot?samples=180"
         ]
 
 

@@ -22,8 +22,9 @@ from livedeck.monitor.signal.series import MAX_SAMPLES, first_change, prepend
 SCHEMA = 1
 """Of what crosses. A field more keeps it; another meaning needs another."""
 
-LISTED_SAMPLES = 60
-"""Of each event, in a listing, where no other number is asked for."""
+LISTED_SAMPLES = 180
+"""Of each event, in a listing, where no other number is asked for: what the lists of events draw (five minutes, at a
+sample in two seconds) is never a gap that is none."""
 
 
 class UnknownSchemaError(ValueError):

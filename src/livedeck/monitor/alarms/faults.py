@@ -10,7 +10,7 @@ from typing import NamedTuple
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.ingest import QOS_STALE
-from livedeck.monitor.kinds.kind import AlarmKind, DeckCase, DeckDetector, EndDetector, Incident
+from livedeck.monitor.kinds.kind import THE_PLATFORM, AlarmKind, DeckCase, DeckDetector, EndDetector, Incident
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis
 from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.state import (
@@ -34,7 +34,6 @@ SAME_OCCURRENCE = timedelta(seconds=2)
 """What began this close is one occurrence: more than a clock's correction moves."""
 
 _MAY_SEND = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN})
-_DECK_SUBJECT = "platform"
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
@@ -78,8 +77,7 @@ class ActiveFault(NamedTuple):
 
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
     """Every fault that is there now."""
-    case = DeckCase(state.connection, state.history_error, state.notify_error, state.silence, state.sharing, state.now)
-    faults = {AlarmKey(DECK, finding.kind): _deck_fault(finding, state) for finding in _find_deck(case, thresholds)}
+    faults = {AlarmKey(DECK, fault.finding.kind): fault for fault in _deck_faults(state, thresholds)}
     faults |= _ended_on_air(state.ended)
     for event in drop_unproven(state, thresholds):
         for finding in event.assessment.findings:
@@ -150,7 +148,7 @@ def newest_samples(state: MonitorState, before: Mapping[str, datetime]) -> dict[
 def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
     """The incident as a fault of the deck."""
     finding = kind.finding(incident.observation)
-    return ActiveFault(finding, incident.since, _DECK_SUBJECT, kind.diagnosis, incident.affects)
+    return ActiveFault(finding, incident.since, THE_PLATFORM, kind.diagnosis, incident.affects)
 
 
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[AlarmKey]:
@@ -179,16 +177,12 @@ def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
     }
 
 
-def _find_deck(case: DeckCase, thresholds: Thresholds) -> Iterator[Finding]:
+def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[ActiveFault]:
+    case = DeckCase(state.connection, state.history_error, state.notify_error, state.silence, state.sharing, state.now)
     for kind in ALARM_KINDS.values():
-        if isinstance(kind.detector, DeckDetector):
-            observation = kind.detector.observe(case, thresholds)
-            if observation:
-                yield kind.finding(observation)
-
-
-def _deck_fault(finding: Finding, state: MonitorState) -> ActiveFault:
-    return ActiveFault(finding, _local_since(finding, state), _DECK_SUBJECT, diagnose(finding.kind))
+        if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
+            finding = kind.finding(seen)
+            yield ActiveFault(finding, _local_since(finding, state), kind.detector.subject, diagnose(kind.name))
 
 
 def _event_fault(finding: Finding, event: EventState, state: MonitorState) -> ActiveFault:

@@ -32,6 +32,9 @@ COLLECTOR_SILENT = "COLLECTOR_SILENT"
 RECONNECTING, DROPOUTS = "RECONNECTING", "DROPOUTS"
 """The parents whose children are a class of kinds: see `AlarmKind.parents`."""
 
+THE_PLATFORM = "platform"
+"""What an alarm of the deck is about, where it is about nothing nearer."""
+
 
 class Observation(NamedTuple):
     """What a detector saw of its kind; the kind makes a Finding of it. The fields are those of a Finding.
@@ -161,9 +164,11 @@ class DeckCase:
 
 @dataclass(frozen=True, slots=True)
 class DeckDetector:
-    """Looks at the deck itself: its connection, its clock, its history, its notifications."""
+    """Looks at the deck itself: its connection, its clock, its history, its notifications. `subject`: what the alarm is
+    about, as a person reads it."""
 
     observe: Callable[[DeckCase, Thresholds], Observation | None]
+    subject: str = THE_PLATFORM
 
 
 class Incident(NamedTuple):
