@@ -60,9 +60,9 @@ class Deck:
 async def decks(address: str, *tokens: str) -> AsyncIterator[list[Deck]]:
     """One for each token."""
     async with AsyncExitStack() as stack:
-        outgoing = await stack.enter_async_context(Outgoing())
         made = []
         for token in tokens:
+            outgoing = await stack.enter_async_context(Outgoing())
             remote = Remote(Link(outgoing, [address], Secret(token)), SystemClock())
             made.append(Deck(remote, await stack.enter_async_context(aclosing(remote.snapshots()))))
         yield made
@@ -105,7 +105,7 @@ def test_a_killed_collector_blinds_every_deck_and_back_again_it_has_forgotten_no
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with ExitStack() as stack:
-        _, service = stack.enter_context(served(tmp_path, "--scenario", "bad-night"))
+        _, service = stack.enter_context(served(tmp_path))
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         env = settings_of(tmp_path, f'[collect]\nlisten = "127.0.0.1:{port}"\n') | platform
         tokens = []
