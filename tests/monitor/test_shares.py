@@ -150,7 +150,8 @@ async def test_apart_asks_for_everything_at_its_part_of_the_budget() -> None:
         since = pair.clock.monotonic()
         await pair.run(since + 30)
         for event_id in EVENTS:
-            assert max(pair.gaps(event_id, since + INTERVAL, since + 30, "b")) <= 1.3 * INTERVAL
+            most = 1.3 if pair.table.held[event_id] == "b" else 2.0  # intervals: before it is stale
+            assert max(pair.gaps(event_id, since + INTERVAL, since + 30, "b")) <= most * INTERVAL
         (alarm,) = pair.last["b"].alarms
         assert (alarm.kind, alarm.severity, alarm.actual) == ("ENGINE_APART", Severity.WARNING, "Redis does not answer")
         assert not pair.last["a"].alarms

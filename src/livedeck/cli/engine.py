@@ -81,7 +81,8 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
             echo(f"livedeck collect: {error}; asking for everything until it is there", err=True)
         engine = Engine(store, clock, settings.engine.ttl)
         await engine.join()
-        spool = SharedSpool(SharedDesk(address, workspace, worker), lambda: engine.desk_epoch)
+        desk = SharedDesk(address, workspace, worker)
+        spool = SharedSpool(desk, lambda: engine.desk_epoch, lambda: engine.fault.apart_since is not None)
         try:
             yield Membership(engine, SharedRows(engine, store, history, HistoryReader(history.path), clock), spool)
         finally:

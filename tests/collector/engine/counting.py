@@ -1,6 +1,9 @@
-"""A platform that counts: events on air, samples each second, and when each was asked for. It shares no code with
-livedeck, and runs as a process of its own: `python counting.py EVENTS` prints its port, then of each ask for
-samples when it was, of which event, and the last character of the token."""
+"""A platform that counts: events on air, samples each second, and when each was asked for.
+
+It shares no code with livedeck, and runs as a process of its own: `python counting.py EVENTS BLACK` (a file with ids
+of events whose picture is gone) prints its port, then of each ask for samples when it was, of which event, and the last
+character of the token.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 
@@ -17,6 +21,7 @@ class Platform(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     events = 0
+    black = Path()
     begun = datetime.now(UTC)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  its name in the library
@@ -28,7 +33,7 @@ class Platform(BaseHTTPRequestHandler):
         if parts[-1] == "qos":
             asker = self.headers.get("Authorization", "")[-1:]
             sys.stdout.write(f"{time.monotonic():.3f} {parts[-2]} {asker}\n")
-            answer: dict[str, Any] = {"data": samples()}
+            answer: dict[str, Any] = {"data": samples(parts[-2])}
         else:
             answer = page(self.path)
         body = json.dumps(answer).encode()
@@ -55,13 +60,14 @@ def event(index: int) -> dict[str, Any]:
     return {"id": f"e{index}", "name": f"Show {index}", "type": "one-time", "reconnect_window": 600, "stream": stream}
 
 
-def samples() -> list[dict[str, Any]]:
-    """The last twenty seconds of a steady signal."""
+def samples(event_id: str) -> list[dict[str, Any]]:
+    """The last twenty seconds of a steady signal, or of none."""
     now = int(time.time())
+    is_black = event_id in Platform.black.read_text(encoding="utf-8").split()
     return [
         {
             "time": datetime.fromtimestamp(second, UTC).isoformat(),
-            "bitrate_video": 4_500_000,
+            "bitrate_video": 0 if is_black else 4_500_000,
             "bitrate_audio": 128_000,
             "frame_rate": 30,
             "status": 0,
@@ -71,7 +77,7 @@ def samples() -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    Platform.events = int(sys.argv[1])
+    Platform.events, Platform.black = int(sys.argv[1]), Path(sys.argv[2])
     server = ThreadingHTTPServer(("127.0.0.1", 0), Platform)
     print(server.server_port, flush=True)  # noqa: T201  for who started it
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]

@@ -261,6 +261,25 @@ async def test_what_is_not_fit_for_leases_is_said(join: Join, redis_server: Redi
     assert "set `maxmemory-policy noeviction`" in policy
 
 
+async def test_a_user_of_few_rights_is_enough(redis_server: RedisServer) -> None:
+    """As engine.md, "Safety", has it; such a user may not ask for the policy, and nothing is said of it."""
+    rules = ["+@all", "-@dangerous", "+info"]
+    with Redis.from_url(redis_server.address) as client:
+        client.acl_setuser("livedeck", enabled=True, passwords=["+password"], keys=["livedeck:*"], commands=rules)
+    store = SharedStore(f"unix://livedeck:password@{redis_server.socket}", "workspace", "a")
+    assert await store.faults() == []
+    await claim(store, "a")
+    epochs = (await claim(store, "a")).epochs
+    assert await store.publish([("event-1", epochs["event-1"], "body")]) == ()
+    await store.say({"1": "row"})
+    await store.hold_back(1)
+    await store.read(0.01)
+    await store.release()
+    await store.close()
+    with pytest.raises(SharedStoreError, match="Redis: "):
+        await SharedStore(f"unix://livedeck:wrong@{redis_server.socket}", "workspace", "a").time_ms()
+
+
 @pytest.mark.parametrize("address", ["redis://redis.example:6379", "redis://10.0.0.1", "http://127.0.0.1", "localhost"])
 def test_an_address_over_which_all_travels_in_clear_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match=r"rediss://|use rediss"):

@@ -35,13 +35,17 @@ from livedeck.notify import (
 
 _LIVES = TypeAdapter(tuple[Life, ...])
 _SPOOLED = TypeAdapter(Spooled)
+_IN_MEMORY = "; who is told is kept in memory until it is back"
 
 
 class SharedSpool:
-    """`desk_epoch`: of the lease of the desk, None where another one holds it. One thread at a time."""
+    """`desk_epoch`: of the lease of the desk, None where another one holds it; `is_apart`: whether Redis is known to be
+    away, so that nothing waits for it. One thread at a time."""
 
-    def __init__(self, desk: SharedDesk, desk_epoch: Callable[[], int | None]) -> None:
-        self._desk, self._desk_epoch = desk, desk_epoch
+    def __init__(
+        self, desk: SharedDesk, desk_epoch: Callable[[], int | None], is_apart: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._desk, self._desk_epoch, self._is_apart = desk, desk_epoch, is_apart
         self._revision = 0
         self._kept: State | None = None
         self._kept_at = datetime.min.replace(tzinfo=UTC)
@@ -57,7 +61,7 @@ class SharedSpool:
 
     def state(self, now: datetime) -> State:
         """What the last one that told knew. Raises SpoolError."""
-        with _named():
+        with self._named():
             text, self._revision = self._desk.state()
             messages = self._messages()
         self._kept = None
@@ -101,7 +105,7 @@ class SharedSpool:
         }
         bodies = {message.key: _encode(Spooled(replace(message, at=message.at + ahead))) for message in messages}
         self._revision += 1
-        with _named():
+        with self._named():
             is_kept = self._desk.keep(
                 self._epoch(), self._revision, json.dumps(values), bodies | dict.fromkeys(withdrawn, "")
             )
@@ -111,14 +115,14 @@ class SharedSpool:
 
     def may_send(self, key: str) -> bool:
         """Whether that message still waits, and this collector still holds the desk. Raises SpoolError."""
-        with _named():
+        with self._named():
             text = self._desk.message(key)
             is_ours = self._desk.mark(self._epoch(), {})
         return is_ours and (not text or _decode(text).state == WAITING)
 
     def mark(self, key: str, state: str, tries: int, answer: str) -> None:
         """Write what became of a message. Raises SpoolError, NotOnDutyError."""
-        with _named():
+        with self._named():
             text = self._desk.message(key)
             if text:
                 spooled = Spooled(_decode(text).message, state, tries, answer)
@@ -127,7 +131,7 @@ class SharedSpool:
     def forget_old(self, now: datetime) -> None:
         """Let go of what was sent or given up long ago. Raises SpoolError, NotOnDutyError."""
         kept = {SENT: KEPT, DEAD: DEAD_KEPT}
-        with _named():
+        with self._named():
             old = [
                 spooled.message.key
                 for spooled in self._messages()
@@ -138,7 +142,7 @@ class SharedSpool:
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Those in that state, the oldest first. Raises SpoolError."""
-        with _named():
+        with self._named():
             found = [spooled for spooled in self._messages() if spooled.state == state]
         return tuple(sorted(found, key=lambda spooled: spooled.message.at))
 
@@ -148,6 +152,15 @@ class SharedSpool:
     def _write(self, messages: Mapping[str, str]) -> None:
         if not self._desk.mark(self._epoch(), messages):
             raise NotOnDutyError
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        if self._is_apart():
+            raise SpoolError(f"Redis is away{_IN_MEMORY}")
+        try:
+            yield
+        except SharedStoreError as error:
+            raise SpoolError(f"{error}{_IN_MEMORY}") from error
 
     def _epoch(self) -> int:
         epoch = self._desk_epoch()
@@ -176,11 +189,3 @@ def _decode(text: str) -> Spooled:
         return _SPOOLED.validate_json(text)
     except ValueError as error:
         raise SpoolError(f"a message cannot be read: {error}; another version may have written it") from error
-
-
-@contextmanager
-def _named() -> Iterator[None]:
-    try:
-        yield
-    except SharedStoreError as error:
-        raise SpoolError(f"{error}; who is told is kept in memory until it is back") from error

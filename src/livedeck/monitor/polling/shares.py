@@ -94,9 +94,8 @@ class SharedPolls:
         if self._shares is None:
             return schedule
         self._shares.want([str(key) for key in schedule if key != LIST], is_answering=is_answering)
-        is_alone = self._shares.fault.apart_since is not None
         return {
-            key: spec if is_alone or key in {LIST, *focus} or self._shares.holds(str(key)) else self._overdue(spec)
+            key: spec if key in {LIST, *focus} or self._shares.holds(str(key)) else self._overdue(spec)
             for key, spec in schedule.items()
         }
 
