@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -193,15 +194,20 @@ def test_a_demo_with_a_collector_shows_an_attached_deck_and_another_one_attaches
         demo.press("7")
         demo.until("UNREAD")
         attached = {"LIVEDECK_COLLECTOR_URL": url, "LIVEDECK_COLLECTOR_TOKEN_FILE": token_file.partition("=")[2]}
-        with terminal(there, size=(120, 40), **attached) as deck:
+        with ThreadPoolExecutor() as pool, terminal(there, size=(120, 40), **attached) as deck:
+            leaving = pool.submit(demo.ended, 2 * TIMEOUT)  # its terminal is read all the while: else it stands still
             deck.until("RO  ✓ link ok.*✓ collector")
             deck.press("7")
             deck.until("UNREAD")
             deck.press("a")
             deck.until("demo, 0.:.. left")
-            demo.until("demo, 0.:.. left")
+            demo.process.send_signal(signal.SIGSTOP)
+            deck.until("COLLECTOR SILENT since")
+            demo.process.send_signal(signal.SIGCONT)
+            deck.until("✓ link ok")
             deck.press("q")
             assert deck.ended() == 0
-        demo.press("q")
-        assert demo.ended() == 0
+            demo.press("q")
+            assert leaving.result() == 0
+        assert re.search(rb"demo, 0.:.. left", demo.written)
     assert not Path(attached["LIVEDECK_COLLECTOR_TOKEN_FILE"]).exists()

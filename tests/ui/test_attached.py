@@ -102,6 +102,14 @@ async def test_one_key_polls_alone_and_goes_back_and_the_banner_names_it() -> No
         assert "polls alone" not in text_of(deck)
 
 
+async def test_leaving_asks_while_an_answer_is_not_shared() -> None:
+    async with running((120, 40)) as (deck, pilot):
+        await give(deck, pilot, alone(known(deck)))
+        await act(pilot, "app.quit")
+        assert "Leave before what was answered here is shared?" in text_of(deck)
+        assert "RECONNECTING: answered here, while collector.example is silent." in " ".join(text_of(deck).split())
+
+
 async def test_what_became_of_answers_made_alone_is_told() -> None:
     told = ("NO_INGEST: what was answered here was not taken: this is another fault",)
     async with still_deck() as deck:

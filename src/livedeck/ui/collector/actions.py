@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from livedeck.monitor import AlarmRefused, AttachedFeed, Severity
-from livedeck.ui.shell.context import Action, Feature, HelpGroup
+from livedeck.text.segments import StyleRole
+from livedeck.text.values import safe
+from livedeck.ui.shell.context import Action, Feature, HelpGroup, Unfinished
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
@@ -30,6 +32,16 @@ def _needs_collector(ctx: Context) -> str:
     )
 
 
+def unfinished(ctx: Context) -> Unfinished | None:
+    """Answers to alarms that only this deck knows: nobody else will hear of them."""
+    attachment = ctx.snapshot.attachment if ctx.snapshot else None
+    if attachment is None or not attachment.unshared:
+        return None
+    kinds = ", ".join(key.kind for key in attachment.unshared)
+    text = f"{kinds}: answered here, while {attachment.host} is silent. Left now, nobody else hears of it."
+    return Unfinished("Leave before what was answered here is shared?", ((safe(text, 400), StyleRole.WARNING),))
+
+
 FEATURE = Feature(
     actions=(
         Action(
@@ -43,4 +55,5 @@ FEATURE = Feature(
         ),
     ),
     help=(HelpGroup("collector", "The collector", 90),),
+    unfinished=unfinished,
 )
