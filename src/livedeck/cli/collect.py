@@ -165,6 +165,7 @@ class Collector:
         return Counted(
             turns=self._turns,
             requests=deepcopy(self._requests),
+            notifications=dict(self._notifier.results),
             spool_messages=self._notifier.waiting,
             spool_since=self._notifier.waiting_since,
             readers=self.hub.readers,

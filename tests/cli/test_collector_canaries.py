@@ -1,0 +1,188 @@
+"""A collector tells no secret: in no answer, change, metric, message or file, whoever asks.
+
+Its platform has a canary in every place for a secret; the address and the secret of its webhook and the token it asks
+the platform with are canaries too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPResponse
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from cli.commands import LIVEDECK, TIMEOUT, called, environment
+from cli.secretive import CANARY, spellings
+from cli.test_canaries import histories, secretive, unpacked
+from livedeck.collector.questions import QUESTIONS
+from notify.sinks import Sink, http_sink
+
+SECRETS = ("token", "hook", "hook-secret", "apprise")
+"""Files that hold one."""
+
+HOOK = f"/hooks/{CANARY}-of-the-hook-31"
+WATCHED = 12.0
+"""Seconds of changes."""
+
+
+def settings(address: str, home: Path, sink: Sink) -> str:
+    """Of a collector that tells by every kind of target that there is here."""
+    for name, text in (("hook", sink.address + HOOK), ("hook-secret", f"{CANARY}-that-signs-64")):
+        (home / name).write_text(text)
+        (home / name).chmod(0o600)
+    targets = f'[notify.targets.ops]\nwebhook_file = "{home}/hook"\nsecret_file = "{home}/hook-secret"\n'
+    routes = '[[notify.routes]]\nto = "ops"\nseverity = "info"\n'
+    if find_spec("apprise"):
+        service = sink.address.replace("http://", f"json://user:{CANARY}-of-apprise-77@")
+        (home / "apprise").write_text(f"{service}/{CANARY}-in-the-path-12")
+        (home / "apprise").chmod(0o600)
+        targets += f'[notify.targets.other]\napprise_file = "{home}/apprise"\n'
+        routes += '[[notify.routes]]\nto = "other"\nseverity = "info"\n'
+    collect = '[collect]\nlisten = "127.0.0.1:0"\n'
+    return f'base_url = "{address}"\ntoken_file = "{home}/token"\n{collect}{targets}{routes}'
+
+
+@contextmanager
+def collecting(home: Path, sink: Sink) -> Iterator[tuple[int, str, list[str]]]:
+    """A collector: its port, a token of a person who may act, and what it has printed in the end."""
+    said: list[str] = []
+    with secretive(home) as address:
+        config = home / "config.toml"
+        config.write_text(settings(address, home, sink))
+        config.chmod(0o600)
+        env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "history.sqlite")}
+        token = called(home, "collect", "token", "add", "anna", "--may", "act", env=env).stdout.strip()
+        with (home / "printed").open("w") as printed, (home / "errors").open("w") as errors:
+            command = [*LIVEDECK, "collect", "--debug"]
+            process = subprocess.Popen(command, env=environment(home, **env), stdout=printed, stderr=errors)
+        try:
+            yield port_of(home / "errors", process), token, said
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(TIMEOUT)
+            said += [(home / "printed").read_text(), (home / "errors").read_text()]
+
+
+def port_of(errors: Path, process: subprocess.Popen[bytes]) -> int:
+    """Where it says that it listens."""
+    while process.poll() is None:
+        if found := re.search(r"http://127\.0\.0\.1:(\d+)/", errors.read_text()):
+            return int(found[1])
+    raise AssertionError(errors.read_text())
+
+
+def request(port: int, method: str, path: str, token: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
+    """Status and everything else that came, headers too, by a client that is not ours."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+    sent = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **headers}
+    connection.request(method, path, None if body is None else json.dumps(body), sent)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, str(answer.headers).encode() + content
+
+
+def listing(port: int, token: str) -> dict[str, Any]:
+    """What is known once there is an alarm that somebody could answer."""
+    until = monotonic() + TIMEOUT
+    while monotonic() < until:
+        status, text = request(port, "GET", "/v1/snapshot", token)
+        found: dict[str, Any] = json.loads(text[text.index(b"{") :]) if status == 200 else {}
+        if found and found["values"]["alarms"]:
+            return found
+    raise AssertionError(f"no alarm after {TIMEOUT} s")
+
+
+def changes(port: int, token: str, after: str) -> bytes:
+    """Some seconds of the stream."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+    connection.request("GET", "/v1/changes", headers={"Authorization": f"Bearer {token}", "Last-Event-ID": after})
+    answer: HTTPResponse = connection.getresponse()
+    assert answer.status == 200
+    text, until = b"", monotonic() + WATCHED
+    while monotonic() < until:
+        text += answer.readline()
+    connection.close()
+    return text
+
+
+def questions(event: str, stream: str) -> Iterator[str]:
+    """The path of each question of the past."""
+    values = {"since": "2020-01-01T00:00:00Z", "until": "2031-01-01T00:00:00Z", "event_id": event, "stream_id": stream}
+    values |= {
+        "video_id": event,
+        "columns": "10",
+        "now": "2026-01-01T00:00:00Z",
+        "streams": json.dumps({event: stream}),
+    }
+    seconds = {"since": "0", "until": "99999999999"}
+    numbers = {"series": seconds, "readings": seconds, "recorded": {**seconds, "newest": "-1"}}
+    for name, question in QUESTIONS.items():
+        given = values | numbers.get(name, {})
+        query = urlencode({key: given[key] for key in question.parameters if key in given})
+        yield f"/v1/history/{name}?{query}"
+
+
+def leaks(found: dict[str, bytes]) -> list[str]:
+    """Where a canary is."""
+    return [place for place, content in found.items() if any(spelling in content for spelling in spellings())]
+
+
+@pytest.mark.slow
+def test_a_collector_tells_no_secret(tmp_path: Path) -> None:
+    found: dict[str, bytes] = {}
+    statuses: dict[str, int] = {}
+    with http_sink() as sink, collecting(tmp_path, sink) as (port, token, said):
+
+        def ask(method: str, path: str, body: Any = None, **headers: str) -> None:
+            statuses[f"{method} {path}"], found[f"{method} {path}"] = request(
+                port, method, path, token, body, **headers
+            )
+
+        known = listing(port, token)
+        event, columns = next((key, found) for key, found in known["samples"].items() if found["t0"])
+        alarm = next(iter(known["values"]["alarms"].values()))
+        key = json.dumps([alarm["event_id"], alarm["kind"], alarm.get("target", "")]).encode()
+        path = f"/v1/alarms/{urlsafe_b64encode(key).decode().rstrip('=')}"
+        seen = {"since": alarm["since"], "severity": alarm["severity"], "stage": alarm.get("stage", 0)}
+        ask("POST", f"{path}/note", {**seen, "text": f"see {sink.address}{HOOK} and {CANARY}-that-signs-64"})
+        ask("POST", f"{path}/acknowledge", seen)
+        ask("POST", f"{path}/acknowledge", {**seen, "surprise": 1})
+        ask("POST", f"/v1/events/{event}/usual", {"surprise": 1})
+        ask("POST", "/v1/poke", {})
+        ask("GET", "/v1/snapshot?samples=300")
+        ask("GET", f"/v1/events/{event}/samples")
+        for question in questions(event, columns["stream"]):
+            ask("GET", question)
+        for page in ("/metrics", "/healthz", "/readyz", "/nowhere"):
+            ask("GET", page)
+        ask("GET", "/v1/snapshot", Host=f"{CANARY}.example")
+        found["changes"] = changes(port, token, known["id"])
+        listing(port, token)
+    found |= {f"message {number}": request.body for number, request in enumerate(sink.received)}
+    found |= {f"printed {number}": text.encode() for number, text in enumerate(said)}
+    files = {
+        str(file): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and file.name not in SECRETS
+    }
+    found |= files | {f"shown in {file}": unpacked(file) for file, _ in histories(files) if "notify" not in file.name}
+    assert leaks(found) == []
+    answered = [path for path, status in statuses.items() if status == 200]
+    refused = {place: found[place] for place, status in statuses.items() if "/v1/history/" in place and status != 200}
+    assert refused == {}
+    assert len([place for place in answered if "/v1/history/" in place]) == len(QUESTIONS)
+    assert f"POST {path}/note" in answered
+    assert b"livedeck_platform_requests_total" in found["GET /metrics"]
+    assert found["changes"].count(b"\ndata: ") > 1
+    assert sink.received
+    assert any(file.endswith(".notify") for file in files)
