@@ -174,7 +174,7 @@ async def program(*arguments: str, home: Path, out: Any = None) -> AsyncIterator
 TOKENS = tuple(f"deck-{number}-{'x' * 30}" for number in range(40))
 
 
-def write_settings(home: Path, platform: int, listen: int) -> None:
+def write_settings(home: Path, platform: int, listen: int, budget: float) -> None:
     """Of a collector of that platform."""
     (home / "token").write_text("token-of-bench")
     (home / "token").chmod(0o600)
@@ -184,6 +184,7 @@ def write_settings(home: Path, platform: int, listen: int) -> None:
     )
     (home / "config.toml").write_text(
         f'base_url = "http://127.0.0.1:{platform}"\ntoken_file = "{home}/token"\nhistory = "{home}/history.sqlite"\n'
+        f"[cadence]\nbudget = {budget}\nat_once = 32\n"
         f'[collect]\nlisten = "127.0.0.1:{listen}"\n{tokens}'
     )
     (home / "config.toml").chmod(0o600)
@@ -220,7 +221,7 @@ async def acknowledge(port: int, alarm: dict[str, Any], readers: Sequence[Reader
     return max(reader.heard_at for reader in readers) - began
 
 
-async def measure(events: int, decks: int, seconds: float) -> None:
+async def measure(events: int, decks: int, seconds: float, budget: float) -> None:
     """A line of the table, by a platform and a collector of its own."""
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))
@@ -229,7 +230,7 @@ async def measure(events: int, decks: int, seconds: float) -> None:
         assert platform.stdout is not None
         platform_port = int(await platform.stdout.readline())
         with_listen = 20_000 + os.getpid() % 20_000
-        write_settings(home, platform_port, with_listen)
+        write_settings(home, platform_port, with_listen, budget)
         arguments = ("-m", "livedeck", "collect")
         collector = await stack.enter_async_context(program(*arguments, home=home, out=(home / "log").open("wb")))
         await settled(with_listen, events)
@@ -274,6 +275,7 @@ def main() -> None:
     parser.add_argument("--events", default="200")
     parser.add_argument("--decks", default="0,1,5,20")
     parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--budget", type=float, default=50.0, help="requests a second; 50 is that of the settings")
     parser.add_argument("--platform", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.platform:
@@ -282,7 +284,7 @@ def main() -> None:
     echo("events decks requests/s   core     MB   p50 s   p99 s   ack s   kB/s/d missed listing kB")
     for events in map(int, options.events.split(",")):
         for decks in map(int, options.decks.split(",")):
-            asyncio.run(measure(events, decks, options.seconds))
+            asyncio.run(measure(events, decks, options.seconds, options.budget))
 
 
 if __name__ == "__main__":
