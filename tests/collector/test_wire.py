@@ -47,6 +47,7 @@ def rounded(rows: Readings) -> list[Reading]:
 def assert_same(held: Held, encoded: Encoded, samples: int) -> None:
     """The same snapshot, with at least so many of the newest samples, and no others."""
     assert held.last.values == sent(encoded.values)
+    assert {*held.samples} <= {state.id for state in encoded.snapshot.events}, "nothing is held of what is gone"
     assert without_samples(held.snapshot) == without_samples(encoded.snapshot)
     for mine, its in zip(held.snapshot.events, encoded.snapshot.events, strict=True):
         known, true = rows_of(mine.qos.readings), rounded(its.qos.readings)
