@@ -38,9 +38,9 @@ WAIT = 20.0
 class Fleet:
     """Collectors by name, before one Redis."""
 
-    def __init__(self, server: RedisServer, *names: str, ttl: float = 15.0) -> None:
+    def __init__(self, server: RedisServer, *names: str, ttl: float, patience: float) -> None:
         self.server = server
-        self.stores = {name: SharedStore(server.address, "workspace", f"{name}/1") for name in names}
+        self.stores = {name: SharedStore(server.address, "workspace", f"{name}/1", patience=patience) for name in names}
         self.engines = {name: Engine(store, CLOCK, ttl) for name, store in self.stores.items()}
 
     async def beat(self, *names: str) -> None:
@@ -66,9 +66,9 @@ class Fleet:
 
 
 @asynccontextmanager
-async def fleet_of(server: RedisServer, *names: str, ttl: float = 15.0) -> AsyncIterator[Fleet]:
-    """These collectors, together."""
-    fleet = Fleet(server, *names, ttl=ttl)
+async def fleet_of(server: RedisServer, *names: str, ttl: float = 15.0, patience: float = 10.0) -> AsyncIterator[Fleet]:
+    """These collectors, together. A machine that is busy with other tests is no Redis that hangs."""
+    fleet = Fleet(server, *names, ttl=ttl, patience=patience)
     try:
         await fleet.beat()
         yield fleet
@@ -190,10 +190,10 @@ async def test_a_redis_that_forgot_leaves_the_desk_with_who_told(mortal_server: 
 
 
 async def test_a_redis_that_hangs_is_away_and_what_was_sent_meanwhile_does_no_harm(mortal_server: RedisServer) -> None:
-    async with fleet_of(mortal_server, "a", "b") as fleet:
+    async with fleet_of(mortal_server, "a", "b", patience=0.5) as fleet:
         mortal_server.hang()
         await asyncio.gather(*(engine.join() for engine in fleet.engines.values()))
-        assert all(engine.fault.reason == "Redis does not answer within 0.5 s" for engine in fleet.engines.values())
+        assert all(engine.fault.reason == "Redis does not answer in time" for engine in fleet.engines.values())
         mortal_server.wake()
         await fleet.beat()
         fleet.assert_shared_out()

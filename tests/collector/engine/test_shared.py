@@ -22,6 +22,8 @@ from livedeck.collector.engine.shared import (
 
 EVENTS = [f"event-{number}" for number in range(40)]
 SPAN = 5000
+PATIENT = 10.0
+"""Seconds: a machine that is busy with other tests is no Redis that hangs."""
 
 Join = Callable[[str], SharedStore]
 
@@ -32,7 +34,7 @@ async def join(redis_server: RedisServer) -> AsyncIterator[Join]:
     async with AsyncExitStack() as stack:
 
         def connect(name: str) -> SharedStore:
-            store = SharedStore(redis_server.address, "workspace", name)
+            store = SharedStore(redis_server.address, "workspace", name, patience=PATIENT)
             stack.push_async_callback(store.close)
             return store
 
@@ -236,7 +238,7 @@ async def test_a_redis_that_hangs_or_is_gone_is_said_within_half_a_second(mortal
     store = SharedStore(mortal_server.address, "workspace", "a")
     await store.time_ms()
     mortal_server.hang()
-    with pytest.raises(SharedStoreError, match=r"does not answer within 0\.5 s"):
+    with pytest.raises(SharedStoreError, match="does not answer in time"):
         await store.say({"1": "row"})
     mortal_server.wake()
     await store.say({"2": "row"})

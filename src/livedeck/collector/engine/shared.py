@@ -137,12 +137,12 @@ _MARK = _Script.read("mark", "leases", "messages")
 
 class SharedStore:
     """The connections of one collector: leases have one of their own, for nothing may hold them up. Every failure is a
-    SharedStoreError, after half a second at most."""
+    SharedStoreError, after `patience` seconds at most."""
 
-    def __init__(self, address: str, workspace: str, worker: str) -> None:
+    def __init__(self, address: str, workspace: str, worker: str, *, patience: float = PATIENCE) -> None:
         check_address(address)
-        self.worker, self._keys = worker, SharedKeys(workspace)
-        self._leases, self._writing, self._reading = (_connect(address) for _ in range(3))
+        self.worker, self._keys, self._patience = worker, SharedKeys(workspace), patience
+        self._leases, self._writing, self._reading = (_connect(address, patience) for _ in range(3))
         self._answers_from, self._rows_from = "", "0"
 
     async def close(self) -> None:
@@ -228,7 +228,7 @@ class SharedStore:
         """Answers are read from now on; what was said is read whole. Raises SharedStoreError."""
         (answers,) = self._keys("answers")
         with _named():
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 newest = await self._reading.xrevrange(answers, count=1)
         self._answers_from = str(newest[0][0]) if newest else "0"
 
@@ -242,7 +242,7 @@ class SharedStore:
         if not self._answers_from:
             await self.listen()
         with _named():
-            async with asyncio.timeout(seconds + PATIENCE):
+            async with asyncio.timeout(seconds + self._patience):
                 found = await self._reading.xread(
                     {answers_key: self._answers_from, rows_key: self._rows_from},
                     count=_READ,
@@ -266,7 +266,7 @@ class SharedStore:
 
     async def _run(self, client: Redis, script: _Script, *values: object) -> Any:
         with _named():
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 return await client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
 
 
@@ -328,13 +328,13 @@ class SharedDesk:
             return self._client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
 
 
-def _connect(address: str) -> Redis:
+def _connect(address: str, patience: float) -> Redis:
     """One connection, and no retries: those of the library would hide for long that Redis is away."""
     pool = BlockingConnectionPool.from_url(
         address,
         max_connections=1,
-        timeout=PATIENCE,
-        socket_connect_timeout=PATIENCE,
+        timeout=patience,
+        socket_connect_timeout=patience,
         socket_timeout=None,
         retry=Retry(NoBackoff(), 0),
         decode_responses=True,
@@ -356,6 +356,6 @@ def _named() -> Iterator[None]:
     try:
         yield
     except TimeoutError:
-        raise SharedStoreError(f"Redis does not answer within {PATIENCE:g} s") from None
+        raise SharedStoreError("Redis does not answer in time") from None
     except (RedisError, OSError) as error:
         raise SharedStoreError(f"Redis: {masked_line(error, 120)}") from error
