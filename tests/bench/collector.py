@@ -1,12 +1,13 @@
 """One collector for many decks, and as events grow (performance.md, "Collector").
 
     PYTHONPATH=src:tests python tests/bench/collector.py [--events 200] [--decks 0,1,5,20] [--seconds 30]
-    PYTHONPATH=src:tests python tests/bench/collector.py --events 10,100,1000,3000 --decks 1
+    PYTHONPATH=src:tests python tests/bench/collector.py --events 10,100,1000,3000 --collectors 1,2,4 --decks 1
 
 Platform, collector and decks are processes of their own on this machine, and share its cores: compare the rows of one
 run. A platform of literal JSON counts the requests that come to it; a deck is a raw socket that reads the stream of
 changes and keeps nothing. The delay is that from the time of a sample, when the platform first has it, to the reader:
-half the pause between two asks of an event is the least that it can be. The last line is a deck that polls by itself.
+half the pause between two asks of an event is the least that it can be. Several collectors need redis-server; what
+they take is added up.
 """
 
 from __future__ import annotations
@@ -159,6 +160,28 @@ def memory(pid: int) -> float:
 
 
 @asynccontextmanager
+async def redis_server(folder: Path) -> AsyncIterator[str]:
+    """A Redis of its own; its address."""
+    command = (
+        "redis-server",
+        "--port",
+        "0",
+        "--unixsocket",
+        str(folder / "r.sock"),
+        "--save",
+        "",
+        "--dir",
+        str(folder),
+    )
+    process = await asyncio.create_subprocess_exec(*command, "--appendonly", "yes", stdout=asyncio.subprocess.DEVNULL)
+    try:
+        yield f"unix://{folder}/r.sock"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@asynccontextmanager
 async def program(*arguments: str, home: Path, out: Any = None) -> AsyncIterator[asyncio.subprocess.Process]:
     """A process of this Python, ended with the block."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", ""), "HOME": str(home)}
@@ -174,8 +197,12 @@ async def program(*arguments: str, home: Path, out: Any = None) -> AsyncIterator
 TOKENS = tuple(f"deck-{number}-{'x' * 30}" for number in range(40))
 
 
-def write_settings(home: Path, platform: int, listen: int, budget: float) -> None:
-    """Of a collector of that platform."""
+def write_settings(home: Path, platform: int, listen: int, budget: float, redis: str = "") -> None:
+    """Of a collector of that platform; of one of several where there is a Redis."""
+    home.mkdir(exist_ok=True)
+    (home / "redis").write_text(redis)
+    (home / "redis").chmod(0o600)
+    engine = f'[engine]\nredis_url_file = "{home}/redis"\nname = "{home.name}"\n' if redis else ""
     (home / "token").write_text("token-of-bench")
     (home / "token").chmod(0o600)
     tokens = "".join(
@@ -184,7 +211,7 @@ def write_settings(home: Path, platform: int, listen: int, budget: float) -> Non
     )
     (home / "config.toml").write_text(
         f'base_url = "http://127.0.0.1:{platform}"\ntoken_file = "{home}/token"\nhistory = "{home}/history.sqlite"\n'
-        f"[cadence]\nbudget = {budget}\nat_once = 32\n"
+        f"[cadence]\nbudget = {budget}\nat_once = 32\n{engine}"
         f'[collect]\nlisten = "127.0.0.1:{listen}"\n{tokens}'
     )
     (home / "config.toml").chmod(0o600)
@@ -221,7 +248,7 @@ async def acknowledge(port: int, alarm: dict[str, Any], readers: Sequence[Reader
     return max(reader.heard_at for reader in readers) - began
 
 
-async def measure(events: int, decks: int, seconds: float, budget: float) -> None:
+async def measure(events: int, collectors: int, decks: int, seconds: float, budget: float) -> None:
     """A line of the table, by a platform and a collector of its own."""
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))
@@ -230,16 +257,21 @@ async def measure(events: int, decks: int, seconds: float, budget: float) -> Non
         assert platform.stdout is not None
         platform_port = int(await platform.stdout.readline())
         with_listen = 20_000 + os.getpid() % 20_000
-        write_settings(home, platform_port, with_listen, budget)
-        arguments = ("-m", "livedeck", "collect")
-        collector = await stack.enter_async_context(program(*arguments, home=home, out=(home / "log").open("wb")))
+        redis = await stack.enter_async_context(redis_server(home)) if collectors > 1 else ""
+        running = []
+        for number in range(collectors):
+            place = home / f"collector-{number}"
+            write_settings(place, platform_port, with_listen + number, budget, redis)
+            run = program("-m", "livedeck", "collect", home=place, out=(place / "log").open("wb"))
+            running.append(await stack.enter_async_context(run))
         await settled(with_listen, events)
         size = len(await get(with_listen, "/v1/snapshot", TOKENS[0]))
-        row = await watch(collector.pid, platform_port, with_listen, decks, seconds)
-        echo(f"{events:>6} {row} {size / 1024:>9.0f}")
+        pids = [process.pid for process in running]
+        row = await watch(pids, platform_port, with_listen, decks, seconds)
+        echo(f"{events:>6} {collectors:>10} {row} {size / 1024:>9.0f}")
 
 
-async def watch(pid: int, platform: int, port: int, decks: int, seconds: float) -> str:
+async def watch(pids: Sequence[int], platform: int, port: int, decks: int, seconds: float) -> str:
     """What so many decks cost in those seconds."""
     listing = await settled(port, 0)
     readers = [Reader(times_delays=number == 0) for number in range(max(decks, 1))]
@@ -249,12 +281,12 @@ async def watch(pid: int, platform: int, port: int, decks: int, seconds: float) 
             group.create_task(reader.read(port, TOKENS[number // A_TOKEN], listing["id"]))
             for number, reader in enumerate(used[:decks])
         ]
-        asked, spent, began = int(await get(platform, "/counted")), processor(pid), monotonic()
+        asked, spent, began = int(await get(platform, "/counted")), sum(map(processor, pids)), monotonic()
         for reader in used:
             reader.received = 0
         await asyncio.sleep(seconds)
         passed = monotonic() - began
-        asked, spent = int(await get(platform, "/counted")) - asked, processor(pid) - spent
+        asked, spent = int(await get(platform, "/counted")) - asked, sum(map(processor, pids)) - spent
         received = max(reader.received for reader in used)
         alarms = [alarm for alarm in listing["values"]["alarms"].values() if alarm.get("needs_ack", True)]
         told = await acknowledge(port, alarms[0], readers[:decks]) if alarms and decks else 0.0
@@ -263,8 +295,9 @@ async def watch(pid: int, platform: int, port: int, decks: int, seconds: float) 
     delays = readers[0].delays
     p50, p99 = (quantiles(delays, n=100)[at] for at in (49, 98)) if len(delays) > 1 else (0.0, 0.0)
     missed = sum(reader.missed for reader in readers)
+    held = sum(map(memory, pids))
     return (
-        f"{decks:>5} {asked / passed:>10.1f} {100 * spent / passed:>6.1f} % {memory(pid):>6.0f} {p50:>7.2f} {p99:>7.2f}"
+        f"{decks:>5} {asked / passed:>10.1f} {100 * spent / passed:>6.1f} % {held:>6.0f} {p50:>7.2f} {p99:>7.2f}"
         f" {told:>7.2f} {received / passed / 1024:>8.1f} {missed:>6}"
     )
 
@@ -273,6 +306,7 @@ def main() -> None:
     """Parse what is asked, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", default="200")
+    parser.add_argument("--collectors", default="1")
     parser.add_argument("--decks", default="0,1,5,20")
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--budget", type=float, default=50.0, help="requests a second; 50 is that of the settings")
@@ -281,10 +315,11 @@ def main() -> None:
     if options.platform:
         asyncio.run(serve_platform(options.platform))
         return
-    echo("events decks requests/s   core     MB   p50 s   p99 s   ack s   kB/s/d missed listing kB")
+    echo("events collectors decks requests/s   core     MB   p50 s   p99 s   ack s   kB/s/d missed listing kB")
     for events in map(int, options.events.split(",")):
-        for decks in map(int, options.decks.split(",")):
-            asyncio.run(measure(events, decks, options.seconds, options.budget))
+        for collectors in map(int, options.collectors.split(",")):
+            for decks in map(int, options.decks.split(",")):
+                asyncio.run(measure(events, collectors, decks, options.seconds, options.budget))
 
 
 if __name__ == "__main__":

@@ -162,6 +162,7 @@ class Collector:
 
     def counted(self) -> Counted:
         """What it has counted, as it stands: a thread may take its time with it."""
+        engine = self._others.engine if self._others else None
         return Counted(
             turns=self._turns,
             requests=deepcopy(self._requests),
@@ -170,6 +171,9 @@ class Collector:
             spool_since=self._notifier.waiting_since,
             readers=self.hub.readers,
             beat_at=self.heartbeat.taken_at if self.heartbeat else None,
+            events_owned=engine.held_events if engine else None,
+            is_apart=engine.fault.apart_since is not None if engine else None,
+            writes_refused=engine.refused if engine else None,
         )
 
     def vitals(self) -> Vitals:

@@ -43,7 +43,8 @@ class Engine:
     """The monitor's `Shares`, over a store that may go away at any moment. No poll waits for it.
 
     `join` before the monitor starts; `run` until cancelled; `leave` gives everything back. `ttl`: seconds after which
-    others take over what a dead one held. `forgotten`: how often Redis has lost everything.
+    others take over what a dead one held. `forgotten`: how often Redis has lost everything; `refused`: how many
+    answers were handed out too late, as another one had taken over.
     """
 
     def __init__(self, store: SharedStore, clock: Clock, ttl: float) -> None:
@@ -65,7 +66,7 @@ class Engine:
         self._inbox: dict[str, tuple[str, str]] = {}
         self._rows: list[str] = []
         self._is_listening = False
-        self.forgotten = 0
+        self.forgotten = self.refused = 0
         self._has_outbox, self._has_news, self._hurry = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     # What the monitor sees of it
@@ -74,6 +75,11 @@ class Engine:
     def part(self) -> float:
         """Of the request budget that is this collector's."""
         return 1.0 / max(1, len(self._workers))
+
+    @property
+    def held_events(self) -> int:
+        """How many events this one asks for, for all."""
+        return len(self._epochs.keys() - {DESK})
 
     @property
     def fault(self) -> SharingFault:
@@ -272,6 +278,7 @@ class Engine:
             batch = [(event_id, *self._outbox.pop(event_id)) for event_id in events]
             for event_id in await self._store.publish(batch):
                 self._epochs.pop(event_id, None)
+                self.refused += 1
                 self._hurry.set()
 
     async def _read(self) -> None:
