@@ -52,10 +52,16 @@ class Follower:
         self._id = ""
         self._hurry, self._is_listed_only = asyncio.Event(), False
         self.held: Held | None = None
-        self.state, self.since = AttachmentState.LISTING, clock.monotonic()
+        self._began = clock.monotonic()
+        self.state, self.since = AttachmentState.LISTING, self._began
         self.heard: float | None = None
         self.reason, self.is_refused, self.failures = "", False, 0
         self.next_try = -inf  # monotonic s, while it waits
+
+    @property
+    def quiet_since(self) -> float:
+        """When anything came last, or this began where nothing has (monotonic s)."""
+        return self._began if self.heard is None else self.heard
 
     async def follow(self) -> None:
         """For ever."""

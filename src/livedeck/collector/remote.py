@@ -4,7 +4,7 @@ deck")."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -22,6 +22,7 @@ from livedeck.collector.remote_clock import RemoteClock
 from livedeck.collector.wire import Held
 from livedeck.monitor import (
     Alarm,
+    AlarmAnswer,
     AlarmChange,
     AlarmCommand,
     AlarmKey,
@@ -39,6 +40,7 @@ from livedeck.monitor import (
     Monitor,
     Profile,
     ResourceKey,
+    RuleChange,
     Shown,
     Snapshot,
     Thresholds,
@@ -78,11 +80,17 @@ _log = structlog.get_logger("livedeck.collector")
 class _News:
     """What happened since the last snapshot that was given out."""
 
-    changes: tuple[Any, ...] = ()
-    answers: tuple[Any, ...] = ()
-    rule_changes: tuple[Any, ...] = ()
+    changes: tuple[AlarmChange, ...] = ()
+    answers: tuple[AlarmAnswer, ...] = ()
+    rule_changes: tuple[RuleChange, ...] = ()
     bells: tuple[AlarmKey, ...] = ()
     told: tuple[str, ...] = ()
+
+    def add(self, snapshot: Snapshot) -> None:
+        """What that one says besides, but for what rings."""
+        self.changes += snapshot.changes
+        self.answers += snapshot.answers
+        self.rule_changes += snapshot.rule_changes
 
 
 class Remote:
@@ -110,7 +118,6 @@ class Remote:
         self._link, self._find_video = link, find_video
         self._make_monitor, self._polls_alone = make_monitor, polls_alone
         self._follower = Follower(link, self.clock, self._take, random)
-        self._began = clock.monotonic()
         self._own = AlarmEngine(Thresholds())
         self._is_report = False
         self._news, self._changed = _News(told=() if find_video else (_READ_ONLY,)), asyncio.Event()
@@ -136,7 +143,7 @@ class Remote:
             self._start(work)
         try:
             last = self._compose()
-            yield last
+            yield last  # nothing is known yet
             while True:
                 await self._wait()
                 await self._turn()
@@ -145,19 +152,24 @@ class Remote:
                 snapshot = self._compose()
                 if is_news or snapshot.attachment != last.attachment or snapshot.changes or snapshot.bells:
                     last = snapshot
-                    yield snapshot
+                    yield self._numbered(snapshot)
         finally:
             tasks = tuple(self._tasks)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
+    def _numbered(self, snapshot: Snapshot) -> Snapshot:
+        """As it is given out: the first in which anything is known is number one."""
+        self._seq += bool(self._seq or self._follower.held or self._alone_last)
+        return replace(snapshot, seq=self._seq)
+
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
         """The first snapshot that is worth reporting, after `timeout` seconds at most: what the collector knows, or
         that it cannot be asked."""
         self._is_report = True
         await wait_first(self._follower.list_once(), self.clock.sleep(timeout))
-        return self._compose()
+        return self._numbered(self._compose())
 
     async def _wait(self) -> None:
         """Until there is news, or time alone may have changed something. Raises what a task of ours has raised."""
@@ -167,37 +179,26 @@ class Remote:
                 self._tasks.discard(task)
                 task.result()
 
-    def _start(self, work: Any) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.add(asyncio.create_task(work))
 
     def _take(self, held: Held, is_listed: bool) -> None:
         """What is held now: what changed since the last time is kept until somebody is told."""
-        snapshot, news = held.snapshot, self._news
-        is_late = self.clock.now() - snapshot.at > _RINGS
-        is_known = self._seen is not None and snapshot.at <= self._seen.at
+        before, self._seen = self._seen, held.snapshot
+        snapshot = held.snapshot
         if is_listed:
-            news.changes += self._changes_unheard(snapshot)
             self._refill()
+        if self._alone:
+            return
+        if is_listed:
+            self._news.changes += _changes_between(before, snapshot)
         else:
-            news.changes += snapshot.changes
-            news.answers += snapshot.answers
-            news.rule_changes += snapshot.rule_changes
-        if not is_late and not (is_listed and is_known):
-            news.bells += snapshot.bells
-        self._seen = snapshot
+            self._news.add(snapshot)
+        is_late = self.clock.now() - snapshot.at > _RINGS
+        has_rung = is_listed and before is not None and snapshot.at <= before.at
+        if not (is_late or has_rung):
+            self._news.bells += snapshot.bells
         self._changed.set()
-
-    def _changes_unheard(self, snapshot: Snapshot) -> tuple[AlarmChange, ...]:
-        """What has become of alarms while nobody listened, as far as they themselves tell."""
-        before = {alarm.key: alarm for alarm in _alarms_of(self._seen)}
-        after = {alarm.key: alarm for alarm in _alarms_of(snapshot)}
-        found = [change_between(before.get(key), alarm, alarm.changed) for key, alarm in after.items()]
-        over = [
-            AlarmChange(snapshot.at, AlarmTransition.CLEARED, _cleared(alarm, snapshot))
-            for key, alarm in before.items()
-            if key not in after and alarm.state is not AlarmState.CLEARED
-        ]
-        return tuple(sorted([*filter(None, found), *over], key=lambda change: change.at))
 
     def _compose(self) -> Snapshot:
         """All that is so now, and what happened since the last time."""
@@ -209,15 +210,15 @@ class Remote:
         elif self._follower.held is not None:
             base = self._follower.held.snapshot
         else:
-            base = Snapshot(0, self.clock.ago(self._began), _connecting(self.clock.ago(self._began)))
+            began = self.clock.ago(self._follower.quiet_since)
+            base = Snapshot(0, began, ConnectionStatus(ConnectionState.CONNECTING, began))
         if silence and alone is None:
             base = self._blind(base, silence)
         own_changes, own_bells = self._own.step(MonitorState((), _well(now), now, silence=silence))
         alarms = urgent_first((*base.alarms, *self._own.ordered(())), base.events)
-        seq, self._seq = self._seq, self._seq + bool(self._follower.held or alone or self._seq)
         return replace(
             base,
-            seq=seq,
+            seq=self._seq,
             at=now if silence else base.at,
             alarms=tuple(alarm for alarm in alarms if alarm.active),
             quiet=(*self._own.inactive(now), *base.quiet),
@@ -231,12 +232,11 @@ class Remote:
     def _silence(self) -> Silence | None:
         """That of the collector: it has said nothing for a while, or it refuses to."""
         follower = self._follower
-        last = self._began if follower.heard is None else follower.heard
-        is_over = self.clock.monotonic() - last >= SILENT_AFTER
+        is_over = self.clock.monotonic() - follower.quiet_since >= SILENT_AFTER
         is_hopeless = self._is_report and follower.held is None
         if not (is_over or follower.is_refused or is_hopeless):
             return None
-        since = self.clock.ago(last)
+        since = self.clock.ago(follower.quiet_since)
         if follower.is_refused or is_hopeless:
             return Silence(since, follower.reason or f"{self._link.host} does not answer in time")
         reason = f": {follower.reason}" if follower.reason else ""
@@ -263,7 +263,7 @@ class Remote:
         if self._alone:
             state, since = AttachmentState.ALONE, self._alone_since
         elif silence:
-            state, since = AttachmentState.SILENT, follower.heard or self._began
+            state, since = AttachmentState.SILENT, follower.quiet_since
         else:
             state, since = follower.state, follower.since
         return Attachment(
@@ -448,8 +448,7 @@ class Remote:
         """Begin to poll alone, or end it, where it is time to."""
         follower, now = self._follower, self.clock.monotonic()
         if self._alone is None:
-            silent_for = now - (self._began if follower.heard is None else follower.heard)
-            is_due = self._polls_alone and silent_for >= ALONE_AFTER
+            is_due = self._polls_alone and now - follower.quiet_since >= ALONE_AFTER
             if self._make_monitor and (self._goes_alone or is_due) and self._silence():
                 self._begin_alone(self._make_monitor())
             self._goes_alone = self._comes_back = False
@@ -474,23 +473,22 @@ class Remote:
                 if snapshot.seq == 0:
                     continue  # nothing was asked yet
                 self._alone_last = snapshot
-                self._news.changes += snapshot.changes
-                self._news.answers += snapshot.answers
-                self._news.rule_changes += snapshot.rule_changes
+                self._news.add(snapshot)
                 self._news.bells += snapshot.bells
                 self._changed.set()
 
     async def _end_alone(self) -> None:
         """Go back: first what was answered meanwhile is shared."""
-        told = await self._share()
+        self._news.told += await self._share()
         if self._unshared:
             return
         if self._alone_task:
             self._tasks.discard(self._alone_task)
             self._alone_task.cancel()
             await asyncio.gather(self._alone_task, return_exceptions=True)
+        if self._alone_last and self._seen:
+            self._news.changes += _changes_between(self._alone_last, self._seen)
         self._alone = self._alone_last = self.clock.source = None
-        self._news.told += told
         self._changed.set()
         _log.warning("attached again")
 
@@ -514,12 +512,21 @@ def _alarms_of(snapshot: Snapshot | None) -> Iterable[Alarm]:
     return (*snapshot.alarms, *snapshot.quiet) if snapshot else ()
 
 
-def _cleared(alarm: Alarm, snapshot: Snapshot) -> Alarm:
-    return replace(alarm, state=AlarmState.CLEARED, present=False, needs_ack=False, changed=snapshot.at)
+def _changes_between(before: Snapshot | None, now: Snapshot) -> tuple[AlarmChange, ...]:
+    """What has become of alarms while nobody listened, as far as they themselves tell."""
+    known = {alarm.key: alarm for alarm in _alarms_of(before)}
+    alarms = {alarm.key: alarm for alarm in _alarms_of(now)}
+    found = [change_between(known.get(key), alarm, alarm.changed) for key, alarm in alarms.items()]
+    over = [
+        AlarmChange(now.at, AlarmTransition.CLEARED, _cleared(alarm, now.at))
+        for key, alarm in known.items()
+        if key not in alarms and alarm.state is not AlarmState.CLEARED
+    ]
+    return tuple(sorted([*filter(None, found), *over], key=lambda change: change.at))
 
 
-def _connecting(since: datetime) -> ConnectionStatus:
-    return ConnectionStatus(ConnectionState.CONNECTING, since)
+def _cleared(alarm: Alarm, at: datetime) -> Alarm:
+    return replace(alarm, state=AlarmState.CLEARED, present=False, needs_ack=False, changed=at)
 
 
 def _well(now: datetime) -> ConnectionStatus:
