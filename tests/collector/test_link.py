@@ -151,13 +151,14 @@ async def test_a_refused_stream_and_a_page_in_its_place_are_told_apart(outgoing:
 
 STREAM = (
     '\ufeff: begin\r\n\r\nid: a-1\r\ndata: {"name":"Größe 試合"}\r\revent: gone\ndata\n\n'
-    "id:a-2\rdata:x\rdata: y\n\nid: a-3\n"
+    "id:a-2\rdata:x\rdata: y\n\ndata: m\r\ndata: n\r\n\r\nid: a-3\n"
 ).encode()
 EVENTS = [
     ServerEvent(None, comment="begin"),
     ServerEvent('{"name":"Größe 試合"}', "message", "a-1"),
     ServerEvent("", "gone", "a-1"),
     ServerEvent("x\ny", "message", "a-2"),
+    ServerEvent("m\nn", "message", "a-2"),
 ]
 
 

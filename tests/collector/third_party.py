@@ -97,7 +97,8 @@ SAMPLES: dict[str, Any] = {
 
 
 class ThirdParty:
-    """What it knows, and how it says it. `clock`: its own. `mishaps`: what goes wrong with the next streams, by name.
+    """What it knows, and how it says it. `clock`: its own. `mishaps`: what goes wrong with the next streams, by name
+    (`gap`: what becomes of alarms is left out).
     `commands`: what is answered to a change, by the path's last part."""
 
     def __init__(self, clock: FastClock, boot: str = "theirs", seed: int = 1) -> None:
@@ -181,11 +182,13 @@ class ThirdParty:
             changed = self._changed
             await self._write(writer, f": {self.boot}-{seq} {round(self.clock.now().timestamp() * 1000)}{end}{end}")
             while seq < self.seq:
-                seq += 2 if mishap == "gap" else 1
+                seq += 1
+                if mishap == "gap" and "alarms" in self.ring[seq]["values"]["in"]:
+                    continue
                 if mishap == "gone":
                     await self._write(writer, f"event: gone{end}data: {{}}{end}{end}")
                     return
-                data = json.dumps(self.ring.get(seq, {}), ensure_ascii=self.random.random() < 0.5)
+                data = json.dumps(self.ring[seq], ensure_ascii=self.random.random() < 0.5)
                 frame = f"retry: 5{end}id: {self.boot}-{seq}{end}data: {data}{end}{end}"
                 if mishap == "half":
                     await self._write(writer, frame[: len(frame) // 2])
