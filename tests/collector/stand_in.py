@@ -94,7 +94,8 @@ async def stand_in(answer: Answer, port: int = 0) -> AsyncIterator[StandIn]:
     finally:
         listener.close()
         server.cut()
-        await asyncio.sleep(0)
+        for _ in range(5):
+            await asyncio.sleep(0)  # what is closed on either side is closed in the turns that follow
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked:

@@ -162,6 +162,12 @@ EVENTS = [
 ]
 
 
+def test_a_stream_reads_the_same_cut_in_two_anywhere() -> None:
+    for cut in range(len(STREAM) + 1):
+        parser = EventParser()
+        assert [event for chunk in (STREAM[:cut], STREAM[cut:]) for event in parser.feed(chunk)] == EVENTS
+
+
 @given(cuts=st.lists(st.integers(0, len(STREAM)), max_size=12))
 def test_a_stream_reads_the_same_wherever_it_is_cut(cuts: list[int]) -> None:
     ends = [0, *sorted(cuts), len(STREAM)]
