@@ -739,6 +739,21 @@ def test_a_restart_keeps_every_state_until_the_platform_has_told_more() -> None:
     assert (again.changes, again.alert_count) == ([], 0)
 
 
+@pytest.mark.parametrize("tally", [BroadcastState.SCHEDULED, BroadcastState.LATE])
+def test_a_start_that_is_late_is_so_over_a_restart_until_its_samples_were_asked_for(tally: BroadcastState) -> None:
+    """Else each restart would tell its end, and then its beginning."""
+    late = replace(state(critical("LATE_START")), phase=Phase(tally, ingest=Ingest(IngestState.NONE)))
+    watcher = Watcher()
+    watcher.look(late)
+    again = Watcher(watcher.engine.alarms.values(), watcher.now)
+    unasked = replace(late, phase=Phase(tally), assessment=replace(late.assessment, findings=()))
+    again.look(unasked, after=5)
+    again.look(late, after=5)
+    assert (again.changes, again.alert_count) == ([], 0)
+    again.look(replace(unasked, phase=late.phase), after=5)
+    assert [change.transition for change in again.changes] == [AlarmTransition.RETURNED]
+
+
 def test_an_unacknowledged_critical_outlives_a_restart_though_its_fault_did_not() -> None:
     watcher = Watcher()
     watcher.look(state(critical()))

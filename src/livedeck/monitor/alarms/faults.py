@@ -33,7 +33,8 @@ _SAME_ROUND = timedelta(seconds=1)
 SAME_OCCURRENCE = timedelta(seconds=2)
 """What began this close is one occurrence: more than a clock's correction moves."""
 
-_MAY_SEND = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN})
+_ASKED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastState.SCHEDULED, BroadcastState.LATE})
+"""Whose samples are asked for: until they were, nothing is known of the encoder."""
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
@@ -161,7 +162,7 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[Alar
 
 def _is_unjudged(event: EventState) -> bool:
     """Whether we cannot ask, or have not been answered since the start."""
-    is_unasked = event.phase.tally in _MAY_SEND and event.phase.ingest.state is IngestState.UNKNOWN
+    is_unasked = event.phase.tally in _ASKED and event.phase.ingest.state is IngestState.UNKNOWN
     return is_unasked or event.assessment.health.grade is Grade.STALE
 
 
