@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,7 @@ from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.ui.kit.dialogs import modal
+from pictures import as_seen
 from ui.deck_stage import PATIENCE
 
 _judged: dict[tuple[bytes, bytes, bytes, bytes, bytes, StreamRules], SignalAnalysis] = {}
@@ -53,12 +53,8 @@ class Picture(SingleFileSnapshotExtension):
     _write_mode = WriteMode.TEXT
 
     def matches(self, *, serialized_data: SerializedData, snapshot_data: SerializedData) -> bool:
-        """Whether they look alike: the names of styles hold a checksum of how the same cells were cut into pieces."""
-        return _without_checksum(serialized_data) == _without_checksum(snapshot_data)
-
-
-def _without_checksum(svg: SerializedData) -> str:
-    return re.sub(r"terminal-\d+-", "terminal-", str(svg))
+        """Whether they look alike."""
+        return as_seen(str(serialized_data)) == as_seen(str(snapshot_data))
 
 
 @pytest.fixture
