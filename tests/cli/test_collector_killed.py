@@ -17,8 +17,8 @@ from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
 from cli.test_collect import settings_of
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Outgoing, Secret
-from livedeck.collector.link import Link
-from livedeck.collector.remote import Remote
+from livedeck.collector.attached.link import Link
+from livedeck.collector.attached.remote import Remote
 from livedeck.monitor import AlarmKey, AlarmState, AttachmentState, ConnectionState, Snapshot
 
 

@@ -19,9 +19,9 @@ from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api, Outgoing, Secret
 from livedeck.collector.access import Access
 from livedeck.collector.app import collector_app
-from livedeck.collector.attached_history import AttachedHistory
+from livedeck.collector.attached.history import AttachedHistory
+from livedeck.collector.attached.link import Link
 from livedeck.collector.hub import Hub
-from livedeck.collector.link import Link
 from livedeck.monitor import History, IngestState, Monitor, Snapshot
 from livedeck.operations.events import CompleteEvent, EventTarget
 from livedeck.operations.executor import Executor

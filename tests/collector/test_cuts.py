@@ -15,10 +15,10 @@ from collector.stand_in import Asked, plain, stand_in
 from collector.third_party import FastClock
 from collector.worlds import TURNS, World
 from livedeck.client import Outgoing, Secret
-from livedeck.collector.follower import Follower
+from livedeck.collector.attached.clock import RemoteClock
+from livedeck.collector.attached.follower import Follower
+from livedeck.collector.attached.link import Link
 from livedeck.collector.hub import Gone, Hub
-from livedeck.collector.link import Link
-from livedeck.collector.remote_clock import RemoteClock
 from livedeck.collector.wire import Held
 
 

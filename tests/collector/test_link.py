@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from collector.stand_in import Asked, plain, saying, stand_in
 from livedeck.client import Misconfigured, Outgoing, Secret
-from livedeck.collector.link import CollectorAwayError, CollectorRefusedError, EventParser, Link, ServerEvent
+from livedeck.collector.attached.link import CollectorAwayError, CollectorRefusedError, EventParser, Link, ServerEvent
 
 TOKEN = "of-the-deck-4711"
 

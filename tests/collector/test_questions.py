@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from collector.attached import Attached
 from golden.player import START
 from livedeck.collector import acts
-from livedeck.collector.link import CollectorError
+from livedeck.collector.attached.link import CollectorError
+from livedeck.collector.attached.reads import RemoteHistory
 from livedeck.collector.past import routes
 from livedeck.collector.questions import QUESTIONS, Question
-from livedeck.collector.remote_history import RemoteHistory
 from livedeck.monitor import (
     ActionRecord,
     AlarmChange,

@@ -13,8 +13,8 @@ import pytest
 from collector.stand_in import StandIn, plain, saying, stand_in
 from collector.third_party import STARTED, FastClock, ThirdParty, look
 from livedeck.client import Api, Outgoing, Secret
-from livedeck.collector.link import Link
-from livedeck.collector.remote import Remote
+from livedeck.collector.attached.link import Link
+from livedeck.collector.attached.remote import Remote
 from livedeck.monitor import (
     AlarmKey,
     AlarmRefused,

@@ -18,8 +18,8 @@ from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key
 from livedeck.text.secrets import register_address
 
 if TYPE_CHECKING:
-    from livedeck.collector.link import Link
-    from livedeck.collector.remote import Remote
+    from livedeck.collector.attached.link import Link
+    from livedeck.collector.attached.remote import Remote
     from livedeck.ui.shell.context import Keymap
 
 
@@ -111,7 +111,7 @@ async def make_history(
     if link is None:
         history = await History.open(settings.history_file(), now, retention_days=settings.retention_days)
     else:
-        from livedeck.collector.attached_history import AttachedHistory
+        from livedeck.collector.attached.history import AttachedHistory
 
         attached = await AttachedHistory.open(settings.history_file(), now, retention_days=settings.retention_days)
         attached.link, history = link, attached
@@ -132,7 +132,7 @@ async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
 
 async def _make_link(settings: Settings, stack: AsyncExitStack) -> Link:
     """The way to the collector, closed with the stack. Raises SettingsError, Misconfigured."""
-    from livedeck.collector.link import Link
+    from livedeck.collector.attached.link import Link
 
     outgoing = await stack.enter_async_context(make_outgoing(settings))
     return Link(outgoing, settings.collector_urls, Secret(read_collector_token(settings)))
@@ -210,8 +210,8 @@ async def open_watch(
 async def _attach(
     settings: Settings, stack: AsyncExitStack, *, keeps_history: bool, limits_source: LimitsSource | None
 ) -> Watch:
-    from livedeck.collector.remote import Remote
-    from livedeck.collector.remote_history import RemoteHistory
+    from livedeck.collector.attached.reads import RemoteHistory
+    from livedeck.collector.attached.remote import Remote
 
     link = await _make_link(settings, stack)
     has_token = bool(settings.base_url and settings.token_sources)

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import structlog
 
-from livedeck.collector.link import CollectorError, CollectorRefusedError, Link, ServerEvent
-from livedeck.collector.remote_clock import RemoteClock
+from livedeck.collector.attached.clock import RemoteClock
+from livedeck.collector.attached.link import CollectorError, CollectorRefusedError, Link, ServerEvent
 from livedeck.collector.wire import LISTED_SAMPLES, Held, UnknownSchemaError
 from livedeck.monitor import AttachmentState, ConnectionState
 from livedeck.monitor.polling.poller import wait_first

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
 
-from livedeck.collector.link import CollectorError
+from livedeck.collector.attached.link import CollectorError
 from livedeck.collector.questions import QUESTIONS
 from livedeck.monitor import HistoryReads
 

@@ -15,10 +15,10 @@ from uuid import uuid4
 
 import structlog
 
+from livedeck.collector.attached.clock import RemoteClock
+from livedeck.collector.attached.follower import Follower
+from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
 from livedeck.collector.commands import request_of
-from livedeck.collector.follower import Follower
-from livedeck.collector.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
-from livedeck.collector.remote_clock import RemoteClock
 from livedeck.collector.wire import Held
 from livedeck.monitor import (
     Alarm,

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from pydantic import TypeAdapter
 
-from livedeck.collector.link import CollectorError, Link
+from livedeck.collector.attached.link import CollectorError, Link
 from livedeck.monitor import ActionRecord, History, IntentRecord, Marker
 
 _PATIENCE = 2.0
