@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 
 import httpcore
@@ -87,13 +88,26 @@ async def _connect(stream: _AsyncioStream, addresses: Sequence[str], port: int, 
     for number, address in enumerate(addresses, 1):
         try:
             await asyncio.get_running_loop().create_connection(
-                lambda: stream, address, port, local_addr=local, happy_eyeballs_delay=0.25
+                lambda: stream,
+                address,
+                port,
+                local_addr=local,
+                happy_eyeballs_delay=None if _is_numeric(address) else 0.25,  # a race that is cancelled drops a socket
             )
         except OSError:
             if number == len(addresses):
                 raise
         else:
             return
+
+
+def _is_numeric(address: str) -> bool:
+    """Whether it is an address and no name, which may have several."""
+    try:
+        ip_address(address.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
