@@ -188,6 +188,18 @@ async def test_a_peer_that_never_ends_its_request_is_cut(beginning: bytes, monke
         writer.close()
 
 
+async def test_a_peer_that_never_ends_its_body_is_cut_though_it_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "HEAD_SECONDS", 0)
+    async with served() as outlet, asyncio.timeout(30):
+        reader, writer = await asyncio.open_connection("127.0.0.1", outlet.port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+        with contextlib.suppress(ConnectionResetError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"x")
+            await reader.read()
+        writer.close()
+
+
 async def test_a_peer_that_never_reads_gives_its_place_back(known: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "SENDING_SECONDS", 0)
     monkeypatch.setattr(http_server, "SEND_BUFFER", 4096)

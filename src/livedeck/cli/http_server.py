@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from livedeck.cli.exposure import Exposure
 
 HEAD_SECONDS, SENDING_SECONDS = 10, 30
-"""How long a peer may take for the head of a request, and to take any of what it is sent."""
+"""How long a peer may take for the head of a request, and for its body, and to take any of what it is sent."""
 
 SEND_BUFFER = 256 * 1024
 """Bytes that the system keeps for a peer that takes nothing; by itself it keeps up to 4 MB of each."""
@@ -77,6 +77,10 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
+_ASKING = (h11.IDLE, h11.SEND_BODY)
+"""States of a peer that has not ended its request; answered or not."""
+
+
 class _Connection(H11Protocol):
     """HTTP by h11, cut where the peer neither asks nor takes what it asked for."""
 
@@ -86,7 +90,7 @@ class _Connection(H11Protocol):
     def end_overdue(self, now: float) -> None:
         """Cut it where the peer has owed us the same for too long; uvicorn sees to what is idle between requests."""
         unsent = self.transport.get_write_buffer_size()
-        is_asking = self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None
+        is_asking = self.conn.their_state in _ASKING and self.timeout_keep_alive_task is None
         owed = (self.cycle, unsent) if unsent or is_asking else ()
         if owed != self._owed:
             self._owed, self._owed_since = owed, now
