@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -164,7 +165,13 @@ async def test_shelf_service_and_note_reach_all(room: Room) -> None:
 async def test_an_alarm_that_is_not_there_is_gone(room: Room) -> None:
     answered = await room.anna.command(replace(room.command(AnswerKind.ACKNOWLEDGE), key=AlarmKey("no", "BLACKOUT")))
     assert (answered.status, answered.body["error"]) == (404, "gone")
-    for path in ("/v1/alarms/nonsense/acknowledge", f"/v1/alarms/{key_text(KEY)}/silence"):
+    halves, nested = key_text(AlarmKey("\ud800", "\ud800")), urlsafe_b64encode(b"[" * 30_000).decode()
+    for path in (
+        "/v1/alarms/nonsense/acknowledge",
+        f"/v1/alarms/{key_text(KEY)}/silence",
+        f"/v1/alarms/{halves}/acknowledge",
+        f"/v1/alarms/{nested}/acknowledge",
+    ):
         assert (await room.anna.post(path)).status == 404
 
 

@@ -90,7 +90,8 @@ def parse_key(text: str) -> AlarmKey | None:
     """Back; None where it is none."""
     try:
         names = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except ValueError:
+        json.dumps(names, ensure_ascii=False).encode()  # halves of a character cannot be answered with
+    except (ValueError, RecursionError):
         return None
     is_key = isinstance(names, list) and len(names) == 3 and all(isinstance(name, str) for name in names)
     return AlarmKey(*names) if is_key else None
