@@ -99,7 +99,7 @@ SAMPLES: dict[str, Any] = {
 class ThirdParty:
     """What it knows, and how it says it. `clock`: its own. `mishaps`: what goes wrong with the next streams, by name
     (`gap`: what becomes of alarms is left out).
-    `commands`: what is answered to a change, by the path's last part."""
+    `commands`: what is answered to a change, by the path's last part; `listed`: what is otherwise in a listing."""
 
     def __init__(self, clock: FastClock, boot: str = "theirs", seed: int = 1) -> None:
         self.clock, self.boot, self.random = clock, boot, Random(seed)
@@ -108,6 +108,7 @@ class ThirdParty:
         self.ring: dict[int, dict[str, Any]] = {}
         self.mishaps: list[str] = []
         self.commands: dict[str, bytes] = {}
+        self.listed: dict[str, Any] = {}
         self.schema: int = 1
         self.speaks = asyncio.Event()
         self.speaks.set()
@@ -163,6 +164,7 @@ class ThirdParty:
             "now": now,
             "values": self.values,
             "samples": self.samples,
+            **self.listed,
         }
 
     async def _stream(self, after: str, writer: asyncio.StreamWriter) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
@@ -27,6 +28,9 @@ _GIVE_UP = 2
 """Failed tries after which a report is made without the collector."""
 
 _GONE = 410
+
+_PLACE = re.compile(r"[A-Za-z0-9_.-]{1,64}-[0-9]{1,18}")
+_TIME = re.compile(r"[0-9]{1,14}")  # epoch ms
 
 _log = structlog.get_logger("livedeck.collector")
 
@@ -113,8 +117,10 @@ class Follower:
 
     async def _list(self) -> None:
         listing = await self._link.get("/v1/snapshot", f"samples={LISTED_SAMPLES}")
-        held = await asyncio.to_thread(Held.listed, listing)
-        self.held, self._id, self._is_listed_only = held, str(listing["id"]), True
+        held, place = await asyncio.to_thread(Held.listed, listing), str(listing.get("id", ""))
+        if not _PLACE.fullmatch(place):
+            raise UnreadableSnapshotError("its listing has no id to go on from")
+        self.held, self._id, self._is_listed_only = held, place, True
         self._measure(str(listing.get("now", "")))
         self._take(held, True)
 
@@ -152,7 +158,7 @@ class Follower:
 
     def _measure(self, milliseconds: str) -> None:
         self.heard = self._clock.monotonic()
-        if milliseconds.isdecimal():
+        if _TIME.fullmatch(milliseconds):
             self._clock.take(int(milliseconds))
 
     def _settle(self) -> None:
