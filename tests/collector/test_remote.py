@@ -28,6 +28,7 @@ from livedeck.monitor import (
     Snapshot,
 )
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.times import parse_timestamp
 from monitor.stage import Stage, at, event
 
 NO_INGEST = AlarmKey("e1", "NO_INGEST")
@@ -194,6 +195,25 @@ async def test_a_collector_that_refuses_is_said_in_its_words_at_once(answer: byt
         assert [alarm.key for alarm in blind.alarms] == [SILENT]
 
 
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({"id": None}, AttachmentState.SILENT),
+        ({"id": "b"}, AttachmentState.SILENT),
+        ({"id": "b-\u0661\r\n"}, AttachmentState.SILENT),
+        ({"now": 10**30}, AttachmentState.WATCHING),
+    ],
+)
+async def test_a_listing_of_no_use_is_said_and_ends_nothing(change: dict[str, Any], state: AttachmentState) -> None:
+    async with attached() as deck:
+        deck.theirs.listed = change
+        seen = await look(
+            deck.snapshots, lambda snapshot: bool(snapshot.attachment and snapshot.attachment.state is state)
+        )
+        assert seen[-1].attachment is not None
+        assert ("no id to go on from" in seen[-1].attachment.reason) is (state is AttachmentState.SILENT)
+
+
 async def test_a_report_waits_for_the_collector_and_says_why_where_there_is_none() -> None:
     async with stand_in(ThirdParty(FastClock()).answer) as server, Outgoing() as outgoing:
         remote = Remote(Link(outgoing, [server.address], Secret("of-a-deck")), FastClock())
@@ -243,13 +263,13 @@ async def test_what_is_looked_at_is_said_again_and_again_and_its_hour_is_fetched
 
 
 @asynccontextmanager
-async def with_platform(**words: Any) -> AsyncIterator[Attached]:
-    """A deck that has a token of its own, before a platform that shows the same event."""
+async def with_platform(ahead: float = 0.0, **words: Any) -> AsyncIterator[Attached]:
+    """A deck that has a token of its own, before a platform that shows the same event. `ahead`: s, as `attached`."""
     clock = FastClock(60.0)
     stage = Stage(clock, event("e1", stream={"id": "s1", "event_id": "e1", "status": "live", "started_at": at(-600)}))
     async with (
         Api(base_url="http://127.0.0.1", token=Secret("of-the-person"), now=clock.now, mount=stage) as api,
-        attached(clock, make_monitor=lambda: Monitor(api, clock), **words) as deck,
+        attached(clock, ahead, make_monitor=lambda: Monitor(api, FastClock(60.0, ahead, clock.began)), **words) as deck,
     ):
         deck.theirs.raise_alarm()
         await look(deck.snapshots, lambda snapshot: bool(snapshot.alarms) and is_watching(snapshot))
@@ -295,6 +315,20 @@ async def test_alone_it_goes_on_from_the_alarms_it_knew_and_shares_its_answers_l
         (body,) = deck.server.bodies("POST", "/acknowledge")
         assert body["severity"] == "critical"
         assert unshared(back[-1]) == ()
+
+
+async def test_what_was_answered_alone_is_dated_by_the_collectors_clock_when_it_is_shared() -> None:
+    async with with_platform(600.0, polls_alone=True) as deck:
+        deck.theirs.speaks.clear()
+        (shown,) = [row for row in (await look(deck.snapshots, is_alone))[-1].alarms if row.key == NO_INGEST]
+        assert await deck.remote.acknowledge(NO_INGEST)
+        deck.theirs.speaks.set()
+        await look(deck.snapshots, is_watching)
+        (body,) = deck.server.bodies("POST", "/acknowledge")
+        meant = parse_timestamp(body["since"])
+        raised = parse_timestamp(deck.theirs.values["alarms"]["e1\x1fNO_INGEST\x1f"]["since"])
+        assert shown.since - raised > timedelta(seconds=500)  # by the clock of the deck
+        assert abs(meant - raised) < timedelta(seconds=10)
 
 
 async def test_what_the_collector_does_not_take_any_more_is_told() -> None:

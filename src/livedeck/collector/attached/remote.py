@@ -127,7 +127,7 @@ class Remote:
         self._alone_last: Snapshot | None = None
         self._alone_task: asyncio.Task[None] | None = None
         self._goes_alone = self._comes_back = False  # as a person has asked for
-        self._alone_since = 0.0
+        self._alone_since, self._alone_ahead = 0.0, timedelta()  # of the collector's clock
         self._unshared: list[AlarmCommand] = []
         self._focus: str | None = None
         self._watched: dict[str, tuple[ResourceKey, ...]] = {}
@@ -368,7 +368,8 @@ class Remote:
             answer = self._own.answer(command, self.clock.now(), on_air=False)
         elif self._alone:
             answer = self._alone.carry_out(command)
-            self._unshared.append(command)
+            shown = command.shown and command.shown._replace(since=command.shown.since - self._alone_ahead)
+            self._unshared.append(replace(command, shown=shown))  # as the collector dates it
         elif silence := self._silence():
             raise AlarmRefused(f"nothing can be answered: {silence.reason}")
         else:
@@ -456,9 +457,9 @@ class Remote:
             await self._end_alone()
 
     def _begin_alone(self, monitor: Monitor) -> None:
-        behind = (monitor.clock.now() - self.clock.now()).total_seconds()
+        self._alone_ahead = monitor.clock.now() - self.clock.now()
         alarms = (alarm for alarm in _alarms_of(self._seen) if alarm.event_id != DECK)
-        monitor.take_over([alarm.moved(behind) for alarm in alarms])
+        monitor.take_over([alarm.moved(self._alone_ahead.total_seconds()) for alarm in alarms])
         self._alone, self._alone_since, self.clock.source = monitor, self.clock.monotonic(), monitor.clock
         monitor.set_focus(self._focus)
         for viewer, keys in self._watched.items():
