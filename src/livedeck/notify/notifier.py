@@ -16,7 +16,7 @@ import structlog
 from livedeck.monitor import Clock, Snapshot
 from livedeck.notify.groups import Board, Outcome, Plan, State, step, withheld
 from livedeck.notify.message import Message
-from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, Spooled, SpoolError
+from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedError, Spooled, SpoolError
 from livedeck.notify.targets import Delivery, Target
 
 MAX_WAIT = 300.0
@@ -48,7 +48,7 @@ _log: Any = structlog.get_logger("livedeck.notify")
 
 class Storage(Protocol):
     """What must not be lost, and who tells. Its calls but `is_on_duty` may wait; one thread at a time. Raises
-    SpoolError, and NotOnDutyError where another process tells by now."""
+    SpoolError, NotOnDutyError where another process tells by now, and OutdatedError where one has told meanwhile."""
 
     @property
     def is_on_duty(self) -> bool:
@@ -164,6 +164,9 @@ class Notifier:
             self._withdrawn.clear()
             self.fault = ""
             await self._mark_late()
+        except OutdatedError:
+            self._go_off_duty()  # it begins anew, if it is to tell
+            return ()
         except NotOnDutyError:
             return ()
         except SpoolError as error:

@@ -66,6 +66,13 @@ class NotOnDutyError(SpoolError):
         super().__init__("another collector tells")
 
 
+class OutdatedError(SpoolError):
+    """Another process has told since this one last looked: what this one knows is old."""
+
+    def __init__(self) -> None:
+        super().__init__("another collector has told meanwhile")
+
+
 @dataclass(frozen=True, slots=True)
 class Spooled:
     """A message and what became of it. `answer`: what its target said last."""

@@ -215,18 +215,19 @@ async def test_only_who_holds_the_desk_keeps_and_marks(join: Join, redis_server:
     await claim(a, events={"@desk": Claim.BY_RANK})
     epoch = (await claim(a, "a", events={"@desk": Claim.BY_RANK})).epochs["@desk"]
     at_a, at_b = (SharedDesk(redis_server.address, "workspace", name) for name in "ab")
-    assert at_a.keep(epoch, 1, "state 1", {"k": "message"})
-    assert at_a.keep(epoch, 3, "state 3", {"k": "another"})
-    assert not at_a.keep(epoch, 2, "state 2", {})  # a Redis that hung has carried it out too late
-    assert not at_b.keep(epoch, 9, "forged", {})
-    assert (at_b.state(), at_b.messages()) == (("state 3", 3), {"k": "message"})
+    assert at_a.keep(epoch, 0, 1, "state 1", {"k": "message"})
+    assert at_a.keep(epoch, 0, 3, "state 3", {"k": "another"})
+    assert not at_a.keep(epoch, epoch, 2, "state 2", {})  # a Redis that hung has carried it out too late
+    assert not at_b.keep(epoch, epoch, 9, "forged", {})
+    assert (at_b.state(), at_b.messages()) == (("state 3", 3, epoch), {"k": "message"})
     await a.release()
-    assert not at_a.keep(epoch, 4, "stale", {})
+    assert not at_a.keep(epoch, epoch, 4, "stale", {})
     assert not at_a.mark(epoch, {"k": "sent"})
     await claim(b, events={"@desk": Claim.BY_RANK})
-    epoch = (await claim(b, "b", events={"@desk": Claim.BY_RANK})).epochs["@desk"]
+    before, epoch = epoch, (await claim(b, "b", events={"@desk": Claim.BY_RANK})).epochs["@desk"]
     assert at_b.mark(epoch, {"k": "sent"})
-    assert at_b.keep(epoch, 4, "state 4", {})
+    assert not at_b.keep(epoch, before - 1, 4, "of before a told", {})
+    assert at_b.keep(epoch, before, 4, "state 4", {})
     assert at_a.message("k") == "sent"
     assert at_b.mark(epoch, {"k": ""})
     assert at_a.message("k") == ""

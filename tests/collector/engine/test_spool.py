@@ -172,6 +172,25 @@ async def test_a_woken_one_tells_nothing_that_another_one_tells(redis_server: Re
         assert room.told() == [("one",)]
 
 
+async def test_a_woken_one_that_tells_again_goes_on_from_what_was_told_meanwhile(redis_server: RedisServer) -> None:
+    async with room_of(redis_server, "a", "b") as room:
+        await room.look()
+        stopped = room.teller
+        (other,) = {"a", "b"} - {stopped}
+        await room.fleet.stores[stopped].release()  # stopped: its notifier looks at nothing, either
+        await room.fleet.beat(other)
+        for event_id in ("one", "two"):
+            room.raise_alarm(event_id)
+            await room.look(other)
+        await until(lambda: room.told() == [("one",), ("two",)])
+        await room.fleet.engines[stopped].join()
+        assert room.spools[stopped].is_on_duty
+        room.raise_alarm("three")
+        for _ in range(2):
+            await room.look(stopped)
+        await until(lambda: room.told()[2:] == [("three",)])
+
+
 async def test_without_redis_the_same_one_tells_and_nobody_tells_it_again(mortal_server: RedisServer) -> None:
     async with room_of(mortal_server, "a", "b", "c") as room:
         room.raise_alarm("one")

@@ -293,12 +293,13 @@ class SharedDesk:
         """Let go of the connection."""
         self._client.close()
 
-    def state(self) -> tuple[str, int]:
-        """What was kept last, and its revision; empty and 0 where nothing was. Raises SharedStoreError."""
+    def state(self) -> tuple[str, int, int]:
+        """What was kept last, its revision and in which epoch; empty and 0 where nothing was. Raises
+        SharedStoreError."""
         with _named():
             (key,) = self._keys("told")
-            state, revision = self._client.hmget(key, ["state", "revision"])
-        return str(state or ""), int(revision or 0)
+            state, revision, epoch = self._client.hmget(key, ["state", "revision", "epoch"])
+        return str(state or ""), int(revision or 0), int(epoch or 0)
 
     def messages(self) -> dict[str, str]:
         """All that is kept, by key. Raises SharedStoreError."""
@@ -312,10 +313,11 @@ class SharedDesk:
             (messages,) = self._keys("messages")
             return str(self._client.hget(messages, key) or "")
 
-    def keep(self, epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
-        """Keep them together, or (empty) no longer; False where the desk is another's. Raises SharedStoreError."""
+    def keep(self, epoch: int, known_epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
+        """Keep them together, or (empty) no longer; False where the desk is another's, or was since `known_epoch`, in
+        which the state was kept that this one follows from. Raises SharedStoreError."""
         flat = [text for message in messages.items() for text in message]
-        return bool(self._run(_KEEP, self._worker, epoch, revision, state, *flat))
+        return bool(self._run(_KEEP, self._worker, epoch, known_epoch, revision, state, *flat))
 
     def mark(self, epoch: int, messages: Mapping[str, str]) -> bool:
         """Keep these messages as they are now, or (empty) no longer; False where the desk is another's. Raises

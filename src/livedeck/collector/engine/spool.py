@@ -27,6 +27,7 @@ from livedeck.notify import (
     Life,
     NotOnDutyError,
     Outcome,
+    OutdatedError,
     Spooled,
     SpoolError,
     State,
@@ -46,7 +47,7 @@ class SharedSpool:
         self, desk: SharedDesk, desk_epoch: Callable[[], int | None], is_apart: Callable[[], bool] = lambda: False
     ) -> None:
         self._desk, self._desk_epoch, self._is_apart = desk, desk_epoch, is_apart
-        self._revision = 0
+        self._revision = self._known_epoch = 0
         self._kept: State | None = None
         self._kept_at = datetime.min.replace(tzinfo=UTC)
 
@@ -62,7 +63,7 @@ class SharedSpool:
     def state(self, now: datetime) -> State:
         """What the last one that told knew. Raises SpoolError."""
         with self._named():
-            text, self._revision = self._desk.state()
+            text, self._revision, self._known_epoch = self._desk.state()
             messages = self._messages()
         self._kept = None
         sent: dict[Box, tuple[datetime, ...]] = {}
@@ -88,7 +89,7 @@ class SharedSpool:
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
         """Write what a step at `now` came to, whole or not at all; nothing where the next one need not know of it.
-        Raises SpoolError, NotOnDutyError where another one holds the desk.
+        Raises SpoolError, NotOnDutyError where another one holds the desk, OutdatedError where one has told since.
 
         `offset`: seconds that this machine's clock is ahead of these times.
         """
@@ -106,12 +107,12 @@ class SharedSpool:
         bodies = {message.key: _encode(Spooled(replace(message, at=message.at + ahead))) for message in messages}
         self._revision += 1
         with self._named():
-            is_kept = self._desk.keep(
-                self._epoch(), self._revision, json.dumps(values), bodies | dict.fromkeys(withdrawn, "")
-            )
+            epoch, news = self._epoch(), bodies | dict.fromkeys(withdrawn, "")
+            is_kept = self._desk.keep(epoch, self._known_epoch, self._revision, json.dumps(values), news)
+            told_epoch = epoch if is_kept else self._desk.state()[2]
         if not is_kept:
-            raise NotOnDutyError
-        self._kept, self._kept_at = state, now
+            raise OutdatedError if self._known_epoch < told_epoch != epoch else NotOnDutyError
+        self._kept, self._kept_at, self._known_epoch = state, now, epoch
 
     def may_send(self, key: str) -> bool:
         """Whether that message still waits, and this collector still holds the desk. Raises SpoolError."""
