@@ -6,6 +6,7 @@ import asyncio
 from array import array
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from collector.engine.servers import RedisServer
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import QosSamples
 from livedeck.collector.engine.engine import DESK, Engine
+from livedeck.collector.engine.packets import Row, encode_row
 from livedeck.collector.engine.rows import SharedRows
 from livedeck.collector.engine.shared import SharedStore
 from livedeck.monitor import (
@@ -260,6 +262,34 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
         await store.close()
         for task in tasks:
             task.cancel()
+
+
+async def test_who_starts_again_keeps_nothing_twice(
+    redis_server: RedisServer, histories: dict[str, History], tmp_path: Path
+) -> None:
+    now, path = CLOCK.now(), tmp_path / "a.sqlite"
+    choice = ProfileChoice(now, "e", Profile.RADIO, "anna@a:1")
+    intents = [
+        IntentRecord(name, at, "event.complete", "complete", "event", "e", "Show", "anna", "a", 1)
+        for name, at in (("i", now - timedelta(hours=1)), ("j", now))
+    ]
+    await histories["a"].record_ruling(choice)
+    for intent in intents:
+        await histories["a"].record_intent(intent)
+    last = AlarmAnswer("z", AlarmKey("e", "NO_INGEST"), now, AnswerKind.NOTE, now, "b@b:1", Severity.INFO, reason="z")
+    async with fleet_of(redis_server, "a") as fleet, at_work(*fleet.engines.values()):
+        rows_said: tuple[Row, ...] = (choice, *intents, last)
+        for row in rows_said:
+            await fleet.stores["a"].say(dict([encode_row(row)]))
+        rows = SharedRows(fleet.engines["a"], fleet.stores["a"], histories["a"], HistoryReader(path), CLOCK)
+        task = asyncio.create_task(rows.run())
+        async with asyncio.timeout(20):
+            await until_read(HistoryReader(path), {"z"}, choice)
+        task.cancel()
+    await histories["a"].record_ruling(replace(choice, profile=None))
+    rulings = await HistoryReader(path).new_rulings()
+    assert [choice.profile for choice in rulings if isinstance(choice, ProfileChoice)] == [Profile.RADIO, None]
+    assert await histories["a"].intents(now - timedelta(days=1)) == tuple(intents)
 
 
 async def until_read(reader: HistoryReader, uids: set[str], ruling: ProfileChoice) -> None:

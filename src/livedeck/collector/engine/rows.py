@@ -42,8 +42,8 @@ class SharedRows:
         """Bring and take, until cancelled."""
         while True:
             await self._clock.sleep(_LOOK_SECONDS)
+            await self._bring()  # first: what this history has is not to be kept again when a day of it comes
             await self._take()
-            await self._bring()
 
     async def _bring(self) -> None:
         since = self._clock.now() - timedelta(seconds=KEPT_ROWS)
@@ -73,7 +73,8 @@ class SharedRows:
                 _log.warning("what another collector says cannot be read", why=str(error))
                 continue
             uid, _ = encode_row(row)
-            if uid in self._known:
+            is_late = isinstance(row, IntentRecord) and row.at < self._clock.now() - _INTENT_AGE
+            if uid in self._known or is_late:
                 continue
             self._known[uid] = text
             if isinstance(row, AlarmAnswer):
