@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 from redis import Redis
+from structlog.testing import capture_logs
 
 from collector.engine.servers import RedisServer
 from livedeck.collector.engine.ranks import first_in_rank
 from livedeck.collector.engine.shared import (
     Claim,
     Held,
+    News,
     SharedDesk,
     SharedKeys,
     SharedStore,
@@ -198,6 +201,29 @@ async def test_a_reader_goes_on_where_it_stood(join: Join) -> None:
     await a.release()
     news = await b.read(0.01)
     assert (news.answers, news.has_left) == ([], True)
+
+
+async def test_what_another_version_wrote_is_passed_over_and_told_once(join: Join, redis_server: RedisServer) -> None:
+    a = join("a")
+    assert (await a.read(0.01)).rows == []
+    answers, said = SharedKeys("workspace")("answers", "said")
+    answer = {"event": "event-1", "by": "b", "epoch": "7", "body": "good"}
+    strange: list[dict[Any, Any]] = [
+        {"event": "event-1"},
+        {**answer, "epoch": "soon"},
+        {"retry": "later"},
+        {b"\xff": b"\xff", "retry": b"\xfe"},
+    ]
+    with Redis.from_url(redis_server.address) as client:
+        client.xadd(said, {"line": "of another shape"})
+        client.xadd(said, {"row": "good"})
+        for fields in [*strange, answer]:
+            client.xadd(answers, fields)
+    with capture_logs() as logs:
+        news = await a.read(0.01)
+        assert ([answer.body for answer in news.answers], news.rows, news.retry_ms) == (["good"], ["good"], 0)
+        assert await a.read(0.01) == News([], [])
+    assert len(logs) == 1
 
 
 async def test_the_platforms_wish_to_wait_reaches_all(join: Join) -> None:

@@ -17,6 +17,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import structlog
 from redis import BlockingConnectionPool as ThreadPool
 from redis import Redis as ThreadRedis
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -41,6 +42,8 @@ _AT_ONCE = 300
 
 _READ = 256
 _LEAST_VERSION = 7
+
+_log = structlog.get_logger("livedeck.collector")
 
 
 class SharedStoreError(Exception):
@@ -144,6 +147,7 @@ class SharedStore:
         self.worker, self._keys, self._patience = worker, SharedKeys(workspace), patience
         self._leases, self._writing, self._reading = (_connect(address, patience) for _ in range(3))
         self._answers_from, self._rows_from = "", "0"
+        self._has_met_unreadable = False
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -253,16 +257,27 @@ class SharedStore:
         retry_ms, has_left = 0, False
         for key, entries in found.items() if isinstance(found, dict) else found:
             for entry_id, fields in _flat(entries):
-                if key == rows_key:
-                    self._rows_from = entry_id
-                    rows.append(fields["row"])
-                    continue
-                self._answers_from = entry_id
-                has_left |= "left" in fields
-                retry_ms = max(retry_ms, int(fields.get("retry", 0)))
-                if "event" in fields and fields["by"] != self.worker:
-                    answers.append(Answer(fields["event"], fields["by"], int(fields["epoch"]), fields["body"]))
+                try:
+                    if key == rows_key:
+                        self._rows_from = entry_id
+                        rows.append(fields["row"])
+                        continue
+                    self._answers_from = entry_id
+                    has_left |= "left" in fields
+                    retry_ms = max(retry_ms, int(fields.get("retry", 0)))
+                    if "event" in fields and fields["by"] != self.worker:
+                        answers.append(Answer(fields["event"], fields["by"], int(fields["epoch"]), fields["body"]))
+                except (KeyError, ValueError) as error:
+                    self._pass_over(entry_id, error)
         return News(answers, rows, retry_ms, has_left)
+
+    def _pass_over(self, entry_id: str, error: Exception) -> None:
+        """Of a collector of another version there may be many: the first is told."""
+        if not self._has_met_unreadable:
+            self._has_met_unreadable = True
+            _log.warning(
+                "what another collector wrote is passed over", entry=entry_id, why=masked_line(repr(error), 120)
+            )
 
     async def _run(self, client: Redis, script: _Script, *values: object) -> Any:
         with _named():
@@ -340,6 +355,7 @@ def _connect(address: str, patience: float) -> Redis:
         socket_timeout=None,
         retry=Retry(NoBackoff(), 0),
         decode_responses=True,
+        encoding_errors="replace",  # else what is no text is an error of the connection, met again at every read
     )
     return Redis.from_pool(pool)
 
