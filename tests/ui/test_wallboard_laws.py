@@ -20,10 +20,12 @@ from livedeck.monitor import (
     BroadcastState,
     ConnectionState,
     ConnectionStatus,
+    Readings,
     RuleChange,
     Severity,
     Snapshot,
 )
+from livedeck.monitor.detection.health import unseen
 from livedeck.presentation.events import EVENTS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.filtering import parse
 from livedeck.presentation.render_time import RenderTime
@@ -409,6 +411,22 @@ def test_the_bar_of_a_tile_says_what_is_wrong_and_is_filled_only_then(known: Sna
             assert (STANDING_WORDS[stands][0] in plain(bar)) is True
             assert [width(line) for line in (bar, *rest)] == [53] * 13
     assert judged == set(fills)
+
+
+@pytest.mark.parametrize("layout", [TileLayout(), TileLayout(2, 2), TileLayout(2, 3), TileLayout(2, 2, 2)])
+@pytest.mark.parametrize("more", range(8))
+def test_a_tile_of_an_event_without_samples_holds_whatever_is_wrong_with_it(
+    known: Snapshot, layout: TileLayout, more: int
+) -> None:
+    """As of one that was not asked again since the collector started, when that falls silent."""
+    render_time = RenderTime.from_snapshot(known, EVENING)
+    many_findings = tuple(finding for state in known.events for finding in state.assessment.findings)
+    assert len(many_findings) > 6
+    for state in map(unseen, known.events):
+        judged = replace(state.assessment, findings=many_findings)
+        bare = replace(state, qos=replace(state.qos, readings=Readings()), assessment=judged)
+        drawn = tile_lines(bare, render_time, (53, layout.lines + more), DrawCache(), layout)
+        assert [width(line) for line in drawn] == [53] * (layout.lines + more)
 
 
 @pytest.mark.parametrize(("lag", "words"), [(24.0, "up to 24 s late"), (8.0, ""), (None, "")])

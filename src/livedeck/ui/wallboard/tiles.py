@@ -205,7 +205,7 @@ def _large_foot(
     health = _large_health_number(state, render_time, layout.health)
     left = max(1, inner - (text_cells("100", layout.health) or 0) - 2)
     has_chart = len(state.qos.readings) > 0
-    free = height - HEIGHTS[layout.health] - 2 if has_chart else height - 1
+    free = height - HEIGHTS[layout.health] - 2 if has_chart else height - max(1, len(health))
     findings = list(_finding_lines(state, render_time, inner if has_chart else left))[: max(0, free)]
     free = height - len(findings)
     graph = _graph(state, render_time, left, free, cache)
