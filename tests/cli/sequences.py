@@ -11,7 +11,8 @@ _OSC = re.compile(r"\](\d+);([^\x07\x1b]*)(?:\x07|\x1b\\)")
 
 _WHOLE_OSC = re.compile("\x1b" + _OSC.pattern)
 
-_RUNG = re.compile("\x1b\\]9;[^\x07\x1b]*\x07\x07")
+_RUNG = re.compile(f"{_WHOLE_OSC.pattern}\x07|(?P<place>\x1b\\[[0-9;]+H)\x07(?=(?P=place))")
+"""The bell behind a title or a notification, or alone where the cursor stands."""
 
 MODES = {"7", "25", "1000", "1003", "1004", "1006", "1015", "1016", "1049", "2004", "2026", "2048"}
 """Wrapping, cursor, mouse, focus, the other screen, pasting, whole updates, resizing."""
@@ -26,7 +27,7 @@ _BARE = re.compile(f"[\x00-\x09\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029{_
 def foreign(data: bytes, size: tuple[int, int], copied: str = "") -> list[str]:
     """All that the deck has no use for, in a terminal of that many columns and rows; `copied`: what it may copy.
 
-    It calls its window, and the desktop, by its own name, and rings the bell behind that.
+    It calls its window, and the desktop, by its own name, and rings the bell behind that or where the cursor stands.
     """
     text = data.decode("utf-8", "surrogateescape")
     return [*_controls(text), *_sequences(text, size, copied)]

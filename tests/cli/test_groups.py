@@ -373,10 +373,12 @@ def test_every_command_of_a_group_answers_for_itself(name: str) -> None:
 
 
 def leaves(command: click.Command, ctx: click.Context, path: str = "") -> Iterator[str]:
-    """The words of every command that is no group."""
+    """The words of every command that does something: a group is one where it does without another word."""
     if not isinstance(command, click.Group):
         yield path
         return
+    if path and command.invoke_without_command:
+        yield path
     for name in command.list_commands(ctx):
         inner = command.get_command(ctx, name)
         assert inner is not None
@@ -392,16 +394,22 @@ def test_every_command_of_a_group_has_examples_in_its_help_and_all_are_right(
     assert {*EXAMPLES} <= every
     assert not {path for path in every if path.partition(" ")[0] in GROUPS} - {*EXAMPLES}
     for path, lines in EXAMPLES.items():
+        described, ctx, _ = found(shlex.split(path))
         for line in lines:
-            ctx, words, command = click.Context(main), shlex.split(line), click.Command("")
-            group: click.Command = main
-            while isinstance(group, click.Group):
-                _, found, words = group.resolve_command(ctx, words)
-                assert found is not None
-                group = command = found
-                ctx = click.Context(group, parent=ctx)
-            command.make_context(path, list(words))
-            assert f"  livedeck {line}" in command.get_help(ctx)
+            command, _, words = found(shlex.split(line))
+            command.make_context(path, words)
+            assert f"  livedeck {line}" in described.get_help(ctx)
+
+
+def found(words: list[str]) -> tuple[click.Command, click.Context, list[str]]:
+    """The command that these words begin with, its context, and what is left of them."""
+    command: click.Command = main
+    ctx = click.Context(main)
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        _, inner, words = command.resolve_command(ctx, words)
+        assert inner is not None
+        command, ctx = inner, click.Context(inner, parent=ctx)
+    return command, ctx, list(words)
 
 
 def test_help_is_a_command_too(tmp_path: Path) -> None:

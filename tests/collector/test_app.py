@@ -15,7 +15,7 @@ from livedeck.cli.exposure import Exposure
 from livedeck.cli.http_server import serve_app
 from livedeck.collector import app as apps
 from livedeck.collector.endpoints import Caller
-from livedeck.collector.wire import Held
+from livedeck.collector.wire import LISTED_SAMPLES, Held
 from livedeck.presentation.metrics import Counted
 from monitor.stage import NOW, event
 
@@ -37,7 +37,7 @@ async def test_a_listing_is_packed_where_that_is_understood_and_sent_once() -> N
 
 async def test_a_listing_has_as_many_samples_as_are_asked_for() -> None:
     async with service() as made:
-        for query, count in (("", 60), ("?samples=0", 0), ("?samples=7", 7), ("?samples=3600", 301)):
+        for query, count in (("", LISTED_SAMPLES), ("?samples=0", 0), ("?samples=7", 7), ("?samples=3600", 301)):
             held = Held.listed((await made.ask(f"/v1/snapshot{query}")).json())
             assert [len(state.qos.readings) for state in held.snapshot.events] == [count, count]
 
