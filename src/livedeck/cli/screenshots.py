@@ -138,8 +138,9 @@ class FixedClock:
         return 0.0
 
     async def sleep(self, seconds: float) -> None:
-        """Less than a second is over at once; anything longer never is, and cancelling ends the wait."""
-        if seconds >= 1:
+        """Less than half a second is over at once; anything longer never is, and cancelling ends the wait: what is
+        looked for twice a second, as the answers of other decks, would be looked for without a pause."""
+        if seconds >= 0.5:
             await asyncio.Event().wait()
 
 
