@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import StreamWriter
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from collector.stand_in import StandIn, plain, saying, stand_in
+from collector.stand_in import Asked, StandIn, plain, saying, stand_in
 from collector.third_party import STARTED, FastClock, ThirdParty, look
 from livedeck.client import Api, Outgoing, Secret
 from livedeck.collector.attached.link import Link
@@ -191,8 +192,32 @@ async def test_a_collector_that_refuses_is_said_in_its_words_at_once(answer: byt
             blind = (await look(snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND))[-1]
         assert blind.link.problem is ConnectionProblem.COLLECTOR_REFUSES
         assert words in blind.link.reason
+        assert blind.attachment is not None
+        assert blind.attachment.state is AttachmentState.REFUSED
         assert not blind.link.is_unauthorized  # that is the platform's token
         assert [alarm.key for alarm in blind.alarms] == [SILENT]
+
+
+async def test_the_first_refusal_stays_the_reason_though_later_tries_are_too_many() -> None:
+    answers = [plain("401 Unauthorized", b'{"error":"no token","say":"this token is not known here"}')]
+    too_many = plain("429 Too Many Requests", b'{"error":"too many","say":"10 wrong tokens came from here"}')
+
+    async def answer(asked: Asked, writer: StreamWriter) -> None:
+        await saying(answers.pop() if answers else too_many)(asked, writer)
+
+    async with stand_in(answer) as server, Outgoing() as outgoing:
+        remote = Remote(Link(outgoing, [server.address], Secret("of-a-deck")), FastClock())
+        async with aclosing(remote.snapshots()) as snapshots:
+            blind = (await look(snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND))[-1]
+            assert blind.link.next_try is not None
+            assert (blind.link.next_try - blind.at).total_seconds() > 10  # a collector that is away: 5 s at most
+            remote.attach_again()
+            await server.wait_for("GET", "/v1/snapshot?samples=180", 3)
+            assert await remote.acknowledge(SILENT)
+            after = await anext(snapshots)
+        assert after.link.problem is ConnectionProblem.COLLECTOR_REFUSES
+        assert "this token is not known here" in after.link.reason
+        assert [alarm.key for alarm in after.alarms] == [SILENT]  # not over meanwhile
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,24 @@ async def test_the_board_tells_what_is_not_shared_and_the_connection_each_part_o
             assert [word for word in words if word not in text_of(deck)] == []
 
 
+@pytest.mark.parametrize(
+    ("state", "header", "waits_for"),
+    [
+        (AttachmentState.LISTING, "asking collector", "collector"),
+        (AttachmentState.REFUSED, "COLLECTOR REFUSES", "collector"),
+        (AttachmentState.ALONE, "POLLING ALONE", "platform"),
+    ],
+)
+async def test_before_the_first_answer_a_deck_says_whose_it_waits_for(
+    state: AttachmentState, header: str, waits_for: str
+) -> None:
+    async with running(SIZES[1]) as (deck, pilot):
+        link = replace(known(deck).link, as_of=None)
+        await give(deck, pilot, replace(known(deck), events=(), link=link, attachment=attached(state, 3)))
+        assert header in text_of(deck)
+        assert f"Waiting for the {waits_for}'s first answer." in text_of(deck)
+
+
 class Remote:
     """The commands of an attached feed; the rest is the monitor's."""
 

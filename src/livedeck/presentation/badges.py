@@ -111,6 +111,7 @@ ATTACHMENT_BADGES: Mapping[AttachmentState, Badge] = MappingProxyType(
         AttachmentState.WATCHING: Badge("✓", "collector", StyleRole.OK),
         AttachmentState.RESUMING: Badge("◌", "reaching collector", StyleRole.WARNING),
         AttachmentState.SILENT: Badge("✖", "COLLECTOR SILENT", StyleRole.CRITICAL),
+        AttachmentState.REFUSED: Badge("✖", "COLLECTOR REFUSES", StyleRole.CRITICAL),
         AttachmentState.ALONE: Badge("▲", "POLLING ALONE", StyleRole.WARNING),
     }
 )

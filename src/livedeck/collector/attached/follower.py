@@ -24,10 +24,14 @@ from livedeck.monitor.published.codec import UnreadableSnapshotError
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 """Seconds until it is asked again: twice as many after each failure, and up to half of them less, as chance has it."""
 
+_REFUSED_PAUSE = 30.0
+"""Seconds until a collector that refuses is asked again: wrong tokens that come often are answered 429, which would
+hide why (collector.md, "Access")."""
+
 _GIVE_UP = 2
 """Failed tries after which a report is made without the collector."""
 
-_GONE = 410
+_GONE, _TOO_MANY = 410, 429
 
 _PLACE = re.compile(r"[A-Za-z0-9_.-]{1,64}-[0-9]{1,18}")
 _TIME = re.compile(r"[0-9]{1,14}")  # epoch ms
@@ -79,13 +83,15 @@ class Follower:
 
     async def list_once(self) -> None:
         """Until something is known, or it is refused, or a few tries came to nothing."""
-        while not self.is_refused and self.failures < _GIVE_UP:
+        while True:
             with self._noting_failures():
                 await self._list()
                 if self.held and self.held.snapshot.link.state is not ConnectionState.CONNECTING:
                     return
                 self._fail("the collector has just begun and knows nothing yet")
                 self.failures = 1
+            if self.is_refused or self.failures >= _GIVE_UP:
+                return
             await self._pause()
 
     @contextmanager
@@ -97,6 +103,8 @@ class Follower:
         except CollectorRefusedError as refusal:
             if refusal.status == _GONE:
                 self._lose(str(refusal))
+            elif refusal.status == _TOO_MANY and self.is_refused:
+                self._fail(self.reason, is_refused=True)
             else:
                 self._fail(str(refusal), is_refused=refusal.is_of_token)
         except CollectorError as error:
@@ -186,7 +194,7 @@ class Follower:
 
     async def _pause(self) -> None:
         longest = min(_FIRST_PAUSE * 2 ** (self.failures - 1), _LONGEST_PAUSE)
-        pause = longest * (1 - self._random.random() / 2)
+        pause = _REFUSED_PAUSE if self.is_refused else longest * (1 - self._random.random() / 2)
         self.next_try = self._clock.monotonic() + pause
         self._hurry.clear()
         await wait_first(self._clock.sleep(pause), self._hurry.wait())

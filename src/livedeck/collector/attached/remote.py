@@ -263,7 +263,8 @@ class Remote:
         if self._alone:
             state, since = AttachmentState.ALONE, self._alone_since
         elif silence:
-            state, since = AttachmentState.SILENT, follower.quiet_since
+            state = AttachmentState.REFUSED if follower.is_refused else AttachmentState.SILENT
+            since = follower.quiet_since
         else:
             state, since = follower.state, follower.since
         return Attachment(

@@ -12,12 +12,14 @@ from livedeck.monitor.model.alarm import AlarmKey
 
 class AttachmentState(StrEnum):
     """What the way is good for now. LISTING: nothing is known of it yet, or all is asked anew; RESUMING: it broke a
-    moment ago; SILENT: it has told nothing for 12 s, or refuses to; ALONE: this deck asks the platform by itself."""
+    moment ago; SILENT: it has told nothing for 12 s; REFUSED: it refuses to; ALONE: this deck asks the platform by
+    itself."""
 
     LISTING = "listing"
     WATCHING = "watching"
     RESUMING = "resuming"
     SILENT = "silent"
+    REFUSED = "refused"
     ALONE = "polling alone"
 
 
@@ -43,7 +45,7 @@ class Attachment:
     @property
     def is_silent(self) -> bool:
         """Whether nothing that is shown is believed."""
-        return self.state is AttachmentState.SILENT
+        return self.state in {AttachmentState.SILENT, AttachmentState.REFUSED}
 
     @property
     def is_alone(self) -> bool:

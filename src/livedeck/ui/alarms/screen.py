@@ -19,7 +19,7 @@ from livedeck.ui.alarms.view import LOG, TABS, LogRecord, newest_first, panel_li
 from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.screen import WAITING, BaseScreen, Listing
+from livedeck.ui.shell.screen import BaseScreen, Listing, waiting_text
 
 MIN_PANEL_LINES = 8
 """Of the selected alarm, frame and all: it has what the rows leave."""
@@ -163,7 +163,7 @@ class AlarmsScreen(BaseScreen):
         """Why the table is empty: before the first answer nothing is known, not even that there is no alarm."""
         if self._is_board:
             if snapshot.link.as_of is None:
-                return WAITING
+                return waiting_text(snapshot)
             return clear_text(snapshot, render_time) if is_seen(snapshot, render_time) else NOT_SEEN
         if self.ctx.records is None and self._tab != "notices":
             return "no history is kept: see `history` in the settings"

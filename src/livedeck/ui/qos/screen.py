@@ -36,7 +36,7 @@ from livedeck.ui.qos import side, view
 from livedeck.ui.qos.past import Subject, current_stream, load_streams, open_stream, with_current
 from livedeck.ui.qos.series import HistoryQuery
 from livedeck.ui.shell.keymap import with_keys
-from livedeck.ui.shell.screen import WAITING, BaseScreen
+from livedeck.ui.shell.screen import BaseScreen, waiting_text
 
 SIDE_FROM = 160
 """From that width of the screen on there is a pane beside the chart."""
@@ -243,7 +243,8 @@ class QosScreen(BaseScreen):
             self._open_if_over(subject.state)
             head = self._head(subject, shown)
             self.query_one("#title", LinesWidget).show([*self._past_line(shown, render_time), *head])
-        no_chart = view.no_samples_text(subject.state) if subject else NOT_SELECTED if snapshot.link.as_of else WAITING
+        nothing = NOT_SELECTED if snapshot.link.as_of else waiting_text(snapshot)
+        no_chart = view.no_samples_text(subject.state) if subject else nothing
         chart.show(shown, no_chart)
         side_pane.show(shown)
 

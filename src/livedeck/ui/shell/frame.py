@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from textual.geometry import Size
 
-from livedeck.monitor import AttachedFeed, AttachmentState, Feed, Playback, Snapshot
+from livedeck.monitor import AttachedFeed, Feed, Playback, Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES
 from livedeck.presentation.connection import is_seen, skew_text
@@ -52,8 +52,9 @@ def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
     """The link to the platform, as whoever asks it tells; while the collector is silent nobody knows it, and what is
     shown is as old as that."""
     attachment = snapshot.attachment
-    is_silent = attachment is not None and attachment.is_silent
-    badge = ATTACHMENT_BADGES[AttachmentState.SILENT] if is_silent else CONNECTION_BADGES[snapshot.link.state]
+    badge = CONNECTION_BADGES[snapshot.link.state]
+    if attachment is not None and attachment.is_silent:
+        badge = ATTACHMENT_BADGES[attachment.state]
     glyph, text, role = badge
     word = f"{glyph} {text}"
     if snapshot.link.as_of is None:

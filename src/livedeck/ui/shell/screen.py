@@ -36,8 +36,12 @@ TALL = 30
 ALONE = "collector.alone"
 """The action that a banner about the collector names."""
 
-WAITING = "Waiting for the platform's first answer."
-"""Why a table is empty before the platform has answered."""
+
+def waiting_text(snapshot: Snapshot) -> str:
+    """Why a table is empty before whoever is asked has answered: the platform, or the collector that asks it."""
+    attachment = snapshot.attachment
+    is_of_collector = attachment is not None and attachment.heard_at is None and not attachment.is_alone
+    return f"Waiting for the {'collector' if is_of_collector else 'platform'}'s first answer."
 
 
 class Listing(NamedTuple):
@@ -241,7 +245,7 @@ class EventList(BaseScreen):
         events, view = self.filtered_rows(snapshot, render_time)
         self.ctx.reconcile_selection(events.rows)
         selected = self.ctx.selected_event()
-        reason = WAITING if snapshot.link.as_of is None else with_keys(self.EMPTY, self.ctx.actions)
+        reason = waiting_text(snapshot) if snapshot.link.as_of is None else with_keys(self.EMPTY, self.ctx.actions)
         cursor = selected.id if selected else None
         self.query_one(Table).show(events.rows, render_time, cursor, "" if events.total else reason, view)
         return selected
