@@ -135,6 +135,27 @@ async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_noth
         assert {alarm.key for alarm in well.alarms} == {NO_INGEST}
 
 
+async def test_a_collector_that_is_heard_and_tells_nothing_new_for_a_minute_is_not_believed() -> None:
+    async with attached() as deck:
+        deck.theirs.is_stuck = True
+        deck.theirs.raise_alarm()
+        await deck.watching()
+        blind = (await look(deck.snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND))[-1]
+        assert 60 <= deck.remote.clock.monotonic() < 120
+        assert "the collector has told nothing new since 12:0" in blind.link.reason
+        assert blind.attachment is not None
+        assert blind.attachment.state is AttachmentState.SILENT
+        assert blind.attachment.since == blind.link.since.replace(microsecond=0)
+        assert SILENT in blind.bells
+        with pytest.raises(AlarmRefused, match="has told nothing new since"):
+            await deck.remote.acknowledge(NO_INGEST)
+        assert await deck.remote.acknowledge(SILENT)
+        deck.theirs.tell(changes=[], bells=[])
+        well = (await look(deck.snapshots, is_watching))[-1]
+        assert well.link.state is ConnectionState.OK
+        assert {alarm.key for alarm in well.alarms} == {NO_INGEST}
+
+
 async def test_a_collector_that_comes_back_with_nothing_of_the_old_is_listed_and_what_came_meanwhile_is_told() -> None:
     async with attached() as deck:
         await deck.watching()

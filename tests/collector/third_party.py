@@ -99,6 +99,7 @@ SAMPLES: dict[str, Any] = {
 class ThirdParty:
     """What it knows, and how it says it. `clock`: its own. `mishaps`: what goes wrong with the next streams, by name
     (`gap`: what becomes of alarms is left out).
+    `is_stuck`: it speaks, and tells nothing new by itself.
     `commands`: what is answered to a change, by the path's last part; `listed`: what is otherwise in a listing."""
 
     def __init__(self, clock: FastClock, boot: str = "theirs", seed: int = 1) -> None:
@@ -110,6 +111,7 @@ class ThirdParty:
         self.commands: dict[str, bytes] = {}
         self.listed: dict[str, Any] = {}
         self.schema: int = 1
+        self.is_stuck = False
         self.speaks = asyncio.Event()
         self.speaks.set()
         self._changed = asyncio.Event()
@@ -200,7 +202,8 @@ class ThirdParty:
                 async with asyncio.timeout(5 / self.clock.factor):
                     await changed.wait()
             except TimeoutError:
-                pass
+                if not self.is_stuck:
+                    self.tell(changes=[], bells=[])
 
     async def _write(self, writer: asyncio.StreamWriter, text: str) -> None:
         """In pieces, cut anywhere, also within a letter."""

@@ -61,6 +61,10 @@ SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
 """Seconds without a word until nothing that is shown is believed, and until this deck asks the platform itself where
 that is set; and of words until it leaves that again."""
 
+_STUCK_AFTER = 60.0
+"""Seconds without a snapshot until a collector that is heard is not believed either: it takes itself for stuck then
+(collector.md, "Routes")."""
+
 _RINGS = timedelta(seconds=10)
 """How old a change may be that rings: to come back is not to hear the evening again."""
 
@@ -123,6 +127,7 @@ class Remote:
         self._news, self._changed = _News(told=() if find_video else (_READ_ONLY,)), asyncio.Event()
         self._seq = 0
         self._seen: Snapshot | None = None  # the last that the collector told
+        self._told_at = clock.monotonic()  # when that was
         self._alone: Monitor | None = None
         self._alone_last: Snapshot | None = None
         self._alone_task: asyncio.Task[None] | None = None
@@ -186,6 +191,10 @@ class Remote:
         """What is held now: what changed since the last time is kept until somebody is told."""
         before, self._seen = self._seen, held.snapshot
         snapshot = held.snapshot
+        if before is None or snapshot.at != before.at:
+            is_dated = before is None and self.clock.source is None
+            age = (self.clock.now() - snapshot.at).total_seconds() if is_dated else 0.0
+            self._told_at = self.clock.monotonic() - max(0.0, age)
         if is_listed:
             self._refill()
         if self._alone:
@@ -230,12 +239,15 @@ class Remote:
         )
 
     def _silence(self) -> Silence | None:
-        """That of the collector: it has said nothing for a while, or it refuses to."""
-        follower = self._follower
-        is_over = self.clock.monotonic() - follower.quiet_since >= SILENT_AFTER
+        """That of the collector: it has said nothing for a while, or nothing new for longer, or it refuses to."""
+        follower, now = self._follower, self.clock.monotonic()
+        is_over = now - follower.quiet_since >= SILENT_AFTER
         is_hopeless = self._is_report and follower.held is None
         if not (is_over or follower.is_refused or is_hopeless):
-            return None
+            if follower.held is None or self._is_report or now - self._told_at < _STUCK_AFTER:
+                return None
+            since = self.clock.ago(self._told_at)
+            return Silence(since, f"the collector has told nothing new since {since:%H:%M:%S}Z")
         since = self.clock.ago(follower.quiet_since)
         if follower.is_refused or is_hopeless:
             return Silence(since, follower.reason or f"{self._link.host} does not answer in time")
@@ -261,16 +273,16 @@ class Remote:
     def _attachment(self, silence: Silence | None, told: tuple[str, ...]) -> Attachment:
         follower = self._follower
         if self._alone:
-            state, since = AttachmentState.ALONE, self._alone_since
+            state, since = AttachmentState.ALONE, self.clock.ago(self._alone_since)
         elif silence:
             state = AttachmentState.REFUSED if follower.is_refused else AttachmentState.SILENT
-            since = follower.quiet_since
+            since = silence.since
         else:
-            state, since = follower.state, follower.since
+            state, since = follower.state, self.clock.ago(follower.since)
         return Attachment(
             state,
             self._link.host,
-            self.clock.ago(since).replace(microsecond=0),
+            since.replace(microsecond=0),
             None if follower.heard is None else self.clock.ago(follower.heard).replace(microsecond=0),
             follower.reason,
             round(self.clock.skew, 0),
@@ -448,12 +460,15 @@ class Remote:
 
     async def _turn(self) -> None:
         """Begin to poll alone, or end it, where it is time to."""
-        follower, now = self._follower, self.clock.monotonic()
+        follower, now, silence = self._follower, self.clock.monotonic(), self._silence()
         if self._alone is None:
-            is_due = self._polls_alone and now - follower.quiet_since >= ALONE_AFTER
-            if self._make_monitor and (self._goes_alone or is_due) and self._silence():
-                self._begin_alone(self._make_monitor())
+            if self._make_monitor and silence:
+                is_due = self._polls_alone and self.clock.now() - silence.since >= timedelta(seconds=ALONE_AFTER)
+                if self._goes_alone or is_due:
+                    self._begin_alone(self._make_monitor())
             self._goes_alone = self._comes_back = False
+        elif silence:
+            return
         elif follower.state is AttachmentState.WATCHING and (self._comes_back or now - follower.since >= HEALTHY_AFTER):
             await self._end_alone()
 
