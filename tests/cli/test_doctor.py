@@ -10,8 +10,12 @@ import pytest
 
 from cli.commands import called, served
 from client.answers import api_of, saying
-from livedeck.cli.doctor import CheckStatus, check_fields, check_file, check_terminal
+from collector.stand_in import plain, stand_in
+from collector.stand_in import saying as saying_bytes
+from collector.third_party import FastClock, ThirdParty
+from livedeck.cli.doctor import CheckStatus, check_collector, check_fields, check_file, check_platform, check_terminal
 from livedeck.environment import Terminal
+from livedeck.settings import Settings, load_with_origins
 
 SECRET = "a-token-that-nobody-knows"
 
@@ -118,3 +122,49 @@ async def test_a_field_that_cannot_be_read_is_a_warning_that_names_event_and_fie
     assert odd.advice
     assert missing.advice
     assert SECRET not in f"{odd} {missing}"
+
+
+def attached_to(address: str, home: Path) -> Settings:
+    """The settings of a deck on that collector."""
+    token = home / "collector-token"
+    token.write_text(SECRET, encoding="utf-8")
+    token.chmod(0o600)
+    return Settings(collector_url=address, collector_token_file=token)
+
+
+_NOT_KNOWN = b'{"error":"no token","say":"this token is not known here"}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "words", "advice"),
+    [
+        (plain("401 Unauthorized", _NOT_KNOWN), 3, "this token is not known here", "livedeck collect token add"),
+        (plain("200 OK", b'{"hello":1}'), 4, "is no collector", "collector_url"),
+        (plain("404 Not Found", b"<html>", "Content-Type: text/html"), 4, "as no collector does", ""),
+        (plain("200 OK", b'{"schema":2}'), 3, "COLLECTOR SPEAKS SCHEMA 2", "version"),
+        (b"", 4, "the connection to 127.0.0.1:", ""),
+    ],
+)
+async def test_of_a_collector_that_gives_nothing_it_is_said_why_and_what_to_do(
+    tmp_path: Path, answer: bytes, code: int, words: str, advice: str
+) -> None:
+    async with stand_in(saying_bytes(answer)) as server:
+        (check,) = await check_collector(attached_to(server.address, tmp_path))
+    assert (check.name, check.status, check.code) == ("collector", CheckStatus.FAIL, code)
+    assert words in check.finding
+    assert advice in check.advice
+    assert SECRET not in check.finding + check.advice
+
+
+async def test_a_collector_that_takes_the_token_is_well_and_no_platform_is_missed(tmp_path: Path) -> None:
+    async with stand_in(ThirdParty(FastClock()).answer) as server:
+        settings = attached_to(server.address, tmp_path)
+        (well,) = await check_collector(settings)
+        (no_token,) = await check_collector(settings.model_copy(update={"collector_token_file": None}))
+    assert (well.status, well.finding.endswith("takes this deck's token")) == (CheckStatus.OK, True)
+    assert (no_token.status, "no token for the collector" in no_token.finding) == (CheckStatus.FAIL, True)
+    (away,) = await check_collector(settings)
+    assert (away.code, "cannot be reached" in away.finding) == (4, True)
+    assert await check_collector(Settings()) == []
+    loaded = load_with_origins(collector_url=server.address)
+    assert [check.status for check in await check_platform(loaded)] == [CheckStatus.OK]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from os import W_OK, access
@@ -13,11 +14,11 @@ from typing import Any
 import click
 
 from livedeck.cli.engine import engine_faults
-from livedeck.cli.exit_codes import DONE, FAULT, USAGE, code_of_error, run
+from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.receivers import notify_faults
-from livedeck.cli.wiring import make_api, make_keymap
+from livedeck.cli.wiring import make_api, make_keymap, make_link
 from livedeck.client import Api, ApiError, Forbidden, Misconfigured, Rejected, Unauthorized
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
 from livedeck.monitor.polling.connection import skew
@@ -80,7 +81,8 @@ async def run_checks(flags: dict[str, Any]) -> list[Check]:
     settings = loaded.settings
     history, notify = check_history(settings), await check_notify(settings)
     engine = await check_engine(settings)
-    return [*check_settings(loaded), *await check_platform(loaded), history, *notify, *engine, *machine]
+    asked = [*await check_collector(settings), *await check_platform(loaded)]
+    return [*check_settings(loaded), *asked, history, *notify, *engine, *machine]
 
 
 def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
@@ -96,10 +98,42 @@ def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
     yield Check("profile", CheckStatus.OK, f"{settings.profile}, {mode}")
 
 
+async def check_collector(settings: Settings) -> list[Check]:
+    """Whether the deck can attach to the collector by its address and token; nothing where none is set."""
+    if not settings.collector_urls:
+        return []
+    from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
+    from livedeck.collector.wire import Held, UnknownSchemaError
+    from livedeck.monitor.published.codec import UnreadableSnapshotError
+
+    async with AsyncExitStack() as stack:
+        try:
+            link = await make_link(settings, stack)
+            Held.listed(await link.get("/v1/snapshot", "samples=0"))
+        except (SettingsError, Misconfigured) as error:
+            fault, advice, code = str(error), "mend the setting that is named", USAGE
+        except CollectorRefusedError as error:
+            advice = "ask again later"
+            if error.is_of_token:
+                advice = "`livedeck collect token add NAME` beside the collector makes one; see collector_token_file"
+            fault, code = str(error), REFUSED
+        except CollectorError as error:
+            fault, advice, code = str(error), "until then this deck shows nothing as it is now", UNREACHABLE
+        except UnknownSchemaError as error:
+            fault, advice, code = f"{link.host}: {error}", "install the collector's version here", REFUSED
+        except UnreadableSnapshotError as error:
+            fault, advice, code = f"{link.host} is no collector: {error}", "mend collector_url", UNREACHABLE
+        else:
+            return [Check("collector", CheckStatus.OK, f"{link.host} takes this deck's token")]
+    return [Check("collector", CheckStatus.FAIL, fault, advice, code)]
+
+
 async def check_platform(loaded: LoadedSettings) -> list[Check]:
     """The token, one small question to the platform, and whether its events can be read whole."""
     settings = loaded.settings
     if not settings.base_url:
+        if settings.collector_urls:
+            return [Check("platform", CheckStatus.OK, "not asked: this deck is attached, and read-only")]
         advice = "set base_url or LIVEDECK_BASE_URL; `livedeck demo` needs none"
         return [Check("platform", CheckStatus.FAIL, "no address is set", advice, USAGE)]
     try:

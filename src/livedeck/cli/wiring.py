@@ -126,11 +126,11 @@ async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
     """The history that a change is kept in; with `collector_url` the collector is told of it, too: who completes an
     event by a command is known to it as who does so at a deck. Raises SettingsError, Misconfigured."""
     async with AsyncExitStack() as stack:
-        link = await _make_link(settings, stack) if settings.collector_urls else None
+        link = await make_link(settings, stack) if settings.collector_urls else None
         yield await stack.enter_async_context(make_history(settings, link=link))
 
 
-async def _make_link(settings: Settings, stack: AsyncExitStack) -> Link:
+async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:
     """The way to the collector, closed with the stack. Raises SettingsError, Misconfigured."""
     from livedeck.collector.attached.link import Link
 
@@ -213,7 +213,7 @@ async def _attach(
     from livedeck.collector.attached.reads import RemoteHistory
     from livedeck.collector.attached.remote import Remote
 
-    link = await _make_link(settings, stack)
+    link = await make_link(settings, stack)
     has_token = bool(settings.base_url and settings.token_sources)
     api = await stack.enter_async_context(make_api(settings)) if has_token else None
     history = await stack.enter_async_context(make_history(settings, link=link)) if keeps_history else None
