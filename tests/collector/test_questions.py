@@ -22,7 +22,7 @@ from golden.player import START
 from livedeck.collector import acts
 from livedeck.collector.attached.link import CollectorError
 from livedeck.collector.attached.reads import RemoteHistory
-from livedeck.collector.past import routes
+from livedeck.collector.past import MAX_QUESTIONS, routes
 from livedeck.collector.questions import QUESTIONS, Question
 from livedeck.monitor import (
     ActionRecord,
@@ -37,6 +37,7 @@ from livedeck.monitor import (
     IntentRecord,
     MaterialRecord,
     NotificationRecord,
+    OpenChange,
     Profile,
     ProfileChoice,
     Severity,
@@ -215,6 +216,28 @@ async def test_without_a_history_and_without_a_token_nothing_is_told(recorded: P
     ):
         assert (await deck.ask("GET", "/v1/history/open_changes")).status == status
         await deck.close()
+
+
+async def test_few_questions_are_answered_at_a_time_and_all_in_the_end() -> None:
+    running, most = 0, 0
+
+    class Slow(HistoryReader):
+        """Whose answers take a while."""
+
+        async def open_changes(self) -> tuple[OpenChange, ...]:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            for _ in range(20):
+                await asyncio.sleep(0)
+            running -= 1
+            return ()
+
+    deck = Attached(routes(Slow(Path("none.sqlite"))), "wall")
+    answers = await asyncio.gather(*(deck.ask("GET", "/v1/history/open_changes") for _ in range(8)))
+    assert [answered.status for answered in answers] == [200] * 8
+    assert most == MAX_QUESTIONS
+    await deck.close()
 
 
 async def test_nothing_that_opens_a_door_crosses() -> None:

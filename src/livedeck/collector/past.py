@@ -15,9 +15,13 @@ from livedeck.collector.questions import QUESTIONS, Question, QuestionError
 from livedeck.monitor import History, HistoryReader
 from livedeck.text.secrets import masked_line
 
+MAX_QUESTIONS = 2
+"""Answered at a time, for an answer is held whole: one reader may ask for everything many times over."""
+
 
 def routes(history: History | HistoryReader | None) -> list[Route]:
     """The one route of the past. `history`: the collector's."""
+    answering = asyncio.Semaphore(MAX_QUESTIONS)
 
     async def answer(request: Request, _: Caller) -> Response:
         question = QUESTIONS.get(request.path_params["question"])
@@ -25,14 +29,15 @@ def routes(history: History | HistoryReader | None) -> list[Route]:
             raise Refusal(404, "unknown", f"no such question; there are {', '.join(QUESTIONS)}")
         if history is None:
             raise Refusal(503, "no history", "this collector keeps no history")
-        try:
-            arguments = question.arguments(request.query_params.multi_items())
-            found = await getattr(history, question.name)(**arguments)
-        except QuestionError as error:
-            raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
-        except (ArithmeticError, ValueError):
-            raise Refusal(422, "not understood", "a time or a number is out of range") from None
-        content = await asyncio.to_thread(_dumped, question, found, history.fault)
+        async with answering:
+            try:
+                arguments = question.arguments(request.query_params.multi_items())
+                found = await getattr(history, question.name)(**arguments)
+            except QuestionError as error:
+                raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
+            except (ArithmeticError, ValueError):
+                raise Refusal(422, "not understood", "a time or a number is out of range") from None
+            content = await asyncio.to_thread(_dumped, question, found, history.fault)
         return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return [Route("/v1/history/{question}", endpoint("read", answer), methods=["GET"])]

@@ -111,6 +111,22 @@ async def test_what_runs_out_falls_to_who_is_left_and_the_lost_one_is_named(
     assert back.lost == ()
 
 
+async def test_a_lease_that_ran_out_long_ago_is_forgotten_and_its_epoch_still_grows(
+    join: Join, redis_server: RedisServer
+) -> None:
+    a = join("a")
+    now = await a.time_ms()
+    hours_ago = now - 2 * 3_600_000
+    (leases,) = SharedKeys("workspace")("leases")
+    with Redis.from_url(redis_server.address, decode_responses=True) as client:
+        expired = {"gone": f"b {hours_ago} {hours_ago}", "left": f" 0 {hours_ago}"}
+        kept = {"lately": f"b {now - 60_000} {hours_ago}", "ahead": f" 0 {now + 60_000}", "odd": "of another version"}
+        client.hset(leases, mapping={**expired, **kept})
+        await claim(a, events={"@desk": Claim.RENEW})
+        assert client.hgetall(leases) == kept
+    assert (await claim(a, events={"gone": Claim.IF_FREE})).epochs["gone"] > hours_ago
+
+
 async def test_who_leaves_is_not_lost_and_epochs_go_on(join: Join) -> None:
     a, b = join("a"), join("b")
     await claim(a, "a")

@@ -61,6 +61,12 @@ local lost = redis.call('HGETALL', KEYS[3])
 for index = 1, #lost, 2 do
   if tonumber(lost[index + 1]) < now - 3600000 then redis.call('HDEL', KEYS[3], lost[index]) end
 end
+-- Of events that are gone: a few at a time, by chance. An epoch is a time, so that the next one is higher all the same.
+local some = redis.call('HRANDFIELD', KEYS[2], 16, 'WITHVALUES')
+for index = 1, #some, 2 do
+  local ends, epoch = string.match(some[index + 1], ' (%d+) (%d+)$')
+  if ends and math.max(tonumber(ends), tonumber(epoch)) < now - 3600000 then redis.call('HDEL', KEYS[2], some[index]) end
+end
 redis.call('SET', KEYS[4], ARGV[5], 'NX')
 return {'ok', text(now), workers, held, text(next_end), redis.call('HKEYS', KEYS[3]), redis.call('GET', KEYS[4]),
         redis.call('GET', KEYS[5]) or '0'}
