@@ -26,6 +26,7 @@ from livedeck.monitor import (
     History,
     HistoryReader,
     IntentRecord,
+    OpenChange,
     Profile,
     ProfileChoice,
     Severity,
@@ -249,7 +250,9 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
         await histories["a"].record_ruling(choice)
         await histories["a"].record_intent(intent)
         await until_read(HistoryReader(tmp_path / "b.sqlite"), {"u"}, choice)
-        assert await histories["b"].intents(now - timedelta(minutes=1)) == (intent,)
+        assert await histories["b"].intents(now - timedelta(minutes=1)) == (replace(intent, pid=0),)
+        opened = [await histories[name].open_changes() for name in "ab"]
+        assert opened == [(OpenChange(intent),), ()]  # what becomes of it is kept where it began
         mortal_server.kill(forgets=True)
         histories["b"].record_answer(late)
         mortal_server.start()

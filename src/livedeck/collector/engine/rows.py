@@ -6,6 +6,7 @@ another deck of its machine wrote (monitoring.md, "Shared alarms").
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -80,6 +81,6 @@ class SharedRows:
             if isinstance(row, AlarmAnswer):
                 self._history.record_answer(row)
             elif isinstance(row, IntentRecord):
-                await self._history.record_intent(row)
+                await self._history.record_intent(replace(row, pid=0))  # its end is kept where it began
             else:
                 await self._history.record_ruling(row)

@@ -116,8 +116,9 @@ def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:
 
 
 def open_changes(db: Database) -> tuple[OpenChange, ...]:
-    """The intents that have no end, with the last that is known of them, oldest first."""
-    intents = read(db, IntentRecord)
+    """The intents that have no end, with the last that is known of them, oldest first; of those alone whose end is
+    kept here."""
+    intents = [intent for intent in read(db, IntentRecord) if intent.pid]
     records = read(db, ActionRecord, intents[0].at) if intents else ()
     ended = {record.intent for record in records if record.outcome is not AuditOutcome.UNKNOWN}
     news = {record.intent: record for record in records}

@@ -239,7 +239,8 @@ class FieldChange:
 class IntentRecord:
     """A change that is about to be sent, recorded before it leaves: what a killed deck leaves behind.
 
-    `verb`: in words, beside the name `action`. `actor`, `host`, `pid`: who sends it, as this machine knows them.
+    `verb`: in words, beside the name `action`. `actor`, `host`, `pid`: who sends it, as this machine knows them; `pid`
+    is 0 where another collector has the history of what becomes of it.
     """
 
     id: str
