@@ -124,7 +124,8 @@ async def test_a_lease_that_ran_out_long_ago_is_forgotten_and_its_epoch_still_gr
         client.hset(leases, mapping={**expired, **kept})
         await claim(a, events={"@desk": Claim.RENEW})
         assert client.hgetall(leases) == kept
-    assert (await claim(a, events={"gone": Claim.IF_FREE})).epochs["gone"] > hours_ago
+    free = {"gone": Claim.IF_FREE, "odd": Claim.IF_FREE}
+    assert all(epoch > hours_ago for epoch in (await claim(a, events=free)).epochs.values())
 
 
 async def test_who_leaves_is_not_lost_and_epochs_go_on(join: Join) -> None:

@@ -42,7 +42,7 @@ for index = 7, #ARGV, 2 do
   local owner, ends, epoch = '', 0, 0
   if lease then
     local found, found_ends, found_epoch = string.match(lease, '^(.*) (%d+) (%d+)$')
-    owner, ends, epoch = found, tonumber(found_ends), tonumber(found_epoch)
+    if found then owner, ends, epoch = found, tonumber(found_ends), tonumber(found_epoch) end
   end
   local is_mine = (how == '1' and is_known) or (how == '2' and (owner == '' or ends <= now))
   if owner == me and not able then
