@@ -73,6 +73,11 @@ def blind_words(link: ConnectionStatus) -> str:
     return link.problem.value if link.problem in _OF_COLLECTOR else "MONITORING BLIND"
 
 
+def _fact(attachment: Attachment) -> str:
+    """What happened to the way to the collector: the header says to which, and the connection log what to do."""
+    return safe(attachment.reason.partition("; ")[0].removeprefix(f"{attachment.host} "), 120)
+
+
 def _alone_text(attachment: Attachment, hint: str) -> str:
     """`POLLING ALONE since 21:04:11Z  collector.example: no answer  2 answers not yet shared`."""
     count = len(attachment.unshared)
@@ -130,11 +135,12 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
     connection = snapshot.link
     if fault:
         return [(f" ✖ MONITOR STOPPED  {safe(fault)}  nothing below is kept up to date ", StyleRole.BANNER_BLIND)]
-    is_of_collector = snapshot.attachment is not None and connection.problem in _OF_COLLECTOR
-    reason = snapshot.attachment.reason if snapshot.attachment and is_of_collector else connection.reason
-    since, reason = f"{connection.since:%H:%M:%S}Z", safe(reason, 120)
+    since = f"{connection.since:%H:%M:%S}Z"
+    of_collector = snapshot.attachment if connection.problem in _OF_COLLECTOR else None
+    fact = _fact(of_collector) if of_collector else ""
+    reason = "" if of_collector else safe(connection.reason, 120)
     data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"
-    details = "  ".join(filter(None, [since, hint, data, next_try_text(connection, render_time), reason]))
+    details = "  ".join(filter(None, [since, hint, fact, data, next_try_text(connection, render_time), reason]))
     if connection.state is ConnectionState.BLIND:
         return [(f" ✖ {blind_words(connection)} since {details} ", StyleRole.BANNER_BLIND)]
     if connection.state is ConnectionState.FAILING:

@@ -1,0 +1,26 @@
+"""A banner about a collector: what happened is read at every width."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from livedeck.monitor import Attachment, AttachmentState, ConnectionProblem, ConnectionState, ConnectionStatus, Snapshot
+from livedeck.presentation.connection import banner_line
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import clip, plain
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+REASON = "127.0.0.1:28711 cannot be reached; see that the collector runs, and the address in collector_url"
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_a_cut_takes_no_word_of_what_happened(columns: int) -> None:
+    link = ConnectionStatus(
+        ConnectionState.BLIND, NOW, as_of=NOW, next_try=NOW, problem=ConnectionProblem.COLLECTOR_SILENT
+    )
+    attachment = Attachment(AttachmentState.SILENT, "127.0.0.1:28711", NOW, reason=REASON)
+    snapshot = Snapshot(1, NOW, link, attachment=attachment)
+    banner = banner_line(snapshot, RenderTime.from_snapshot(snapshot, NOW), hint="@ polls alone")
+    assert "cannot be reached" in plain(clip(banner, columns))
