@@ -138,10 +138,12 @@ class FixedClock:
         return 0.0
 
     async def sleep(self, seconds: float) -> None:
-        """Less than half a second is over at once; anything longer never is, and cancelling ends the wait: what is
-        looked for twice a second, as the answers of other decks, would be looked for without a pause."""
-        if seconds >= 0.5:
+        """Less than a second is soon over; anything longer never is, and cancelling ends the wait. Half a second takes
+        a moment: what is looked for so often, as answers of other decks, would be looked for without a pause."""
+        if seconds >= 1:
             await asyncio.Event().wait()
+        if seconds >= 0.5:
+            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
