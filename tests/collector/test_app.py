@@ -62,6 +62,13 @@ async def test_the_samples_of_an_event_are_cut_by_time() -> None:
         assert (await made.ask("/v1/events/nobody/samples")).status_code == 404
 
 
+async def test_an_event_may_be_called_anything() -> None:
+    """Ids are the platform's words, and a slash in one is no other path."""
+    async with service(event("a/b"), event("a")) as made:
+        answered = await made.ask("/v1/events/a%2Fb/samples")
+        assert answered.json()["stream"] == "stream-a/b"
+
+
 async def test_nothing_is_served_before_anything_is_known() -> None:
     async with service(rounds=0) as made:
         for path in ("/v1/snapshot", "/metrics", "/v1/events/one/samples"):

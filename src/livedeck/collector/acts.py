@@ -93,8 +93,8 @@ def routes(monitor: Monitor, history: History | None) -> list[Route]:
     acts = _Acts(monitor, history)
     return [
         Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.answer_alarm), methods=["POST"]),
-        Route("/v1/events/{id}/usual", endpoint("act", acts.take_as_usual), methods=["POST"]),
-        Route("/v1/events/{id}/profile", endpoint("act", acts.choose_profile), methods=["POST"]),
+        Route("/v1/events/{id:path}/usual", endpoint("act", acts.take_as_usual), methods=["POST"]),
+        Route("/v1/events/{id:path}/profile", endpoint("act", acts.choose_profile), methods=["POST"]),
         Route("/v1/materials", endpoint("act", acts.keep_materials), methods=["POST"]),
         Route("/v1/audit", endpoint("act", acts.keep_audit), methods=["POST"]),
         Route("/v1/interest", endpoint("read", acts.take_interest), methods=["PUT"]),

@@ -49,7 +49,7 @@ def collector_app(
         Route("/metrics", endpoint("metrics", pages.metrics)),
         Route("/v1/snapshot", endpoint("read", pages.listing)),
         Route("/v1/changes", endpoint("read", pages.changes)),
-        Route("/v1/events/{id}/samples", endpoint("read", pages.samples)),
+        Route("/v1/events/{id:path}/samples", endpoint("read", pages.samples)),
         *acts.routes(monitor, history),
         *past.routes(history),
     ]
