@@ -125,9 +125,9 @@ class Qos(Resource):
 
         >>> samples = await api.qos.get(event_id)
         >>> newest = samples[-1]
-        >>> newest.time.tzinfo, newest.status
-        (datetime.timezone.utc, 0)
-        >>> minute = samples[-60:]
+        >>> newest.time.tzinfo
+        datetime.timezone.utc
+        >>> broken = [sample for sample in samples[-60:] if sample.status == 5]
         """
         summary = describe_call("get QoS of event", event_id)
         request = make_request("GET", summary, "v2", "live", "events", event_id, "qos")
