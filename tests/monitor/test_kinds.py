@@ -16,7 +16,8 @@ from livedeck.monitor import Hold, Share, Thresholds, kinds, with_overrides
 from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, diagnose
 from livedeck.monitor.kinds import ALARM_KINDS, audio, delivery, is_normal, video
 from livedeck.monitor.kinds.kind import AlarmKind, EventDetector, Observation, SampleDetector
-from livedeck.monitor.model.state import Component, Pattern, Severity
+from livedeck.monitor.model.alarm import Severity
+from livedeck.monitor.model.state import Component, Pattern
 from livedeck.monitor.model.thresholds import Duty
 from livedeck.monitor.signal.features import ProfileChange, SampleFeatures
 from livedeck.monitor.signal.hysteresis import Level

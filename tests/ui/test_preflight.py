@@ -169,7 +169,7 @@ async def test_what_the_list_leaves_out_is_asked_of_the_event_itself_once() -> N
         for key in map(event_key, due):
             state = snapshot.find(key.id)
             assert state is not None
-            facts = gather_facts(snapshot, state.event, render_time, is_read_only=False)
+            facts = gather_facts(snapshot, state.event, render_time.server, is_read_only=False)
             for field in TERSE:
                 assert (facts.knows(field), field in state.event.model_fields_set) == (True, False)
                 assert facts.as_of[field] == snapshot.cached(key).as_of
@@ -190,11 +190,14 @@ async def test_due_is_from_ten_minutes_before_the_start_until_it_is_on_air() -> 
         snapshot = await monitor.wait_ready()
         render_time = RenderTime.from_snapshot(snapshot, EVENING)
         state = next(state for state in snapshot.events if state.event.name == "Choir, hall A")
-        spans = {seconds: is_due(state, _later(render_time, seconds)) for seconds in (-61, -60, -59, 0, 7200)}
+        spans = {
+            seconds: is_due(state, render_time.server + timedelta(seconds=seconds))
+            for seconds in (-61, -60, -59, 0, 7200)
+        }
         assert spans == {-61: False, -60: False, -59: True, 0: True, 7200: True}
         on_air = next(state for state in snapshot.events if state.event.name == "City news")
-        assert not is_due(on_air, render_time)
-        due = due_preflights(snapshot, render_time, is_read_only=True)
+        assert not is_due(on_air, render_time.server)
+        due = due_preflights(snapshot, render_time.server, is_read_only=True)
         assert missing_keys(snapshot, due) == ()
         _check_wall(wall_model(snapshot, replace(render_time, preflights=due)))
 
@@ -209,10 +212,6 @@ def _check_wall(model: WallModel) -> None:
 
 def _wall(model: WallModel, tiles: int) -> WallLayout:
     return WallLayout(Wall(tiles=tiles), model, (160, 45), DrawCache(), Seats())
-
-
-def _later(render_time: RenderTime, seconds: float) -> RenderTime:
-    return replace(render_time, server=render_time.server + timedelta(seconds=seconds))
 
 
 async def test_nothing_is_said_of_what_cannot_be_believed() -> None:

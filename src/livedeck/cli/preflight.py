@@ -48,7 +48,7 @@ def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -
                 monitor.watch("preflight", event_key(meant.id))
                 snapshot = await monitor.wait_ready(TIMEOUT)
         render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
-        facts = gather_facts(snapshot, meant, render_time, is_read_only=settings.read_only)
+        facts = gather_facts(snapshot, meant, render_time.server, is_read_only=settings.read_only)
         found = preflight(facts)
         if as_json:
             echo_json(preflight_object(facts, found))

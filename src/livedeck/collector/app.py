@@ -175,10 +175,6 @@ def _takes_gzip(request: Request) -> bool:
     return any(name.strip() in {"gzip", "*"} and "q=0" not in quality.split() for name, _, quality in names)
 
 
-def _packed(body: bytes) -> bytes:
-    return gzip.compress(body, GZIP_LEVEL, mtime=0)
-
-
 def _number(request: Request, name: str, otherwise: int) -> int:
     """Raises Refusal for what is no whole number."""
     text = request.query_params.get(name, "")

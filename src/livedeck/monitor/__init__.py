@@ -16,6 +16,7 @@ from livedeck.monitor.model.alarm import (
     AlarmState,
     AlarmTransition,
     Diagnosis,
+    Severity,
     Shown,
     TimelineEntry,
 )
@@ -75,7 +76,6 @@ from livedeck.monitor.model.state import (
     IngestState,
     Phase,
     QosState,
-    Severity,
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Profile, Share, Thresholds, with_overrides

@@ -22,12 +22,12 @@ from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.recording import check_recording
 from livedeck.monitor.kinds import ALARM_KINDS, onset_tolerance
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
-from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition
+from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.limits import Limits
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import AlarmRecord, EventRecord
 from livedeck.monitor.model.ruling import Ruling, Rulings
-from livedeck.monitor.model.state import BroadcastState, Severity
+from livedeck.monitor.model.state import BroadcastState
 from livedeck.monitor.model.thresholds import Cadence
 from livedeck.monitor.polling.poller import EventList, PollResult
 from livedeck.monitor.polling.schedule import LIST

@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 from livedeck.client import Event, EventRestream
 from livedeck.monitor import BroadcastState, EventState, ResourceKey, Severity, Snapshot, event_key, planned_start
-from livedeck.presentation.render_time import RenderTime
 from livedeck.text.values import age, safe, short_duration
 
 DUE_SECONDS = 600.0
@@ -104,8 +103,10 @@ def preflight(facts: PreflightFacts) -> Preflight:
     return Preflight(tuple(items))
 
 
-def gather_facts(snapshot: Snapshot, event: Event, render_time: RenderTime, *, is_read_only: bool) -> PreflightFacts:
-    """What the snapshot tells of an event; what the list of the events left out as the event itself has told it."""
+def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_only: bool) -> PreflightFacts:
+    """What the snapshot tells of an event at `now` (the platform's clock); what the list of the events left out as the
+    event itself has told it.
+    """
     state = snapshot.find(event.id)
     listed = state.event if state else event
     known, asked_at = _completed(snapshot, listed)
@@ -115,7 +116,7 @@ def gather_facts(snapshot: Snapshot, event: Event, render_time: RenderTime, *, i
         known,
         tuple(_completed(snapshot, other.event)[0] for other in snapshot.events if other.id != event.id),
         state,
-        render_time.server,
+        now,
         snapshot.link.measured_skew,
         is_read_only,
         as_of | {"signal": state.qos.as_of if state else None, "clock": snapshot.link.as_of},
@@ -148,21 +149,18 @@ def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tup
     )
 
 
-def is_due(state: EventState, render_time: RenderTime) -> bool:
-    """Whether it starts in ten minutes, or should have started, and is not on air yet."""
-    start = planned_start(state.event, render_time.server)
+def is_due(state: EventState, now: datetime) -> bool:
+    """Whether it starts within ten minutes of `now` (the platform's clock), or should have, and is not on air yet."""
+    start = planned_start(state.event, now)
     is_awaited = state.phase.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE}
-    return is_awaited and start is not None and render_time.server_seconds_since(start) > -DUE_SECONDS
+    return is_awaited and start is not None and (now - start).total_seconds() > -DUE_SECONDS
 
 
-def due_preflights(snapshot: Snapshot, render_time: RenderTime, *, is_read_only: bool) -> Mapping[str, Preflight]:
+def due_preflights(snapshot: Snapshot, now: datetime, *, is_read_only: bool) -> Mapping[str, Preflight]:
     """The checks of every event that is due, by its id."""
-    due = (state for state in snapshot.events if is_due(state, render_time))
+    due = (state for state in snapshot.events if is_due(state, now))
     return MappingProxyType(
-        {
-            state.id: preflight(gather_facts(snapshot, state.event, render_time, is_read_only=is_read_only))
-            for state in due
-        }
+        {state.id: preflight(gather_facts(snapshot, state.event, now, is_read_only=is_read_only)) for state in due}
     )
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from livedeck.monitor import AlarmKey, Snapshot, is_stale
-
-if TYPE_CHECKING:
-    from livedeck.presentation.preflight import Preflight
+from livedeck.presentation.preflight import Preflight
 
 
 class ChangeStep(NamedTuple):

@@ -389,7 +389,9 @@ class Deck(ExactApp):
             changes=self.open_changes.steps,
         )
         read_only = self.identity["read_only"]
-        preflights = before.preflights if before else due_preflights(self.snapshot, render_time, is_read_only=read_only)
+        preflights = (
+            before.preflights if before else due_preflights(self.snapshot, render_time.server, is_read_only=read_only)
+        )
         self._render_time = replace(render_time, preflights=preflights)
         return self._render_time
 

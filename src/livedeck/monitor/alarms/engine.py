@@ -17,9 +17,9 @@ from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
-from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState
+from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.answer import PROMISES, AlarmAnswer, AlarmCommand, AnswerKind
-from livedeck.monitor.model.state import EventState, Severity
+from livedeck.monitor.model.state import EventState
 from livedeck.monitor.model.thresholds import Thresholds
 
 _INCIDENTS = {

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE, ActiveFault
 from livedeck.monitor.alarms.operator import bring_back
 from livedeck.monitor.detection.patterns import keep_diagnosis
-from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition
-from livedeck.monitor.model.state import Finding, Severity
+from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Severity
+from livedeck.monitor.model.state import Finding
 from livedeck.monitor.model.thresholds import AlarmLimits
 
 

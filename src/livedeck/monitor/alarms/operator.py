@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import isfinite
 
-from livedeck.monitor.model.alarm import Alarm, AlarmState
-from livedeck.monitor.model.state import Severity
+from livedeck.monitor.model.alarm import Alarm, AlarmState, Severity
 from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.text.values import safe
 

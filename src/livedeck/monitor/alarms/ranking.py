@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState
-from livedeck.monitor.model.state import BroadcastState, EventState, Grade, Severity
+from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState, Severity
+from livedeck.monitor.model.state import BroadcastState, EventState, Grade
 
 _OFF_AIR = (
     BroadcastState.UNKNOWN,

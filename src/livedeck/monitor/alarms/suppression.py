@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import API_BLIND
-from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState
-from livedeck.monitor.model.state import Severity
+from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.thresholds import AlarmLimits
 
 _PARENTS = {kind.name: kind.parents for kind in ALARM_KINDS.values()}

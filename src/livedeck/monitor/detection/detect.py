@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from livedeck.monitor.kinds import ALARM_KINDS, is_normal
 from livedeck.monitor.kinds.kind import RECONNECTING, AlarmKind, DutyRule, SampleDetector
+from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.state import Episode, Severity
+from livedeck.monitor.model.state import Episode
 from livedeck.monitor.model.thresholds import Hold, Thresholds
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import CHECKPOINT_SAMPLES, MAX_EPISODES, Checkpoint, SignalAnalysis, make_episode

@@ -15,6 +15,7 @@ from livedeck.monitor.detection.detect import SAMPLE_KINDS
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.audio import low_audio_limit
 from livedeck.monitor.kinds.kind import AlarmKind, EventCase, EventDetector
+from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import (
     BroadcastState,
@@ -26,7 +27,6 @@ from livedeck.monitor.model.state import (
     Health,
     HealthAssessment,
     IngestState,
-    Severity,
 )
 from livedeck.monitor.model.thresholds import Curve, Expectation, Thresholds
 from livedeck.monitor.signal.analysis import SignalAnalysis

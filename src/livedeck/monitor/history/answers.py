@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from livedeck.monitor.history.database import Database, microseconds, moment
-from livedeck.monitor.model.alarm import AlarmKey
+from livedeck.monitor.model.alarm import AlarmKey, Severity
 from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
-from livedeck.monitor.model.state import Severity
 
 _COLUMNS = "uid, event, kind, target, since, answer, at, actor, severity, stage, until, reason"
 _INSERT = f"INSERT OR IGNORE INTO answer ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants

@@ -25,9 +25,8 @@ from livedeck.monitor.history import answers, journal, samples
 from livedeck.monitor.history.database import TABLES, Database, StorageError, check_file, microseconds
 from livedeck.monitor.history.pages import PageFile, Row
 from livedeck.monitor.history.samples import SLOT, StreamKey
-from livedeck.monitor.model.alarm import Alarm
+from livedeck.monitor.model.alarm import Alarm, Severity
 from livedeck.monitor.model.records import NotificationRecord
-from livedeck.monitor.model.state import Severity
 
 _LIMIT = 900.0
 """Seconds after which it ends with what it has: a month of ten events takes six or seven minutes."""

@@ -18,8 +18,8 @@ from livedeck.monitor.kinds.kind import (
     IncidentDetector,
     Observation,
 )
-from livedeck.monitor.model.alarm import Alarm, Diagnosis
-from livedeck.monitor.model.state import ClockChange, Component, ConnectionProblem, ConnectionState, Severity
+from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
+from livedeck.monitor.model.state import ClockChange, Component, ConnectionProblem, ConnectionState
 from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 from livedeck.text.values import age, safe
 

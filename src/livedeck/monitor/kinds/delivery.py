@@ -14,9 +14,9 @@ from livedeck.monitor.kinds.kind import (
     Observation,
     SampleDetector,
 )
-from livedeck.monitor.model.alarm import Diagnosis
+from livedeck.monitor.model.alarm import Diagnosis, Severity
 from livedeck.monitor.model.readings import NO_STATUS
-from livedeck.monitor.model.state import Component, Pattern, Severity
+from livedeck.monitor.model.state import Component, Pattern
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures

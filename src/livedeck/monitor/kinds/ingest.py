@@ -15,8 +15,8 @@ from livedeck.monitor.kinds.kind import (
     EventDetector,
     Observation,
 )
-from livedeck.monitor.model.alarm import Diagnosis
-from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, IngestState, Pattern, Severity
+from livedeck.monitor.model.alarm import Diagnosis, Severity
+from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, IngestState, Pattern
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.values import safe
 

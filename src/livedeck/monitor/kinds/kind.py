@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
-from livedeck.monitor.model.alarm import Alarm, Diagnosis
+from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.state import (
     NO_SHARING_FAULT,
@@ -19,7 +19,6 @@ from livedeck.monitor.model.state import (
     Freshness,
     Pattern,
     Phase,
-    Severity,
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import AlarmLimits, Duty, Expectation, Hold, Thresholds

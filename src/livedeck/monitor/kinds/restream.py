@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from livedeck.monitor.kinds.kind import NO_INGEST, RECONNECTING, AlarmKind, EventCase, EventDetector, Observation
-from livedeck.monitor.model.alarm import Diagnosis
-from livedeck.monitor.model.state import Component, Severity
+from livedeck.monitor.model.alarm import Diagnosis, Severity
+from livedeck.monitor.model.state import Component
 from livedeck.monitor.model.thresholds import Thresholds
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isnan, nan
 
 from livedeck.monitor.kinds.kind import AlarmKind, DutyRule, SampleDetector
-from livedeck.monitor.model.alarm import Diagnosis
-from livedeck.monitor.model.state import Component, Pattern, Severity
+from livedeck.monitor.model.alarm import Diagnosis, Severity
+from livedeck.monitor.model.state import Component, Pattern
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.excursions import fps_tolerance

@@ -12,10 +12,24 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from livedeck.monitor.model.state import Severity
-
 DECK = ""
 """The `event_id` of the deck's own alarms."""
+
+
+class Severity(StrEnum):
+    """How loud an alarm is, the loudest first."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for the loudest."""
+        return _SEVERITY_RANKS[self]
+
+
+_SEVERITY_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class AlarmKey(NamedTuple):

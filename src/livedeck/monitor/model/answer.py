@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import uuid4
 
-from livedeck.monitor.model.alarm import AlarmKey, Shown
-from livedeck.monitor.model.state import Severity
+from livedeck.monitor.model.alarm import AlarmKey, Severity, Shown
 from livedeck.text.secrets import masked_line
 
 

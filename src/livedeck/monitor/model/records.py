@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransition
+from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.state import (
     BroadcastState,
     ConnectionProblem,
@@ -19,7 +19,6 @@ from livedeck.monitor.model.state import (
     ConnectionStatus,
     Episode,
     EventState,
-    Severity,
 )
 from livedeck.text.secrets import masked_line
 

@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from livedeck.client import Event
+from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.thresholds import Profile
-
-if TYPE_CHECKING:
-    from livedeck.monitor.model.ruling import Ruling
 
 
 class Clock(Protocol):
@@ -127,22 +126,6 @@ class Component(StrEnum):
     LOSS = "loss"
     LATE = "late"
     NONE = ""
-
-
-class Severity(StrEnum):
-    """How loud an alarm is, the loudest first."""
-
-    CRITICAL = "critical"
-    WARNING = "warning"
-    INFO = "info"
-
-    @property
-    def rank(self) -> int:
-        """0 for the loudest."""
-        return _SEVERITY_RANKS[self]
-
-
-_SEVERITY_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from livedeck.monitor.model.state import Severity
+from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.thresholds import Hold
 
 

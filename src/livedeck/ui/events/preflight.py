@@ -197,7 +197,7 @@ class PreflightScreen(Modal[None]):
             self._ctx.monitor.watch(KEY, *([event_key(state.id)] if missing_fields(state.event) else []))
             self.query_one("#preflight-box").border_title = f"Preflight: {events.name(state)}"
             read_only = self._ctx.identity["read_only"]
-            found = preflight(gather_facts(snapshot, state.event, render_time, is_read_only=read_only))
+            found = preflight(gather_facts(snapshot, state.event, render_time.server, is_read_only=read_only))
             lines = [*list_lines(found, render_time, self._ctx.actions, cells)]
         lines += [[], [("esc closes", StyleRole.DIM)]]
         self.query_one("#preflight", LinesWidget).show(lines)

@@ -218,7 +218,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         tick, now = self._clock.monotonic(), self._clock.now()
         blink_on = now.second % 2 == 0
         render_time = RenderTime.from_snapshot(self._snapshot, now, watched=not self._fault, blink_on=blink_on)
-        preflights = due_preflights(self._snapshot, render_time, is_read_only=True)
+        preflights = due_preflights(self._snapshot, render_time.server, is_read_only=True)
         render_time = replace(render_time, preflights=preflights)
         model = wall_model(self._snapshot, render_time, self._terms, self._fault, self._rule_changes)
         if self._modelled:
