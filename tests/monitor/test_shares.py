@@ -12,7 +12,7 @@ from livedeck.monitor import Severity, Snapshot, Thresholds
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.model.state import SharingFault
-from livedeck.monitor.polling.shares import SharedAnswer
+from livedeck.monitor.shares import SharedAnswer
 from monitor.alarm_stage import WELL
 from monitor.stage import NOW, Deck, Stage, event
 from virtual_clock import VirtualClock

@@ -83,7 +83,7 @@ from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
-from livedeck.monitor.polling.shares import SharedAnswer, Shares
+from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
     "FASTEST",

@@ -34,8 +34,8 @@ from livedeck.monitor.polling.losses import LossMeter, is_passing
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
 from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule, is_on_platform, schedule_events
-from livedeck.monitor.polling.shares import SharedPolls, Shares
 from livedeck.monitor.polling.steady_clock import SteadyClock
+from livedeck.monitor.shares import SharedPolls, Shares
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 _MIN_REST = 0.01
