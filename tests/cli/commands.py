@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -73,5 +74,26 @@ def served(
         try:
             assert process.stdout is not None
             yield process, json.loads(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def settings_of(home: Path, text: str = "") -> dict[str, str]:
+    """The environment of a settings file with that text, and of a history beside it."""
+    config = home / "config.toml"
+    config.write_text(text)
+    return {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "history.sqlite")}
+
+
+@contextmanager
+def collecting(home: Path, env: Mapping[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A `livedeck collect` that knows a token, and its address: all that its first line says."""
+    pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*LIVEDECK, "collect"], env=environment(home, **env), **pipes) as process:
+        try:
+            line = process.stderr.readline()
+            listening = re.fullmatch(r"livedeck collect: (http://127\.0\.0\.1:\d+)/\n", line)
+            assert listening, line
+            yield process, listening[1]
         finally:
             process.kill()

@@ -6,20 +6,12 @@ import json
 import re
 import signal
 import socket
-import subprocess
 import tomllib
 from hashlib import sha256
 from http.client import HTTPConnection
 from pathlib import Path
 
-from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
-
-
-def settings_of(home: Path, text: str = "") -> dict[str, str]:
-    """The environment of a settings file with that text."""
-    config = home / "config.toml"
-    config.write_text(text)
-    return {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "history.sqlite")}
+from cli.commands import TIMEOUT, called, collecting, served, settings_of
 
 
 def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
@@ -62,28 +54,19 @@ def test_a_collector_serves_whoever_has_a_token_and_says_where(tmp_path: Path) -
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         env = settings_of(tmp_path, '[collect]\nlisten = "127.0.0.1:0"\n') | platform
         token = called(tmp_path, "collect", "token", "add", "anna", env=env).stdout.strip()
-        collector = subprocess.Popen(
-            [*LIVEDECK, "collect"],
-            env=environment(tmp_path, **env),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
+        with collecting(tmp_path, env) as (collector, address):
             assert collector.stderr
-            lines = [collector.stderr.readline(), collector.stderr.readline()]
-            port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/$", lines[0])[0])
-            assert "the platform answers" in lines[1]
+            line, port = collector.stderr.readline(), int(address.rpartition(":")[2])
+            assert "the platform answers" in line
             assert asked(port, "/healthz") == (200, b"well\n")
             assert asked(port, "/v1/snapshot")[0] == 401
             listing = json.loads(asked(port, "/v1/snapshot?samples=1", token)[1])
             assert listing["values"]["events"]
             assert asked(port, "/v1/snapshot", token, Host="elsewhere.example")[0] == 400
-        finally:
             collector.send_signal(signal.SIGTERM)
             _, errors = collector.communicate(timeout=TIMEOUT)
     assert collector.returncode == 0, errors
-    assert token not in "".join(lines) + errors
+    assert token not in line + errors
 
 
 def test_a_port_that_is_taken_is_named_and_what_to_change(tmp_path: Path) -> None:

@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import socket
-import subprocess
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
-from cli.test_collect import settings_of
+from cli.commands import TIMEOUT, called, collecting, served, settings_of
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Outgoing, Secret
 from livedeck.collector.attached.link import Link
 from livedeck.collector.attached.remote import Remote
 from livedeck.monitor import AlarmKey, AlarmState, AttachmentState, ConnectionState, Snapshot
-
-
-@contextmanager
-def collecting(home: Path, env: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A collector, and its address."""
-    process = subprocess.Popen(
-        [*LIVEDECK, "collect"],
-        env=environment(home, **env),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr
-        yield process, re.findall(r"(http://[\d.:]+)/", process.stderr.readline())[0]
-    finally:
-        process.kill()
-        process.communicate(timeout=TIMEOUT)
 
 
 @dataclass
