@@ -91,6 +91,7 @@ def collecting(home: Path, env: Mapping[str, str]) -> Iterator[tuple[subprocess.
     pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen([*LIVEDECK, "collect"], env=environment(home, **env), **pipes) as process:
         try:
+            assert process.stderr
             line = process.stderr.readline()
             listening = re.fullmatch(r"livedeck collect: (http://127\.0\.0\.1:\d+)/\n", line)
             assert listening, line

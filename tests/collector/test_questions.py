@@ -51,6 +51,8 @@ from virtual_clock import VirtualClock
 
 T = TypeVar("T")
 
+NOW = VirtualClock(START).now
+
 NEWS = {"new_answers", "new_rulings"}
 """What is new since the last time: an attached deck has it in its snapshots."""
 
@@ -138,7 +140,7 @@ def text(answer: object) -> str:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_each_question_has_the_answer_of_the_file(name: str, recorded: Path, spans: tuple[StreamSpan, ...]) -> None:
     question, file, answered = QUESTIONS[name], HistoryReader(recorded), list[bool]()
-    deck = Attached(routes(HistoryReader(recorded)), "wall")
+    deck = Attached(routes(HistoryReader(recorded), NOW), "wall")
     remote = RemoteHistory(deck)
     with asyncio.Runner() as runner:
 
@@ -184,7 +186,7 @@ async def test_where_no_collector_answers_nothing_is_known_and_it_says_why(value
 
 
 async def test_what_is_not_understood_is_refused_with_what_can_be_asked(recorded: Path) -> None:
-    deck = Attached(routes(HistoryReader(recorded)), "wall")
+    deck = Attached(routes(HistoryReader(recorded), NOW), "wall")
     series = "event_id=e&stream_id=s&since=0&until=60"
     for path, status in {
         "/v1/history/secrets": 404,
@@ -210,9 +212,9 @@ async def test_what_is_not_understood_is_refused_with_what_can_be_asked(recorded
 
 async def test_without_a_history_and_without_a_token_nothing_is_told(recorded: Path) -> None:
     for deck, status in (
-        (Attached(routes(None), "wall"), 503),
-        (Attached(routes(HistoryReader(recorded)), ""), 401),
-        (Attached(routes(HistoryReader(recorded)), "prometheus"), 403),
+        (Attached(routes(None, NOW), "wall"), 503),
+        (Attached(routes(HistoryReader(recorded), NOW), ""), 401),
+        (Attached(routes(HistoryReader(recorded), NOW), "prometheus"), 403),
     ):
         assert (await deck.ask("GET", "/v1/history/open_changes")).status == status
         await deck.close()
@@ -233,7 +235,7 @@ async def test_few_questions_are_answered_at_a_time_and_all_in_the_end() -> None
             running -= 1
             return ()
 
-    deck = Attached(routes(Slow(Path("none.sqlite"))), "wall")
+    deck = Attached(routes(Slow(Path("none.sqlite")), NOW), "wall")
     answers = await asyncio.gather(*(deck.ask("GET", "/v1/history/open_changes") for _ in range(8)))
     assert [answered.status for answered in answers] == [200] * 8
     assert most == MAX_QUESTIONS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.recorded import Past, print_lines, stretch, width, with_past
+from livedeck.cli.recorded import FILE, Past, print_lines, stretch, width, with_past
 from livedeck.report.spans import Span
 from livedeck.report.tables import episode_object, episodes_csv
 from livedeck.report.text import episode_lines, episode_sums, stretch_text
@@ -26,6 +27,7 @@ _OTHERWISE = timedelta(days=1)
 @stretch
 @click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema episodes`.")
 @click.option("--csv", "output_format", flag_value="csv", help="A header and a row for each.")
+@FILE
 @platform
 @click.pass_context
 def command(
@@ -36,12 +38,13 @@ def command(
     since: datetime | None,
     until: datetime | None,
     output_format: str | None,
+    path: Path | None,
     **flags: Any,
 ) -> None:
     """Print the faults of EVENT, or of every event, that are over: since when, until when, as the samples tell it.
 
-    Without times: those of the last day. Read from the history of this machine: the platform is not asked. A fault that
-    still stands is no episode yet: `livedeck alarms` has it.
+    Without times: those of the last day. Read from the history of this machine or the collector: the platform is not
+    asked. A fault that still stands is no episode yet: `livedeck alarms` has it.
     """
 
     async def work(past: Past) -> int:
@@ -61,4 +64,4 @@ def command(
             print_lines([f"no fault is recorded from {stretch_text(span)} UTC"])
         return DONE
 
-    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "episodes", work)))
+    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "episodes", work, path)))

@@ -50,10 +50,11 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
             raise  # click's own, which it prints by itself; of a stream or a file `run_command` tells in a line
         from livedeck.cli.output import echo
         from livedeck.client import ApiError
+        from livedeck.collector.attached.link import CollectorError
         from livedeck.settings import SettingsError
         from livedeck.text.secrets import masked
 
-        is_named = isinstance(error, ApiError | SettingsError)
+        is_named = isinstance(error, ApiError | SettingsError | CollectorError)
         echo(f"livedeck: {masked(error_text(error))}" if is_named else masked_traceback(error), err=True)
         return code_of_error(error)
 
@@ -82,12 +83,15 @@ def code_of_error(error: Exception) -> int:
     """The exit code for that error; FAULT for one that is nobody's refusal."""
     from livedeck.client import Invalid, Misconfigured, ReadOnly, Rejected, ServerFault, Unreachable, Unreadable
     from livedeck.client import Unknown as Lost
+    from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
     from livedeck.settings import SettingsError
 
     if isinstance(error, SettingsError | Misconfigured | Invalid | ReadOnly):
         return USAGE
     if isinstance(error, ServerFault | Unreachable | Unreadable):
         return UNREACHABLE
+    if isinstance(error, CollectorError):
+        return REFUSED if isinstance(error, CollectorRefusedError) and error.status < 500 else UNREACHABLE
     if isinstance(error, Rejected):
         return REFUSED
     return UNKNOWN if isinstance(error, Lost) else FAULT

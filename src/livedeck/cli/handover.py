@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.recorded import Past, print_lines, width, with_past
+from livedeck.cli.recorded import FILE, Past, print_lines, width, with_past
 from livedeck.report.handover import handover_lines, handover_markdown, handover_object, read_handover
 from livedeck.settings import load
 
@@ -17,13 +18,14 @@ from livedeck.settings import load
 @click.command
 @click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema handover`.")
 @click.option("--markdown", "output_format", flag_value="markdown", help="A sheet for a chat or a ticket.")
+@FILE
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, output_format: str | None, **flags: Any) -> None:
+def command(ctx: click.Context, /, *, output_format: str | None, path: Path | None, **flags: Any) -> None:
     """Print what runs, what is wrong, who promised what until when, what is put away, and what comes next.
 
-    Read from the history of this machine, as the decks of it saw it last; how long ago that was is said. The platform
-    is not asked.
+    Read from the history of this machine or the collector, as it was seen last; how long ago that was is said. The
+    platform is not asked.
     """
 
     async def work(past: Past) -> int:
@@ -36,4 +38,4 @@ def command(ctx: click.Context, /, *, output_format: str | None, **flags: Any) -
             print_lines([*handover_lines(handover, width())])
         return DONE
 
-    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "handover", work)))
+    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "handover", work, path)))

@@ -15,7 +15,7 @@ from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, USAGE, run
 from livedeck.cli.history_show import show_command
 from livedeck.cli.options import CommandGroup, is_interactive, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.recorded import past_moment, stretch
+from livedeck.cli.recorded import FILE, past_moment, stretch
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor.history import maintenance, recording
 from livedeck.monitor.history.database import StorageError
@@ -54,13 +54,8 @@ def command() -> None:
 command.add_command(show_command)
 
 
-_FILE = click.option(
-    "--file", "path", type=click.Path(path_type=Path), metavar="FILE", help="Another history than that of the settings."
-)
-
-
 @command.command("verify")
-@_FILE
+@FILE
 @platform
 @click.pass_context
 def verify_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> None:
@@ -101,7 +96,7 @@ def _counted(rows: Any) -> str:
 
 
 @command.command("vacuum")
-@_FILE
+@FILE
 @platform
 @click.pass_context
 def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> None:
@@ -123,7 +118,7 @@ def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) ->
 @click.option("--before", type=past_moment, metavar="DATE", help="What is older: 2026-11-01, or -7d.")
 @click.option("--event", "words", metavar="EVENT", help="What is known of that event.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@_FILE
+@FILE
 @platform
 @click.pass_context
 def prune_command(
@@ -165,7 +160,7 @@ def _is_confirmed() -> bool:
 
 @command.command("salvage")
 @click.argument("damaged", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE")
-@_FILE
+@FILE
 @platform
 @click.pass_context
 def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, **flags: Any) -> None:
@@ -189,7 +184,7 @@ def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, 
 @stretch
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True, help="Where to.")
 @click.option("--force", is_flag=True, help="Replace the file that is there.")
-@_FILE
+@FILE
 @platform
 @click.pass_context
 def export_command(
@@ -236,13 +231,21 @@ def _find_event(path: Path, words: str) -> KnownEvent:
     return event
 
 
+_NOT_THE_COLLECTORS = (
+    "livedeck: this is the history of this machine; what the collector keeps is looked after on its own"
+)
+
+
 def _run(ctx: click.Context, flags: dict[str, Any], path: Path | None, work: Callable[[Path], int]) -> None:
     """Do that with the history of the settings or with `path`, in a thread; a fault of the file is told in a line."""
 
     async def go() -> int:
-        chosen = path or load(**merge_flags(ctx, flags)).history_file()
+        settings = load(**merge_flags(ctx, flags))
+        chosen = path or settings.history_file()
         if chosen is None:
             raise SettingsError("no history is kept: see `history` in the settings")
+        if path is None and settings.collector_urls:
+            echo(_NOT_THE_COLLECTORS, err=True)
         try:
             return await asyncio.to_thread(work, chosen)
         except StorageError as error:

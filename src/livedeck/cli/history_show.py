@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -10,7 +11,7 @@ import click
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.recorded import Past, print_lines, stretch, width, with_past
+from livedeck.cli.recorded import FILE, Past, print_lines, stretch, width, with_past
 from livedeck.report.recorded import gather
 from livedeck.report.tables import history_csv, history_object
 from livedeck.report.text import entry_lines, head_lines, sample_lines
@@ -26,6 +27,7 @@ OutputFormat = Literal["text", "json", "csv"]
 @stretch
 @click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema history`.")
 @click.option("--csv", "output_format", flag_value="csv", help="A header and a row for each entry and each sample.")
+@FILE
 @platform
 @click.pass_context
 def show_command(
@@ -36,6 +38,7 @@ def show_command(
     since: datetime | None,
     until: datetime | None,
     output_format: OutputFormat | None,
+    path: Path | None,
     **flags: Any,
 ) -> None:
     """Print what happened on EVENT: samples, alarms and who answered them, actions, markers, the connection.
@@ -44,8 +47,8 @@ def show_command(
     livedeck history "Main stage" --from "yesterday 21:00" --to "yesterday 21:15"
 
     EVENT: an id, a name, or the beginning of either; one that was deleted is known as long as the history knows of it.
-    Without times: its last show. Read from the history of this machine: the platform is not asked. `show` may be left
-    out where the event is not called like another command of this group.
+    Without times: its last show. Read from the history of this machine or the collector: the platform is not asked.
+    `show` may be left out where the event is not called like another command of this group.
     """
 
     async def work(past: Past) -> int:
@@ -63,4 +66,4 @@ def show_command(
             print_lines(lines)
         return DONE
 
-    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "history", work)))
+    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "history", work, path)))

@@ -1,4 +1,4 @@
-"""What the commands that read the history share: the file, the event, the stretch of time. None asks the platform."""
+"""What the commands that read the past share: where it is, the event, the stretch of time. None asks the platform."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from livedeck.cli.exit_codes import FAULT
+from livedeck.cli.exit_codes import DONE, FAULT
 from livedeck.cli.output import echo
-from livedeck.cli.wiring import SystemClock
+from livedeck.cli.wiring import SystemClock, open_records
 from livedeck.environment import terminal
-from livedeck.monitor import EventRecord, HistoryReader
+from livedeck.monitor import EventRecord, HistoryReader, HistoryReads
 from livedeck.operations.nouns import NotMatched, match
 from livedeck.report.recorded import latest_events
 from livedeck.report.spans import Span
-from livedeck.settings import Settings, SettingsError
+from livedeck.settings import Settings
 from livedeck.text.times import TimeReference, parse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -72,6 +73,11 @@ def stretch(command: Command) -> Command:
     return command
 
 
+FILE = click.option(
+    "--file", "path", type=click.Path(path_type=Path), metavar="FILE", help="Another history than that of the settings."
+)
+
+
 class _Named(NamedTuple):
     """An event as `match` looks for it."""
 
@@ -81,9 +87,9 @@ class _Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The history of the settings, opened by nobody: `reader`, what each event was like last, and `now`."""
+    """What is asked: `reader`, what each event was like last, and `now` by the clock of whoever keeps it."""
 
-    reader: HistoryReader
+    reader: HistoryReads
     events: tuple[EventRecord, ...]
     now: datetime
 
@@ -136,33 +142,26 @@ def _was_on_air(record: EventRecord) -> bool:
     return record.tally.expects_signal
 
 
-async def open_past(settings: Settings, command: str) -> Past | int:
-    """What the history of this machine knows; the exit code where it cannot be read, which is said. Raises
-    SettingsError where none is kept."""
-    path = settings.history_file()
-    if path is None:
-        raise SettingsError("no history is kept, so nothing is known of the past: see `history` in the settings")
-    if not path.exists():
-        echo(f"livedeck {command}: there is no history at {path} yet: a deck that runs writes it", err=True)
-        return FAULT
-    reader = HistoryReader(path)
-    events = await latest_events(reader)
-    if reader.fault:
-        echo(f"livedeck {command}: {reader.fault}", err=True)
-        return FAULT
-    return Past(reader, events, SystemClock().now())
+async def with_past(
+    settings: Settings, command: str, work: Callable[[Past], Awaitable[int]], path: Path | None = None
+) -> int:
+    """The exit code of `work` on what is known of the past (see `open_records`). Why nothing is, or not all, is said.
 
-
-async def with_past(settings: Settings, command: str, work: Callable[[Past], Awaitable[int]]) -> int:
-    """The exit code of `work` on that history."""
-    past = await open_past(settings, command)
-    if isinstance(past, int):
-        return past
-    code = await work(past)
-    if past.reader.fault:
-        echo(f"livedeck {command}: {past.reader.fault}", err=True)
-        return FAULT
-    return code
+    Raises SettingsError, CollectorError.
+    """
+    async with open_records(settings, path) as reader:
+        if isinstance(reader, HistoryReader) and not reader.path.exists():
+            echo(f"livedeck {command}: there is no history at {reader.path} yet: a deck that runs writes it", err=True)
+            return FAULT
+        events = await latest_events(reader)
+        code = DONE
+        if events or not reader.fault:
+            now = SystemClock().now() if isinstance(reader, HistoryReader) else reader.now
+            code = await work(Past(reader, events, now or SystemClock().now()))
+        if reader.fault:
+            echo(f"livedeck {command}: {reader.fault}", err=True)
+            return FAULT
+        return code
 
 
 def width() -> int | None:

@@ -14,7 +14,7 @@ from livedeck.atomic_file import write_private
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.recorded import Past, past_moment, stretch, with_past
+from livedeck.cli.recorded import FILE, Past, past_moment, stretch, with_past
 from livedeck.monitor import EventRecord
 from livedeck.report.chat import messages_a_minute
 from livedeck.report.document import report_csv, report_object
@@ -53,6 +53,7 @@ _FORMATS = {"md": "Markdown", "json": "JSON", "csv": "CSV", "html": "one page of
 @click.option("--json", "output_format", flag_value="json", help="Print JSON; `livedeck schema report` has its form.")
 @click.option("--csv", "output_format", flag_value="csv", help="Print CSV.")
 @click.option("--html", "output_format", flag_value="html", help="Print the page.")
+@FILE
 @platform
 @click.pass_context
 def command(
@@ -68,12 +69,13 @@ def command(
     output: Path | None,
     force: bool,
     output_format: str | None,
+    path: Path | None,
     **flags: Any,
 ) -> None:
     """Report the last show of EVENT, or a day: planned and real times, uptime, outages, alarms, who answered.
 
-    Prints Markdown, or writes four files into DIR with -o. Read from the history of this machine: the platform is not
-    asked. What nobody watched is said, and is neither up nor down.
+    Prints Markdown, or writes four files into DIR with -o. Read from the history of this machine or the collector:
+    the platform is not asked. What nobody watched is said, and is neither up nor down.
     """
     if (event is None) == (day is None):
         raise click.UsageError("name an EVENT, or a day with --day")
@@ -101,7 +103,7 @@ def command(
         return await _give(report, output, output_format, force=force)
 
     settings: Settings = load(**merge_flags(ctx, flags))
-    ctx.exit(run(lambda: with_past(settings, "report", work)))
+    ctx.exit(run(lambda: with_past(settings, "report", work, path)))
 
 
 async def make_report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.recorded import Past, print_lines, stretch, width, with_past
+from livedeck.cli.recorded import FILE, Past, print_lines, stretch, width, with_past
 from livedeck.report.recorded import gather
 from livedeck.report.spans import Span
 from livedeck.report.tables import entries_csv
@@ -26,6 +27,7 @@ from livedeck.text.values import safe
 @stretch
 @click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema search`.")
 @click.option("--csv", "output_format", flag_value="csv", help="A header and a row for each.")
+@FILE
 @platform
 @click.pass_context
 def command(
@@ -36,12 +38,14 @@ def command(
     since: datetime | None,
     until: datetime | None,
     output_format: str | None,
+    path: Path | None,
     **flags: Any,
 ) -> None:
     """Print every entry of the history that has all words of TEXT, whatever the case, oldest first.
 
     Searched are alarms with their reasons, notes and answers, actions, markers, what became of events, and the
-    connection. Without times: all that is kept. Read from the history of this machine: the platform is not asked.
+    connection. Without times: as far back as this machine keeps its own history. Read from the history of this machine
+    or the collector: the platform is not asked.
     """
     words = " ".join(text)
 
@@ -60,4 +64,4 @@ def command(
         return DONE
 
     settings = load(**merge_flags(ctx, flags))
-    ctx.exit(run(lambda: with_past(settings, "search", work)))
+    ctx.exit(run(lambda: with_past(settings, "search", work, path)))

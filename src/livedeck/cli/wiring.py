@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from livedeck.cli.token import SettingsTokenSource, read_collector_token, read_token
@@ -19,6 +20,7 @@ from livedeck.text.secrets import register_address
 
 if TYPE_CHECKING:
     from livedeck.collector.attached.link import Link
+    from livedeck.collector.attached.reads import RemoteHistory
     from livedeck.collector.attached.remote import Remote
     from livedeck.ui.shell.context import Keymap
 
@@ -142,6 +144,23 @@ def read_answers(settings: Settings) -> HistoryReader | None:
     """What persons answer to alarms at the decks of this machine, for a command that keeps no history."""
     path = settings.history_file()
     return HistoryReader(path) if path else None
+
+
+@asynccontextmanager
+async def open_records(settings: Settings, path: Path | None = None) -> AsyncIterator[HistoryReader | RemoteHistory]:
+    """What was, for a command that only reads it: of that file, of the collector (`collector_url`), or of the file of
+    the settings. The collector's raises CollectorError where it is not answered. Raises SettingsError, Misconfigured.
+    """
+    async with AsyncExitStack() as stack:
+        if path is None and settings.collector_urls:
+            from livedeck.collector.attached.reads import RemoteHistory
+
+            yield RemoteHistory(await make_link(settings, stack), is_strict=True)
+            return
+        path = path or settings.history_file()
+        if path is None:
+            raise SettingsError("no history is kept, so nothing is known of the past: see `history` in the settings")
+        yield HistoryReader(path)
 
 
 def make_monitor(

@@ -99,7 +99,7 @@ def routes(monitor: Monitor, history: History | None) -> list[Route]:
         Route("/v1/audit", endpoint("act", acts.keep_audit), methods=["POST"]),
         Route("/v1/interest", endpoint("read", acts.take_interest), methods=["PUT"]),
         Route("/v1/poke", endpoint("read", acts.poke), methods=["POST"]),
-        *past.routes(history),
+        *past.routes(history, monitor.clock.now),
     ]
 
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck import __version__
-from livedeck.collector import acts, past, wire
+from livedeck.collector import acts, wire
 from livedeck.collector.access import Access, Doorkeeper
 from livedeck.collector.endpoints import Caller, Refusal, endpoint, refused
 from livedeck.collector.hub import Gone, Hub
@@ -51,7 +51,6 @@ def collector_app(
         Route("/v1/changes", endpoint("read", pages.changes)),
         Route("/v1/events/{id:path}/samples", endpoint("read", pages.samples)),
         *acts.routes(monitor, history),
-        *past.routes(history),
     ]
     return Doorkeeper(Starlette(routes=routes, exception_handlers={HTTPException: _unknown}), access)
 

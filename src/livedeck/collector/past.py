@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from msgspec import json
@@ -12,15 +14,15 @@ from starlette.routing import Route
 
 from livedeck.collector.endpoints import Caller, Refusal, endpoint
 from livedeck.collector.questions import QUESTIONS, Question, QuestionError
-from livedeck.monitor import History, HistoryReader
+from livedeck.monitor import HistoryReads
 from livedeck.text.secrets import masked_line
 
 MAX_QUESTIONS = 2
 """Answered at a time, for an answer is held whole: one reader may ask for everything many times over."""
 
 
-def routes(history: History | HistoryReader | None) -> list[Route]:
-    """The one route of the past. `history`: the collector's."""
+def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Route]:
+    """The one route of the past. `history`: the collector's; `now`: its clock."""
     answering = asyncio.Semaphore(MAX_QUESTIONS)
 
     async def answer(request: Request, _: Caller) -> Response:
@@ -37,12 +39,12 @@ def routes(history: History | HistoryReader | None) -> list[Route]:
                 raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
             except (ArithmeticError, ValueError):
                 raise Refusal(422, "not understood", "a time or a number is out of range") from None
-            content = await asyncio.to_thread(_dumped, question, found, history.fault)
+            content = await asyncio.to_thread(_dumped, question, found, history.fault, round(now().timestamp() * 1000))
         return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return [Route("/v1/history/{question}", endpoint("read", answer), methods=["GET"])]
 
 
-def _dumped(question: Question, found: Any, fault: str) -> bytes:
+def _dumped(question: Question, found: Any, fault: str, now: int) -> bytes:
     """In a thread, but it holds the loop as long as the encoder runs: a day of samples takes msgspec 4 ms."""
-    return json.encode({"answer": question.dump(found), "fault": masked_line(fault)})
+    return json.encode({"answer": question.dump(found), "fault": masked_line(fault), "now": now})

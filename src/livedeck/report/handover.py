@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventRecord, HistoryReader, OpenChange, person
+from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventRecord, HistoryReads, OpenChange, person
 from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
 from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
@@ -49,7 +49,7 @@ class Handover:
         return self.watched is not None and (self.made - self.watched).total_seconds() <= _FRESH_SECONDS
 
 
-async def read_handover(history: HistoryReader, now: datetime) -> Handover:
+async def read_handover(history: HistoryReads, now: datetime) -> Handover:
     """What the history has of it."""
     events = [record for record in await latest_events(history) if not record.is_gone]
     alarms = sorted(await history.standing_alarms(now), key=lambda alarm: (alarm.severity.rank, alarm.since))

@@ -13,7 +13,7 @@ from livedeck.monitor import (
     AlarmRecord,
     EpisodeRecord,
     EventRecord,
-    HistoryReader,
+    HistoryReads,
     IntentRecord,
     LinkRecord,
     Marker,
@@ -65,17 +65,16 @@ class Recorded:
 
 
 async def gather(
-    history: HistoryReader, span: Span, now: datetime, event_id: str = "", *, has_samples: bool = True
+    history: HistoryReads, span: Span, now: datetime, event_id: str = "", *, has_samples: bool = True
 ) -> Recorded:
     """All of it, as it is known `now`; of samples none, where they are not wanted. Where the file cannot be read,
     nothing is known, and `history.fault` says why."""
     since, until = span
     topic = event_id or None
     events = await history.events(since, until, topic)
-    ids = [event_id] if event_id else list(dict.fromkeys(record.event_id for record in events))
-    streams = [(known, stream.stream_id) for known in ids for stream in await history.streams(known) if has_samples]
+    spans = await history.spans(topic) if has_samples else ()
+    streams = [(span.event_id, span.stream_id) for span in spans if span.first < until and span.last >= since]
     bounds = since.timestamp(), until.timestamp()
-    markers = [marker for known in ids for marker in await history.markers(known)]
 
     def is_meant(other: str, at: datetime) -> bool:
         return at < until and (not event_id or other in {"", event_id})
@@ -93,7 +92,7 @@ async def gather(
             if action.at < until and event_id in {"", action.target_id}  # a creation knows no id: it is of no event
         ),
         {intent.id: intent for intent in await history.intents(since - _BEFORE)},
-        tuple(sorted((marker for marker in markers if since <= marker.at < until), key=lambda marker: marker.at)),
+        tuple(marker for marker in await history.markers(topic) if since <= marker.at < until),
         tuple(link for link in await history.connection_log(since) if link.at < until),
         tuple(ruling for ruling in await history.ruling_log(since) if is_meant(ruling.event_id, ruling.at)),
         tuple(notice for notice in await history.notifications(since) if notice.at < until),
@@ -103,7 +102,7 @@ async def gather(
     )
 
 
-async def latest_events(history: HistoryReader) -> tuple[EventRecord, ...]:
+async def latest_events(history: HistoryReads) -> tuple[EventRecord, ...]:
     """How each event stood last, those that were on air last first."""
     last = await history.events(datetime.now(UTC) + timedelta(days=1))
     return tuple(sorted(last, key=_when, reverse=True))

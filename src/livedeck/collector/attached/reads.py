@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
 
 from livedeck.collector.attached.link import CollectorError
-from livedeck.collector.questions import QUESTIONS
+from livedeck.collector.questions import QUESTIONS, Question
 from livedeck.monitor import HistoryReads
 
 T = TypeVar("T")
@@ -28,14 +29,11 @@ def _asked(ask: F) -> F:
     @wraps(ask)
     async def answer(self: RemoteHistory, *args: Any, **kwargs: Any) -> Any:
         try:
-            values = await self.link.get(f"/v1/history/{question.name}", question.query(*args, **kwargs))
-            found, self.fault = question.load(values["answer"]), values["fault"]
+            return await self.put(question, question.query(*args, **kwargs))
         except CollectorError as error:
+            if self.is_strict:
+                raise
             self.fault = str(error)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self.fault = f"the collector answers otherwise than this deck understands: {type(error).__name__}"
-        else:
-            return found
         return await ask(self, *args, **kwargs)  # what a file that cannot be read gives
 
     return cast("F", answer)
@@ -44,12 +42,28 @@ def _asked(ask: F) -> F:
 class RemoteHistory(HistoryReads):
     """The past as a collector has it. What is new since the last time is in its snapshots, and nothing here.
 
-    `fault`: why the last question could not be answered, and what to do; empty where it was.
+    `is_strict`: raises CollectorError for a question that is not answered, so that nothing is told from half of the
+    answers. `now`: the collector's clock at its last answer; None before.
     """
 
-    def __init__(self, link: Getter) -> None:
+    fault: str = ""
+
+    def __init__(self, link: Getter, *, is_strict: bool = False) -> None:
         super().__init__()
-        self.link, self.fault = link, ""
+        self.link, self.is_strict = link, is_strict
+        self.now: datetime | None = None
+
+    async def put(self, question: Question, query: str) -> Any:
+        """What the collector answers to that. Raises CollectorError."""
+        values = await self.link.get(f"/v1/history/{question.name}", query)
+        try:
+            found, fault = question.load(values["answer"]), values["fault"]
+            self.now = datetime.fromtimestamp(values["now"] / 1000, UTC)
+        except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            reason = f"the collector answers otherwise than this deck understands: {type(error).__name__}"
+            raise CollectorError(reason) from None
+        self.fault = f"at the collector: {fault}" if fault else ""
+        return found
 
     async def _read(self, query: Callable[..., T], otherwise: T) -> T:  # noqa: ARG002  there is no file
         return otherwise

@@ -50,14 +50,13 @@ WHERE (event.name, stream.name) = (?, ?)
 
 
 class PastHistory(HistoryReads):
-    """The history in that file as it stood at the moment of the last `show`; nothing is ever written to it.
+    """The history in that file as it stood at the moment of the last `show`; nothing is ever written to it."""
 
-    `fault`: why the last question could not be answered, and what to do; empty where it was.
-    """
+    fault: str = ""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self.path, self.fault = path, ""
+        self.path = path
         self._db: Database | None = None
         self._thread = ThreadPoolExecutor(1, "livedeck-past")
         self._readings: dict[str, tuple[KnownSamples, Readings]] = {}

@@ -65,6 +65,11 @@ class HistoryReads(ABC):
         self._answers: RowCursor[AlarmAnswer] = RowCursor(answers.read)
         self._rulings: RowCursor[Ruling] = RowCursor(journal.rulings)
 
+    @property
+    @abstractmethod
+    def fault(self) -> str:
+        """Why what was asked last could not be answered, and what to do; empty where it was."""
+
     @abstractmethod
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         """What the file answers; `otherwise` where it cannot be read."""
@@ -175,8 +180,8 @@ class HistoryReads(ABC):
         """The changes that were sent, by whichever deck, and have no end, oldest first."""
         return await self._read(journal.open_changes, ())
 
-    async def markers(self, event_id: str) -> tuple[Marker, ...]:
-        """The markers of that event, oldest first."""
+    async def markers(self, event_id: str | None = None) -> tuple[Marker, ...]:
+        """The markers of that event, or of all, oldest first."""
         return await self._read(lambda db: journal.read(db, Marker, topic=event_id), ())
 
     async def connection_log(self, since: datetime) -> tuple[LinkRecord, ...]:
@@ -193,14 +198,13 @@ class HistoryReads(ABC):
 
 
 class HistoryReader(HistoryReads):
-    """Read-only history of another process: one file, which may come, go and be set aside at any time.
+    """Read-only history of another process: one file, which may come, go and be set aside at any time."""
 
-    `fault`: why the last question could not be answered, and what to do; empty where it was.
-    """
+    fault: str = ""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self.path, self.fault = path, ""
+        self.path = path
 
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         return await asyncio.to_thread(self._query, query, otherwise)

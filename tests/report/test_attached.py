@@ -1,0 +1,163 @@
+"""history, episodes, search, report and handover on a machine that is attached: the collector's answers, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cli.commands import called
+from livedeck.cli.exposure import Exposure
+from livedeck.cli.http_server import serve_app
+from livedeck.collector import past
+from livedeck.collector.access import Access, Doorkeeper
+from livedeck.monitor import HistoryReader
+from livedeck.settings import CollectTokenSettings
+from report.test_commands import STRETCH
+from virtual_clock import VirtualClock
+
+TOKEN = "of-a-deck-" + "x" * 32
+NOW = datetime(2026, 11, 21, 9, 13, 45, tzinfo=UTC)
+"""By the collector's clock: somebody watched half a minute ago."""
+
+
+class Failing:
+    """Does not answer what is named as one of its paths."""
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self._app, self._path = app, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_refused = self._path and scope["path"].endswith(self._path)
+        await (Response("no", 502) if is_refused else self._app)(scope, receive, send)
+
+
+@contextmanager
+def served(history: Path, fails: str = "") -> Iterator[str]:
+    """The address of what a collector answers of the past."""
+    tokens = {"wall": CollectTokenSettings(sha256=sha256(TOKEN.encode()).hexdigest(), may="read")}
+    app = Starlette(routes=past.routes(HistoryReader(history), lambda: NOW))
+    door = Failing(Doorkeeper(app, Access(lambda: tokens, VirtualClock(NOW).monotonic)), fails)
+    began, addresses, end = Event(), list[str](), list[Callable[[], object]]()
+
+    async def serve() -> None:
+        is_over, loop = asyncio.Event(), asyncio.get_running_loop()
+        with Exposure(0).listen() as listener:
+            async with serve_app(listener, door, max_connections=8) as address:
+                addresses.append(address)
+                end.append(lambda: loop.call_soon_threadsafe(is_over.set))
+                began.set()
+                await is_over.wait()
+
+    thread = Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    began.wait(20)
+    try:
+        yield addresses[0]
+    finally:
+        end[0]()
+        thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def collector(night: Path) -> Iterator[str]:
+    """The address of one that has seen the bad night."""
+    with served(night) as address:
+        yield address
+
+
+def environment(home: Path, address: str, history: Path, token: str = TOKEN) -> dict[str, str]:
+    """Of a deck that is attached there, beside a history of its own."""
+    file = home / "collector-token"
+    file.write_text(token)
+    file.chmod(0o600)
+    return {
+        "LIVEDECK_COLLECTOR_URL": address,
+        "LIVEDECK_COLLECTOR_TOKEN_FILE": str(file),
+        "LIVEDECK_HISTORY": str(history),
+        "TZ": "UTC",
+    }
+
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "history": ("history", "Main stage", *STRETCH),
+    "history --json": ("history", "Main stage", *STRETCH, "--json"),
+    "episodes": ("episodes", *STRETCH),
+    "search": ("search", "fps", *STRETCH),
+    "report": ("report", "Main stage", *STRETCH, "--json"),
+    "report --day": ("report", "--day", "2026-11-21", *STRETCH, "--csv"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_it_is_told_as_beside_the_file(name: str, night: Path, collector: str, tmp_path: Path) -> None:
+    """Nothing but when it was made differs; no history is there, and none is begun."""
+    own = tmp_path / "own.sqlite"
+    file = called(tmp_path, *COMMANDS[name], env={"LIVEDECK_HISTORY": str(night), "TZ": "UTC"})
+    attached = called(tmp_path, *COMMANDS[name], env=environment(tmp_path, collector, own))
+    assert (attached.returncode, attached.stderr) == (0, ""), attached.stderr
+    assert _undated(attached.stdout) == _undated(file.stdout)
+    assert len(attached.stdout) > 200
+    assert not own.exists()
+
+
+def _undated(text: str) -> Any:
+    return {**json.loads(text), "made": None} if text.startswith("{") else text
+
+
+def test_ages_are_by_the_clock_of_the_collector(collector: str, tmp_path: Path) -> None:
+    done = called(tmp_path, "handover", "--json", env=environment(tmp_path, collector, tmp_path / "own.sqlite"))
+    handover = json.loads(done.stdout)
+    assert (handover["made"], handover["fresh"]) == ("2026-11-21T09:13:45Z", True)
+    assert handover["on_air"]
+
+
+def test_a_file_is_read_all_the_same_where_it_is_named(night: Path, tmp_path: Path) -> None:
+    env = environment(tmp_path, "http://127.0.0.1:9", tmp_path / "own.sqlite")
+    done = called(tmp_path, "episodes", *STRETCH, "--file", str(night), env=env)
+    assert (done.returncode, "RECONNECTING" in done.stdout) == (0, True), done.stderr
+
+
+def test_a_collector_that_is_away_or_refuses_is_told_and_nothing_else(
+    collector: str, night: Path, tmp_path: Path
+) -> None:
+    """Nor is the file of this machine asked in its place."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nowhere = f"http://127.0.0.1:{free.getsockname()[1]}"
+    for address, token, code, words in (
+        (nowhere, TOKEN, 4, "cannot be reached; see that the collector runs"),
+        (collector, "wrong", 3, "refuses this deck's token (401)"),
+    ):
+        env = environment(tmp_path, address, night, token)
+        for line in (("handover",), ("search", "camera"), ("report", "Main stage"), ("history", "Main stage")):
+            done = called(tmp_path, *line, env=env)
+            assert (done.returncode, words in done.stderr, done.stdout) == (code, True, ""), done.stderr
+
+
+@pytest.mark.parametrize("fails", ["alarm_log", "audit", "watched", "connection_log", "readings", "spans"])
+def test_of_half_of_the_answers_nothing_is_told(fails: str, night: Path, tmp_path: Path) -> None:
+    with served(night, fails) as address:
+        env = environment(tmp_path, address, tmp_path / "own.sqlite")
+        done = called(tmp_path, "report", "Main stage", *STRETCH, env=env)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "answers 502: a proxy before it, or the collector itself, fails" in done.stderr
+
+
+@pytest.mark.parametrize("line", [("verify",), ("prune", "--before", "2020-01-01"), ("export", "-o", "out")])
+def test_what_looks_after_a_file_says_whose_it_is(line: tuple[str, ...], night: Path, tmp_path: Path) -> None:
+    env = environment(tmp_path, "http://127.0.0.1:9", night)
+    words = "this is the history of this machine; what the collector keeps is looked after on its own"
+    assert words in called(tmp_path, "history", *line, env=env).stderr
+    assert words not in called(tmp_path, "history", *line, "--file", str(night), env=env).stderr
