@@ -44,21 +44,29 @@ def livedeck(home: Path, *arguments: str, env: Mapping[str, str] | None = None) 
     )
 
 
+@contextmanager
+def logging_restored() -> Iterator[None]:
+    """The logging of the process is left as it was found: what a command sets holds for a process of its own."""
+    loggers = [logging.getLogger(name) for name in (None, "livedeck.client")]
+    found = [(logger, list(logger.handlers), logger.level) for logger in loggers]
+    loggers[0].handlers = []
+    try:
+        yield
+    finally:
+        for logger, handlers, level in found:
+            for handler in logger.handlers:
+                if handler not in handlers:
+                    handler.close()
+            logger.handlers = handlers
+            logger.setLevel(level)
+        structlog.reset_defaults()
+
+
 def called(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run it to its end in this process: cheaper by an interpreter, and as good where nothing of the process counts."""
     foreign = {name: None for name in os.environ if name.startswith(("LIVEDECK_", "XDG_", "NO_COLOR", "COLORTERM"))}
-    root, httpx = logging.getLogger(), logging.getLogger("httpx")
-    handlers, levels = list(root.handlers), (root.level, httpx.level)
-    root.handlers = []
-    try:
+    with logging_restored():
         done = CliRunner().invoke(main, arguments, env={**foreign, **environment(home, **(env or {}))})
-    finally:
-        for handler in root.handlers:
-            handler.close()
-        root.handlers = handlers
-        root.setLevel(levels[0])
-        httpx.setLevel(levels[1])
-        structlog.reset_defaults()
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)

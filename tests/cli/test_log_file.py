@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import structlog
 
+from cli.commands import logging_restored
 from client.answers import listening
 from livedeck.cli.log_file import start_logging
 from livedeck.client import Api, ApiError
@@ -23,14 +24,8 @@ SECRET = "a-token-that-nobody-knows"
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
     """The logging of the test run is left as it was found."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    for handler in root.handlers:
-        handler.close()
-    root.handlers = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
+    with logging_restored():
+        yield
 
 
 @pytest.fixture
