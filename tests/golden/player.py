@@ -54,9 +54,13 @@ class Following(SimulatorClock):
         return self._clock.now()
 
 
-@cache
 def play(scenario: str | Path, seed: int, wire: Wire = "in process") -> Log:
-    """What the monitor said while that scenario (its name, or a file) was played to its end."""
+    """What the monitor said while that scenario (its name, or a file) was played to its end; once in a process."""
+    return _played(scenario, seed, wire)
+
+
+@cache
+def _played(scenario: str | Path, seed: int, wire: Wire) -> Log:
     log = Log(load_scenario(scenario))
     with asyncio.Runner(loop_factory=Warp) as runner:
         runner.run(_play(log, scenario, seed, wire))

@@ -1,0 +1,47 @@
+"""The evening that every deck of a test watches: its samples are made once in a process, and judged once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import floor
+
+import pytest
+
+from livedeck.monitor import tracker
+from livedeck.monitor.detection.detect import StreamRules, detect
+from livedeck.monitor.model.readings import Readings
+from livedeck.monitor.signal.analysis import SignalAnalysis
+from livedeck.simulator.engine.encoder import Encoders, EncoderStates
+
+_encode_samples = Encoders.encode_samples
+_measured: dict[tuple[float, int, EncoderStates, int], bytes] = {}
+_judged: dict[tuple[bytes, bytes, bytes, bytes, bytes, StreamRules], SignalAnalysis] = {}
+
+
+@pytest.fixture
+def one_evening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every deck asks for the same hour of the same four streams, of which each sample is a function of its second."""
+    monkeypatch.setattr(Encoders, "encode_samples", encode_once)
+    monkeypatch.setattr(tracker, "detect", detect_once)
+
+
+def encode_once(encoders: Encoders, stream: str, seed: int, states: EncoderStates, now: float) -> bytes:
+    """`Encoders.encode_samples`; what an encoder has sent until a second is made once in a process."""
+    key = (encoders.cadence, seed, states, floor(now / encoders.cadence))
+    if key not in _measured:
+        _measured[key] = _encode_samples(encoders, stream, seed, states, now)
+    return _measured[key]
+
+
+def detect_once(
+    analysis: SignalAnalysis, readings: Readings, rules: StreamRules, limit: int | None = None
+) -> SignalAnalysis:
+    """`detect`; the first answer of a stream is judged once in a process, and without a pause."""
+    if len(analysis.readings) or analysis.checkpoints[-1].samples:
+        return detect(analysis, readings, rules, limit)
+    columns = (readings.time, readings.video, readings.audio, readings.fps, readings.status)
+    time, video, audio, fps, status = (column.tobytes() for column in columns)
+    key = (time, video, audio, fps, status, rules)
+    if key not in _judged:
+        _judged[key] = detect(analysis, readings, rules)
+    return replace(_judged[key], readings=readings)
