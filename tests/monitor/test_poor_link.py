@@ -29,7 +29,7 @@ def six_events(seed: int = 1) -> Platform:
     return Platform(*(event(f"event-{number}") for number in range(6)), seed=seed)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3])
+@pytest.mark.parametrize("share", [pytest.param(0.1, marks=pytest.mark.slow), 0.3])
 @pytest.mark.parametrize(("seed", "focus"), [(1, None), (1, "event-0"), *MORE])
 def test_answers_that_are_lost_make_a_poor_link_and_no_alarm_of_an_event(
     share: float, seed: int, focus: str | None
