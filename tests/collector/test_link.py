@@ -46,7 +46,6 @@ async def test_what_is_asked_carries_the_token_and_nothing_else_does(outgoing: O
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (plain("502 Bad Gateway", b"<html>nginx</html>", "Content-Type: text/html"), "answers 502: a proxy before it"),
         (plain("200 OK", b"<html>log in</html>", "Content-Type: text/html"), "answers 200 with text/html, as no"),
         (plain("302 Found", b"", "Location: https://login.example/?t=1"), "sends elsewhere (302)"),
         (plain("200 OK", b"[1]", "Content-Type: application/json"), "answers 200 with application/json, as no"),
@@ -64,6 +63,30 @@ async def test_what_is_no_collector_is_told_in_words(outgoing: Outgoing, answer:
     assert words in str(caught.value)
     assert TOKEN not in f"{caught.value!r} {caught.value.__cause__!r}"
     assert len(server.asked) == 1  # no redirect is followed
+
+
+@pytest.mark.parametrize("status", ["502 Bad Gateway", "503 Service Unavailable", "504 Gateway Time-out"])
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"<html>nginx</html>", "text/html"),
+        (b"", "text/plain"),
+        (b'{"message":"no healthy upstream"}', "application/json"),
+        (b'{"v":1', "application/json"),
+        (b"event: gone", "text/event-stream"),
+    ],
+)
+async def test_a_proxy_that_fails_is_told_by_its_status_and_not_as_a_broken_answer(
+    outgoing: Outgoing, status: str, body: bytes, kind: str
+) -> None:
+    """Whatever the page is made of: where all is asked for, where something is done, and in the place of a stream."""
+    words = f"answers {status[:3]}: a proxy before it fails, or the collector itself"
+    async with stand_in(saying(plain(status, body, f"Content-Type: {kind}"))) as server:
+        link = link_to(outgoing, server.address)
+        for asked in (link.get("/v1/snapshot"), link.post("/v1/poke", {}), listen(link, [])):
+            with pytest.raises(CollectorAwayError) as caught:
+                await asked
+            assert str(caught.value) == f"{link.host} {words}"
 
 
 @pytest.mark.parametrize(

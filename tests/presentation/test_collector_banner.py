@@ -12,15 +12,25 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import clip, plain
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-REASON = "127.0.0.1:28711 cannot be reached; see that the collector runs, and the address in collector_url"
+AWAY = "cannot be reached; see that the collector runs, and the address in collector_url"
+PROXY = "answers 502: a proxy before it fails, or the collector itself"
 
 
-@pytest.mark.parametrize("columns", [80, 100, 120])
-def test_a_cut_takes_no_word_of_what_happened(columns: int) -> None:
+@pytest.mark.parametrize(
+    ("reason", "columns", "words"),
+    [
+        *((AWAY, columns, "cannot be reached") for columns in (80, 100, 120)),
+        (PROXY, 80, "answers 502: a proxy"),
+        (PROXY, 120, PROXY),
+    ],
+)
+def test_a_cut_takes_no_word_of_what_happened(reason: str, columns: int, words: str) -> None:
     link = ConnectionStatus(
         ConnectionState.BLIND, NOW, as_of=NOW, next_try=NOW, problem=ConnectionProblem.COLLECTOR_SILENT
     )
-    attachment = Attachment(AttachmentState.SILENT, "127.0.0.1:28711", NOW, reason=REASON)
+    attachment = Attachment(AttachmentState.SILENT, "127.0.0.1:28711", NOW, reason=f"127.0.0.1:28711 {reason}")
     snapshot = Snapshot(1, NOW, link, attachment=attachment)
     banner = banner_line(snapshot, RenderTime.from_snapshot(snapshot, NOW), hint="@ polls alone")
-    assert "cannot be reached" in plain(clip(banner, columns))
+    shown = plain(clip(banner, columns))
+    assert "since 12:00:00Z" in shown
+    assert words in shown

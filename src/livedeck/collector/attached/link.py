@@ -207,7 +207,7 @@ class Link:
             raise CollectorRefusedError(said, answer.status, values)
         if answer.status >= 500:
             raise CollectorAwayError(
-                f"{host} answers {answer.status}: a proxy before it, or the collector itself, fails"
+                f"{host} answers {answer.status}: a proxy before it fails, or the collector itself"
             )
         kind = _media_type(answer.headers) or "nothing that is named"
         raise CollectorAwayError(
