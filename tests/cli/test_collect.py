@@ -38,6 +38,22 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     assert (named.returncode, "LIVEDECK_COLLECT is set" in named.stderr) == (2, True)
 
 
+def test_a_file_is_changed_as_it_is_read(tmp_path: Path) -> None:
+    """By the same rules: what stands before it, how its lines end, and what is said of a name that is none."""
+    env = settings_of(tmp_path, "")
+    file = tmp_path / "config.toml"
+    file.write_bytes(b'\xef\xbb\xbf# mine\r\ntheme = "dark"\r\n')
+    assert called(tmp_path, "collect", "token", "add", "anna", env=env).returncode == 0
+    assert file.read_bytes().startswith(b'# mine\r\ntheme = "dark"\r\n')
+    for content, words in (
+        (b'theme = "dark"\nthem = "dark"\n', "config.toml:2): no such setting; did you mean theme"),
+        (b"theme = '\xff'\n", "config.toml:1: it is no text in UTF-8"),
+    ):
+        file.write_bytes(content)
+        refused = called(tmp_path, "collect", "token", "add", "anna", env=env)
+        assert (refused.returncode, words in refused.stderr, file.read_bytes()) == (2, True, content), refused.stderr
+
+
 def asked(port: int, path: str, token: str = "", **headers: str) -> tuple[int, bytes]:
     """Status and body of one request, by a client that is not ours."""
     connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)

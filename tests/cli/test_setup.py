@@ -58,7 +58,7 @@ def test_what_cannot_be_is_refused_and_the_file_stays(config: Path, text: str, v
     assert config.read_text(encoding="utf-8") == text
 
 
-def test_a_folder_that_cannot_be_written_is_named(config: Path) -> None:
-    config.parent.touch()
-    with pytest.raises(SettingsError, match="not saved"):
+def test_a_folder_that_cannot_be_made_is_named(config: Path) -> None:
+    config.parent.symlink_to("/proc/none")
+    with pytest.raises(SettingsError, match=f"{config}: .*; the settings are not saved"):
         save_settings({"base_url": "https://a.example"}, SECRET)

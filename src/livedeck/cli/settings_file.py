@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import tomlkit
-from pydantic import ValidationError
 from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 
 from livedeck.atomic_file import write_private
 from livedeck.environment import config_path
-from livedeck.settings import Settings, SettingsError
+from livedeck.settings import SettingsError, check_document, parsed_document, read_document
 
 
 def edit_settings(change: Callable[[TOMLDocument], None], before_write: Callable[[], None] = lambda: None) -> Path:
@@ -25,22 +22,16 @@ def edit_settings(change: Callable[[TOMLDocument], None], before_write: Callable
     """
     path = config_path()
     try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
+        document = tomlkit.parse(read_document(path).text)
         if path.exists() and path.stat().st_uid != os.geteuid():
             raise SettingsError(f"{path} belongs to {path.owner()}: change it as that user")
         change(document)
         text = tomlkit.dumps(document)
-        Settings(**tomllib.loads(text))
+        check_document(parsed_document(path, text))
         before_write()
         write_private(path, text, replace=True)
-    except ValidationError as error:
-        raise SettingsError("\n".join(_describe(fault) for fault in error.errors(include_input=False))) from None
     except TOMLKitError as error:
         raise SettingsError(f"{path}: {error}; mend it by hand first") from None
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}; the settings are not saved") from None
     return path
-
-
-def _describe(fault: Mapping[str, Any]) -> str:
-    return f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from livedeck.environment import SettingsError
 from livedeck.settings.loading import (
     LoadedSettings,
+    check_document,
     key_location,
     load,
     load_display,
     load_with_origins,
+    parsed_document,
+    read_document,
     unknown_variables,
 )
 from livedeck.settings.model import (
@@ -41,10 +44,13 @@ __all__ = [
     "TargetSettings",
     "WatchedLimits",
     "WatchedTokens",
+    "check_document",
     "key_location",
     "load",
     "load_display",
     "load_with_origins",
+    "parsed_document",
+    "read_document",
     "settings_table",
     "template",
     "toml",

@@ -76,8 +76,11 @@ class Document:
 def read_document(path: Path) -> Document:
     """The file, or an empty document where there is none. Raises SettingsError for what is no TOML."""
     text = _read_text(path)
-    if text is None:
-        return Document(path, is_there=False)
+    return Document(path, is_there=False) if text is None else parsed_document(path, text)
+
+
+def parsed_document(path: Path, text: str) -> Document:
+    """What the file says, or would say. Raises SettingsError for what is no TOML."""
     try:
         values = tomllib.loads(text)
     except RecursionError:
@@ -241,6 +244,12 @@ def load_with_origins(**flags: Any) -> LoadedSettings:
     _merge_collector_token(layers, values, origins)
     settings = _validate(Settings, values, origins).withholding_token(withheld_reason)
     return LoadedSettings(settings, {name: layer.location((name,)) for name, layer in origins.items()}, document)
+
+
+def check_document(document: Document) -> None:
+    """Raises SettingsError for what no setting may be, whatever else is in force."""
+    in_file = Layer(document.values, document.location)
+    _validate(Settings, document.values, dict.fromkeys(document.values, in_file))
 
 
 def load_display(**flags: Any) -> DisplaySettings:
