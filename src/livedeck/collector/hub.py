@@ -143,7 +143,7 @@ class Hub:
                     yield self._ring[seq - self._seq - 1][1:]
                 if loop.time() >= beat_at:
                     beat_at = loop.time() + BEAT_SECONDS
-                    comment = f": {self._id(seq)} {self._now()}\n\n".encode()
+                    comment = f": {self._id(seq)} {self._now()}\n".encode()
                     yield comment, _pack(comment)
                     continue
                 if self._is_closed:
