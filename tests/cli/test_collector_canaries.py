@@ -14,7 +14,6 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
-from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -37,18 +36,17 @@ WATCHED = 12.0
 
 
 def settings(address: str, home: Path, sink: Sink) -> str:
-    """Of a collector that tells by every kind of target that there is here."""
+    """Of a collector that tells by every kind of target."""
     for name, text in (("hook", sink.address + HOOK), ("hook-secret", f"{CANARY}-that-signs-64")):
         (home / name).write_text(text)
         (home / name).chmod(0o600)
     targets = f'[notify.targets.ops]\nwebhook_file = "{home}/hook"\nsecret_file = "{home}/hook-secret"\n'
     routes = '[[notify.routes]]\nto = "ops"\nseverity = "info"\n'
-    if find_spec("apprise"):
-        service = sink.address.replace("http://", f"json://user:{CANARY}-of-apprise-77@")
-        (home / "apprise").write_text(f"{service}/{CANARY}-in-the-path-12")
-        (home / "apprise").chmod(0o600)
-        targets += f'[notify.targets.other]\napprise_file = "{home}/apprise"\n'
-        routes += '[[notify.routes]]\nto = "other"\nseverity = "info"\n'
+    service = sink.address.replace("http://", f"json://user:{CANARY}-of-apprise-77@")
+    (home / "apprise").write_text(f"{service}/{CANARY}-in-the-path-12")
+    (home / "apprise").chmod(0o600)
+    targets += f'[notify.targets.other]\napprise_file = "{home}/apprise"\n'
+    routes += '[[notify.routes]]\nto = "other"\nseverity = "info"\n'
     collect = '[collect]\nlisten = "127.0.0.1:0"\n'
     return f'base_url = "{address}"\ntoken_file = "{home}/token"\n{collect}{targets}{routes}'
 

@@ -1,15 +1,21 @@
-"""Receivers of other make than ours: an HTTP server of the standard library, and an SMTP server of raw sockets."""
+"""Receivers of other make than ours: an HTTP server of the standard library, and the SMTP server of aiosmtpd."""
 
 from __future__ import annotations
 
+import asyncio
 import socketserver
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from email.message import Message as Mail
-from email.parser import BytesParser
+from email import message_from_bytes
+from email.message import EmailMessage as Mail
+from email.policy import default
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import SimpleQueue
 from threading import Thread
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
 
 
 @dataclass(frozen=True)
@@ -65,30 +71,53 @@ def http_sink() -> Iterator[Sink]:
             yield sink
 
 
-class _Smtp(socketserver.StreamRequestHandler):
-    """RFC 5321, as little of it as a sender needs."""
+@dataclass
+class Mailbox:
+    """A server for mail: what came and for whom, and how the next ones are answered when they name a reader, and at
+    their end; without an answer it is yes."""
 
-    def handle(self) -> None:
-        self.wfile.write(b"220 sink\r\n")
-        while line := self.rfile.readline():
-            word = line[:4].upper()
-            if word == b"DATA":
-                self.wfile.write(b"354 go on\r\n")
-                lines = iter(self.rfile.readline, b".\r\n")
-                self.server.mails.append(BytesParser().parsebytes(b"".join(lines)))  # type: ignore[attr-defined]
-            self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 yes\r\n")
-            if word == b"QUIT":
-                return
+    port: int = 0
+    mails: list[Mail] = field(default_factory=list)
+    readers: list[list[str]] = field(default_factory=list)
+    to_readers: list[str] = field(default_factory=list)
+    to_mails: list[str] = field(default_factory=list)
+
+    async def handle_RCPT(  # noqa: N802  the name that aiosmtpd calls
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
+    ) -> str:
+        """A reader is named."""
+        envelope.rcpt_tos.append(address)
+        return self.to_readers.pop(0) if self.to_readers else "250 yes"
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802
+        """A mail has come."""
+        if self.to_mails:
+            return self.to_mails.pop(0)
+        self.mails.append(message_from_bytes(envelope.original_content or b"", policy=default))
+        self.readers.append([*envelope.rcpt_tos])
+        return "250 yes"
 
 
 @contextmanager
-def smtp_sink() -> Iterator[tuple[int, list[Mail]]]:
-    """The port of one on loopback, and the mails that came."""
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Smtp) as server:
-        mails: list[Mail] = []
-        server.mails = mails  # type: ignore[attr-defined]
-        with _serving(server):
-            yield server.server_address[1], mails
+def smtp_sink(port: int = 0) -> Iterator[Mailbox]:
+    """One of aiosmtpd, on that port of loopback or on a free one."""
+    box, begun = Mailbox(), SimpleQueue[tuple[int, Callable[[], object]]]()
+
+    async def serve() -> None:
+        loop, ending = asyncio.get_running_loop(), asyncio.Event()
+        server = await loop.create_server(lambda: SMTP(box, hostname="sink", loop=loop), "127.0.0.1", port)
+        begun.put((server.sockets[0].getsockname()[1], partial(loop.call_soon_threadsafe, ending.set)))
+        async with server:
+            await ending.wait()
+
+    thread = Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    box.port, end = begun.get(timeout=10)
+    try:
+        yield box
+    finally:
+        end()
+        thread.join()
 
 
 @contextmanager

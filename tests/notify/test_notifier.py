@@ -28,6 +28,7 @@ from livedeck.notify import (
     Route,
     Spool,
     SpoolError,
+    Target,
     only_notifier,
 )
 from notify.stage import acknowledged, alarm, over
@@ -57,7 +58,7 @@ def snapshot(*alarms: Alarm) -> Snapshot:
     return Snapshot(1, now, ConnectionStatus(ConnectionState.OK, START, as_of=now), alarms=alarms)
 
 
-def play(path: Path, receiver: Receiver, work: Callable[[Notifier], Coroutine[Any, Any, None]]) -> None:
+def play(path: Path, receiver: Target, work: Callable[[Notifier], Coroutine[Any, Any, None]]) -> None:
     """Have a notifier of that spool run while that work is done, on time of its own."""
 
     async def run() -> None:

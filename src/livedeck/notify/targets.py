@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from livedeck.notify.message import Message
+from livedeck.text.secrets import masked_line
 
 _REFUSED = frozenset({400, 413, 422})
 """The receiver has read the message and will not have it: the next try would be refused, too."""
@@ -85,8 +86,8 @@ def sign(secret: str, body: bytes) -> str:
     return hmac.new(secret.encode(), body, sha256).hexdigest()
 
 
-_WITH_HEADERS = frozenset({"form", "json", "xml"})
-"""Services of apprise that send the headers that their address names with a plus sign."""
+_APPRISE_TIMEOUT = 60.0
+"""Seconds for the whole of a try: the services have limits of their own, or none."""
 
 
 class AppriseMissing(Exception):  # noqa: N818  what to do, no error of ours
@@ -102,27 +103,37 @@ class AppriseTarget:
         except ImportError:
             raise AppriseMissing("apprise is not installed; pip install 'livedeck[notify]'") from None
         self._address, self._make = address, apprise.Apprise
-        self._takes_headers = address.partition(":")[0].lower().removesuffix("s") in _WITH_HEADERS
-        if not self._make().add(address):
+        service = self._make()
+        if not service.add(address):
             raise AppriseMissing(
                 "apprise knows no such address; try it with `apprise -vv`, and see its list of services"
             )
+        self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
         self._format: Any = apprise.NotifyFormat.TEXT
         self._kinds: Mapping[str, Any] = {"resolved": apprise.NotifyType.SUCCESS, "test": apprise.NotifyType.INFO}
         self._kind: Any = apprise.NotifyType.FAILURE
 
     async def send(self, message: Message) -> Delivery:
-        """Try once, in a thread. apprise says yes or no, and why only in its log."""
+        """Try once, in a thread. Why it failed apprise says for persons: no refusal is known to be for good."""
         kind = self._kinds.get(message.status.value, self._kind)
         service = self._make()
         service.add(self._keyed_address(message.key))
-        is_taken = await asyncio.to_thread(
-            service.notify, body=message.text, title=message.title, notify_type=kind, body_format=self._format
+        result = await asyncio.to_thread(
+            service.notify,
+            body=message.text,
+            title=message.title.replace("=?", "= ?"),  # the header of a mail would be decoded, controls and all
+            notify_type=kind,
+            body_format=self._format,
+            timeout=_APPRISE_TIMEOUT,
         )
-        return Delivery(bool(is_taken), "taken" if is_taken else "apprise could not deliver it; the log says why")
+        if result:
+            return Delivery(is_taken=True, answer="taken")
+        words = "; ".join(entry.message for entry in result.logs())
+        return Delivery(is_taken=False, answer=f"apprise could not deliver it: {masked_line(words, 200)}")
 
     def _keyed_address(self, key: str) -> str:
-        """The address, with a header that is the same for every try of a message, where the service takes headers."""
+        """The address, with a header that is the same for every try of a message, where the service takes any: it is
+        named with a plus sign."""
         if not self._takes_headers:
             return self._address
         return f"{self._address}{'&' if '?' in self._address else '?'}+Idempotency-Key={key}"

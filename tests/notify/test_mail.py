@@ -1,0 +1,126 @@
+"""A mail as it arrives: by apprise, at a server of another make, which refuses, forgets and goes away."""
+
+from __future__ import annotations
+
+import asyncio
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from livedeck.notify import DEAD, SENT, WAITING, AppriseTarget, Message, Notifier, Spool, Spooled
+from notify.sinks import Mailbox, smtp_sink
+from notify.stage import Desk, alarm
+from notify.test_notifier import play, tell
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what apprise imports
+
+READER = "ops@example.org"
+NAMES = {
+    "a header more": "show\r\nBcc: thief@example.org\r\n\r\nbody",
+    "a new line": "first\nSubject: second",
+    "pictures": "🔴 live 🎬 Ünïcödé 夜",
+    "too long": "x" * 1000,
+    "markup": "<img src=x onerror=alert(1)> **bold** &amp; %s {title}",
+    "a lone half of a letter": "half \ud83d of one",
+    "an end of mail": "\r\n.\r\nMAIL FROM:<thief@example.org>",
+    "an encoded word": "=?utf-8?q?=0D=0ABcc=3A_thief?=",
+}
+
+
+def target(box: Mailbox) -> AppriseTarget:
+    """The way to that server."""
+    return AppriseTarget(f"mailto://127.0.0.1:{box.port}/?from=deck@example.org&to={READER}&mode=insecure")
+
+
+def told(name: str) -> Message:
+    """One alarm of an event that is called so."""
+    desk = Desk()
+    desk.put(alarm(name, actual=f"{name} is silent"))
+    return desk.watch(6)[0]
+
+
+def plain(mail: EmailMessage) -> str:
+    """What a reader without HTML sees."""
+    part = mail.get_body(("plain",))
+    assert part is not None
+    return str(part.get_content()).replace("\r\n", "\n").strip()
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+async def test_a_mail_says_title_and_text_to_its_reader_whatever_the_event_is_called(name: str) -> None:
+    sent = told(name)
+    with smtp_sink() as box:
+        delivery = await target(box).send(sent)
+    assert (delivery.is_taken, delivery.answer) == (True, "taken")
+    (mail,), (readers,) = box.mails, box.readers
+    assert readers == [READER]
+    assert (mail["To"].addresses[0].addr_spec, mail["From"].addresses[0].addr_spec) == (READER, "deck@example.org")
+    assert mail["Bcc"] is mail["Cc"] is None
+    assert mail["Idempotency-Key"] == sent.key
+    assert mail["Subject"].split() == sent.title.replace("=?", "= ?").split()
+    assert not {*mail["Subject"]} & {*"\r\n"}
+    assert plain(mail) == sent.text.strip()
+    rich = mail.get_body(("html",))
+    assert rich is None or "<img" not in rich.get_content()
+
+
+def marked(path: Path) -> list[tuple[str, Spooled]]:
+    """Every message of a spool, and what became of it."""
+    spool = Spool(path, reads=True)
+    found = [(state, spooled) for state in (WAITING, SENT, DEAD) for spooled in spool.messages(state)]
+    spool.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("to_readers", "to_mails"),
+    [
+        (["451 4.7.1 greylisted, come back later"] * 3, []),
+        (["421 4.3.2 the server shuts down"], []),
+        (["550 5.7.1 no such reader"] * 2, []),
+        ([], ["452 4.3.1 no room", "554 5.7.0 it looks like spam"]),
+        (["450 4.2.0 busy"], ["451 4.3.0 try again"]),
+    ],
+)
+def test_what_a_server_refuses_is_tried_again_under_its_key(
+    tmp_path: Path, to_readers: list[str], to_mails: list[str]
+) -> None:
+    refusals = len(to_readers) + len(to_mails)
+    with smtp_sink() as box:
+        box.to_readers, box.to_mails = [*to_readers], [*to_mails]
+
+        async def work(notifier: Notifier) -> None:
+            await tell(notifier, "one")
+            await asyncio.sleep(60)
+            assert notifier.waiting == 0
+
+        play(tmp_path / "spool", target(box), work)
+    (mail,) = box.mails
+    ((state, spooled),) = marked(tmp_path / "spool")
+    assert (state, spooled.tries) == (SENT, refusals + 1)
+    assert mail["Idempotency-Key"] == spooled.message.key
+
+
+def test_a_server_that_is_gone_gets_the_mail_when_it_is_back(tmp_path: Path) -> None:
+    with smtp_sink() as gone:
+        receiver = target(gone)
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(400)
+        assert notifier.failure.startswith("ops since ")
+        with smtp_sink(gone.port) as back:
+            await asyncio.sleep(400)
+        assert [mail["Subject"] for mail in back.mails] == ["CRIT NO_INGEST ONE"]
+        assert (notifier.failure, notifier.waiting) == ("", 0)
+
+    play(tmp_path / "spool", receiver, work)
+
+
+async def test_why_a_mail_did_not_go_is_said_in_words() -> None:
+    with smtp_sink() as gone:
+        receiver = target(gone)
+    delivery = await receiver.send(told("one"))
+    assert not delivery.is_taken
+    assert delivery.answer.startswith("apprise could not deliver it: Connection error")
