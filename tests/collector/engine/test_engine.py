@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
 from collector.engine.servers import RedisServer
 from livedeck.cli.wiring import SystemClock
@@ -18,7 +19,7 @@ from livedeck.client import QosSamples
 from livedeck.collector.engine.engine import DESK, Engine
 from livedeck.collector.engine.packets import Row, encode_row
 from livedeck.collector.engine.rows import SharedRows
-from livedeck.collector.engine.shared import SharedStore
+from livedeck.collector.engine.shared import Claim, SharedStore
 from livedeck.monitor import (
     AlarmAnswer,
     AlarmKey,
@@ -191,6 +192,52 @@ async def test_a_redis_that_forgot_leaves_the_desk_with_who_told(mortal_server: 
         assert fleet.tellers() == [teller]
         assert (fleet.engines[teller].desk_epoch or 0) > (epoch or 0)
         assert {engine.forgotten for engine in fleet.engines.values()} == {1}
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+async def test_a_redis_that_forgot_leaves_each_event_with_who_asks_for_it(
+    mortal_server: RedisServer, is_killed: bool
+) -> None:
+    """However they come back one after the other, nobody is without what it asked for, not for one beat."""
+    async with fleet_of(mortal_server, "a", "b", "c") as fleet:
+        before, tellers = fleet.held(), fleet.tellers()
+        if is_killed:
+            mortal_server.kill(forgets=True)
+            await fleet.beat()
+            mortal_server.start()
+        else:
+            with Redis.from_url(mortal_server.address) as client:
+                client.flushall()
+        for name in (*fleet.engines, *fleet.engines):
+            await fleet.engines[name].join()
+            assert (fleet.held(), fleet.tellers()) == (before, tellers)
+            assert {engine.part for engine in fleet.engines.values()} == {1 / 3}
+            assert await leased(fleet.stores[name], before[name]) == before[name]
+        assert not any(engine.fault.apart_since or engine.fault.lost for engine in fleet.engines.values())
+
+
+async def test_who_is_refused_as_redis_forgot_goes_on_asking(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b") as fleet:
+        one, before = fleet.engines["a"], fleet.held()["a"]
+        async with at_work(one):
+            with Redis.from_url(redis_server.address) as client:
+                client.flushall()
+            for event in before:
+                one.publish(SharedAnswer(event, "stream", QosSamples()))
+            await until(lambda: one.refused > 0)
+            assert fleet.held()["a"] == before
+
+
+async def leased(store: SharedStore, events: set[str]) -> set[str]:
+    """Which of these Redis knows as that one's: who does not own a lease may not publish."""
+    held = await store.claim(
+        dict.fromkeys(events, Claim.RENEW),
+        span_ms=15_000,
+        expected_ms=await store.time_ms(),
+        workers=(),
+        generation="other",
+    )
+    return {*held.epochs}
 
 
 async def test_a_redis_that_hangs_is_away_and_what_was_sent_meanwhile_does_no_harm(mortal_server: RedisServer) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
+from math import inf
 from typing import Any
 from uuid import uuid4
 
@@ -34,7 +35,7 @@ _MAX_WAITING = 2000
 """Answers that wait for Redis, the newest of each event: past it the others ask for themselves."""
 
 _SETTLING = 2.0
-"""Seconds after Redis is back in which the desk stays with who told meanwhile."""
+"""Seconds after Redis is back in which all stays with who had it meanwhile: until everybody has claimed that."""
 
 _log: Any = structlog.get_logger("livedeck.collector")
 
@@ -59,7 +60,7 @@ class Engine:
         self._retry_ms, self._unsent_retry = 0, 0.0
         self._apart_since: datetime | None = None
         self._reason = ""
-        self._is_teller, self._settled_at = False, 0.0  # monotonic s
+        self._settled_at = -inf  # soon after Redis is back (monotonic s)
         self._suspected: tuple[str, ...] = ()  # lost, by the last claim
         self._lost: tuple[str, ...] = ()  # lost, by the last two
         self._outbox: dict[str, tuple[int, str]] = {}
@@ -136,7 +137,11 @@ class Engine:
 
     @property
     def desk_epoch(self) -> int | None:
-        """Of the lease of the desk; None where another one tells."""
+        """Of the lease of the desk: who holds it tells. None where another one does.
+
+        It is a lease like any other, and falls to the first in rank. While Redis is away, who told goes on, and soon
+        after it has the desk again (`_claims`): nobody else knows what was told meanwhile.
+        """
         return self._epochs.get(DESK)
 
     @property
@@ -189,10 +194,10 @@ class Engine:
         self._hurry.clear()
 
     async def _claim_or_part(self) -> None:
+        known, was_settling = self._workers, self._is_settling
         try:
             held = await self._claim()
-            if held.workers != self._workers:
-                self._workers = held.workers
+            if held.workers != known and not was_settling:  # then it took nothing by rank
                 held = await self._claim()
         except SharedStoreError as error:
             self._part(str(error))
@@ -216,46 +221,47 @@ class Engine:
             _log.warning("Redis has forgotten everything")
             self.forgotten += 1
             self._store.start_over()
-            self._settle()
+            self._settled_at = self._clock.monotonic() + _SETTLING
         self._generation = held.generation
+        if not self._is_settling:
+            self._workers = held.workers
         return held
 
+    @property
+    def _is_settling(self) -> bool:
+        """Whether who is there is what was last known: Redis is away, or so new that not everybody has been heard."""
+        return self._apart_since is not None or self._clock.monotonic() < self._settled_at
+
     def _claims(self) -> dict[str, Claim]:
-        """How each lease is claimed: by rank. The desk, soon after Redis was away, by nobody but who told meanwhile: it
-        brings what was told."""
-        me, workers = self._store.worker, self._workers
-        claims = {event_id: Claim(first_in_rank(event_id, workers) == me) for event_id in (*sorted(self._wanted), DESK)}
-        if self._apart_since is not None or self._clock.monotonic() < self._settled_at:
-            claims[DESK] = Claim.IF_FREE if self._is_teller else Claim.RENEW
-        return claims
+        """How each lease is claimed: by rank; while it settles, by who held it and nobody else: that one has asked for
+        the event all the time, and has told what there was to tell."""
+        me, wanted = self._store.worker, (*sorted(self._wanted), DESK)
+        if self._is_settling:
+            return {event_id: Claim.IF_FREE if event_id in self._epochs else Claim.RENEW for event_id in wanted}
+        return {event_id: Claim(first_in_rank(event_id, self._workers) == me) for event_id in wanted}
 
     def _part(self, reason: str) -> None:
         """Redis is away: go on with what is held, and ask for everything."""
         self._is_redis_time_known, self._next_claim, self._reason = False, PATIENCE, reason
         if self._apart_since is None:
-            self._apart_since, self._is_teller = self._clock.now(), DESK in self._epochs
+            self._apart_since = self._clock.now()
             self._outbox.clear()
             self._has_news.set()
             _log.warning("apart from the other collectors", why=reason)
-
-    def _settle(self) -> None:
-        self._is_teller, self._settled_at = DESK in self._epochs, self._clock.monotonic() + _SETTLING
 
     def _heed(self, held: Held) -> None:
         """Redis answers: this is what is held."""
         if self._apart_since is not None:
             _log.warning("together with the other collectors again", workers=len(held.workers))
-            self._settle()
-            self._apart_since = None
+            self._settled_at, self._apart_since = self._clock.monotonic() + _SETTLING, None
         if held.epochs.keys() != self._epochs.keys():
             self._has_news.set()
         self._epochs, self._retry_ms = dict(held.epochs), max(self._retry_ms, held.retry_ms)
-        self._lost = tuple(name for name in held.lost if name in self._suspected)
+        self._lost = tuple(name for name in held.lost if name in self._suspected and not self._is_settling)
         self._suspected = held.lost
         to_next_end = (held.next_ms - held.redis_ms) / 1000 + _MARGIN
-        is_settling = self._clock.monotonic() < self._settled_at or held.workers != self._workers
-        self._next_claim = min(self._ttl / 3, max(_MARGIN, to_next_end), PATIENCE if is_settling else self._ttl)
-        self._workers = held.workers
+        is_moving = self._is_settling or held.workers != self._workers
+        self._next_claim = min(self._ttl / 3, max(_MARGIN, to_next_end), PATIENCE if is_moving else self._ttl)
 
     async def _write(self) -> None:
         """Hand out what waits; what cannot be handed out is dropped, for the next answer is newer."""
@@ -276,10 +282,9 @@ class Engine:
         while self._outbox:
             events = [*self._outbox][:_AT_ONCE]
             batch = [(event_id, *self._outbox.pop(event_id)) for event_id in events]
-            for event_id in await self._store.publish(batch):
-                self._epochs.pop(event_id, None)
-                self.refused += 1
-                self._hurry.set()
+            if refused := await self._store.publish(batch):
+                self.refused += len(refused)
+                self._hurry.set()  # another one has them, or Redis has forgotten whose they are
 
     async def _read(self) -> None:
         while True:
