@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from livedeck.monitor import AlarmAnswer, AlarmState, BroadcastState, HistoryReader, IntentRecord, Severity, Snapshot
+from livedeck.monitor.history.reads import Recorded
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.operations.events import CompleteEvent, DeleteEvent
@@ -104,10 +106,23 @@ class OtherDeck(HistoryReader):
         """None."""
         return ()
 
+    async def recorded(self, streams: Mapping[str, str], *_: object, **__: object) -> Mapping[str, Recorded]:
+        """Nothing; a thread that looks for it would take its time from the clock."""
+        del streams
+        return {}
+
     async def intents(self, since: datetime) -> tuple[IntentRecord, ...]:
         """Of the last two minutes."""
         assert since < NOW
         return (IntentRecord("1", NOW, self._action, "", "event", "one", "Morning show", "anna", "regie", 7),)
+
+
+async def test_who_completed_an_event_on_air_is_named_where_a_deck_did(deck: Raise) -> None:
+    one = deck(event(name="Morning show"), answers=OtherDeck("event.complete"))
+    await one.until(10)
+    stream = {"id": "stream-one", "status": "finished", "started_at": at(-600), "finished_at": at(10)}
+    one.stage.events = [event(name="Morning show", stream=stream)]
+    assert banner(await one.until(20)).endswith("Z, by anna@regie")
 
 
 @pytest.mark.parametrize(("action", "is_meant"), [("event.delete", True), ("event.edit", False)])

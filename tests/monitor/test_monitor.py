@@ -387,6 +387,26 @@ async def test_how_late_samples_come_is_known_over_a_restart() -> None:
     await two.close()
 
 
+class Following(Remembering):
+    """One that gives back how the alarms stood last, too."""
+
+    async def restored(self) -> tuple[Alarm, ...] | None:
+        """Those of the newest snapshot."""
+        return (*self.given[-1].alarms, *self.given[-1].quiet) if self.given else ()
+
+
+async def test_a_restart_ends_no_alarm_of_an_encoder_that_is_still_away() -> None:
+    """At first nobody can tell whether old samples are all or come late: neither is proof that the encoder is back."""
+    stage, log = Stage(VirtualClock(), event()), Following()
+    stage.silent_from = -60.0
+    for until in (90, 130, 250):
+        one = Deck(stage, history=cast("Any", log))
+        await one.until(until)
+        await one.close()
+    told = [(change.alarm.kind, change.transition.value) for snapshot in log.given for change in snapshot.changes]
+    assert told == [("RECONNECTING", "raised")]
+
+
 async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_keeps(deck: Raise) -> None:
     """Whatever the monitor is at: every snapshot is given, and every change that made the alarms what they are."""
     log = Log()

@@ -157,15 +157,18 @@ def test_only_what_awaits_a_person_counts_as_critical() -> None:
 
 RECORDS = (
     AlarmRecord.of(AlarmChange(NOW, AlarmTransition.RAISED, ALARM)),
-    ActionRecord(
-        NOW,
-        "event.edit",
-        "event",
-        "one",
-        "Choir",
-        AuditOutcome.NOT_APPLIED,
-        "answer lost",
-        (FieldChange("name", "A", "B"),),
+    view.Deed(
+        ActionRecord(
+            NOW,
+            "event.edit",
+            "event",
+            "one",
+            "Choir",
+            AuditOutcome.NOT_APPLIED,
+            "answer lost",
+            (FieldChange("name", "A", "B"),),
+        ),
+        "anna@regie",
     ),
     LinkRecord(NOW, ConnectionState.BLIND, ConnectionProblem.NO_ANSWER, "cannot be reached"),
     Notice(NOW, Severity.WARNING, "said so"),
@@ -176,7 +179,7 @@ RECORDS = (
     ("record", "words"),
     [
         (RECORDS[0], ("raised", "Choir", "PACKET_LOSS", "loss in 4 of 6")),
-        (RECORDS[1], ("not applied", "event.edit", "Choir", "answer lost", "name: A -> B")),
+        (RECORDS[1], ("not applied", "event.edit", "Choir", "answer lost", "by anna@regie", "name: A -> B")),
         (RECORDS[2], ("blind", "NO ANSWER", "cannot be reached")),
         (RECORDS[3], ("WARN", "said so")),
     ],

@@ -550,7 +550,7 @@ class Monitor:
         if self._shared and any(ended.by is None for ended in self._world.ended):
             intents = await self._shared.intents(self._clock.now() - _MEANT_FOR)
             ends = (intent for intent in intents if intent.action in ENDING_ACTIONS)
-            self._world.attribute_ends({intent.target_id: f"{intent.actor}@{intent.host}" for intent in ends})
+            self._world.attribute_ends({intent.target_id: intent.by for intent in ends})
 
     def _read_clock(self) -> ClockReading:
         return ClockReading(self._clock.now(), self._clock.monotonic())

@@ -138,7 +138,7 @@ def _answer(alarm: Alarm, words: Callable[[str], str]) -> str:
 def _change(change: OpenChange, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
     intent = change.intent
     name = words(intent.target_name or intent.target_id)
-    head = f"? {intent.verb} {name} at {intent.at:%Y-%m-%d %H:%M:%S}Z by {words(f'{intent.actor}@{intent.host}')}"
+    head = f"? {intent.verb} {name} at {intent.at:%Y-%m-%d %H:%M:%S}Z by {words(intent.by)}"
     return head, [words(change.detail)] if change.detail else []
 
 
@@ -233,6 +233,6 @@ def _change_object(change: OpenChange) -> dict[str, Any]:
         "sent": isoformat_utc(intent.at),
         "action": intent.action,
         "target": intent.target_name or intent.target_id,
-        "by": f"{intent.actor}@{intent.host}",
+        "by": intent.by,
         "detail": change.detail or None,
     }

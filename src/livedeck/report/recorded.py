@@ -115,4 +115,4 @@ def _when(record: EventRecord) -> datetime:
 def actor_of(action: ActionRecord, intents: Mapping[str, IntentRecord]) -> str:
     """Who did it, as `user@host`; empty where nobody wrote it down."""
     intent = intents.get(action.intent)
-    return f"{intent.actor}@{intent.host}" if intent else ""
+    return intent.by if intent else ""

@@ -21,6 +21,7 @@ from livedeck.monitor.model.state import (
     Episode,
     EventState,
     Finding,
+    Freshness,
     Grade,
     IngestState,
     SharingFault,
@@ -161,9 +162,12 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[Alar
 
 
 def _is_unjudged(event: EventState) -> bool:
-    """Whether we cannot ask, or have not been answered since the start."""
-    is_unasked = event.phase.tally in _ASKED and event.phase.ingest.state is IngestState.UNKNOWN
-    return is_unasked or event.assessment.health.grade is Grade.STALE
+    """Whether we cannot ask, have not been answered since the start, or cannot tell yet whether the samples stopped or
+    come late: old ones are no proof that an encoder is back."""
+    ingest = event.phase.ingest.state
+    is_unasked = event.phase.tally in _ASKED and ingest is IngestState.UNKNOWN
+    is_undecided = ingest is IngestState.RECEIVING and event.qos.freshness is Freshness.STALE
+    return is_unasked or is_undecided or event.assessment.health.grade is Grade.STALE
 
 
 def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:

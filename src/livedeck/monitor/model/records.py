@@ -257,6 +257,11 @@ class IntentRecord:
     def __post_init__(self) -> None:
         _mask(self, "target_name")
 
+    @property
+    def by(self) -> str:
+        """Who sends it, and where: `anna@regie`."""
+        return f"{self.actor}@{self.host}"
+
 
 ENDING_ACTIONS = frozenset({"event.complete", "event.delete"})
 """The names of the actions that end an event."""

@@ -15,7 +15,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
 from livedeck.ui.alarms.hour import clear_text, hour_lines
-from livedeck.ui.alarms.view import LOG, TABS, LogRecord, newest_first, panel_lines, panel_state, panel_title
+from livedeck.ui.alarms.view import LOG, TABS, Deed, LogRecord, newest_first, panel_lines, panel_state, panel_title
 from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
@@ -23,6 +23,9 @@ from livedeck.ui.shell.screen import BaseScreen, Listing, waiting_text
 
 MIN_PANEL_LINES = 8
 """Of the selected alarm, frame and all: it has what the rows leave."""
+
+_BEFORE = timedelta(hours=12)
+"""How long before its end in the log an action may have begun."""
 
 NOT_SEEN = "no alarm was known when the platform last answered"
 
@@ -186,7 +189,8 @@ class AlarmsScreen(BaseScreen):
         if tab == "incidents":
             return await history.alarm_log(since)
         if tab == "actions":
-            return await history.audit(since)
+            actors = {intent.id: intent.by for intent in await history.intents(since - _BEFORE)}
+            return [Deed(record, actors.get(record.intent, "")) for record in await history.audit(since)]
         if tab == "notices":
             return await history.notifications(since)
         return await history.connection_log(since)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import zip_longest
+from typing import NamedTuple
 
 from livedeck.monitor import (
     ActionRecord,
@@ -145,7 +146,19 @@ def _fact(label: str, text: str, cells: int) -> list[Line]:
     return [labelled("" if row else label, line, LABEL_CELLS) for row, line in enumerate(lines)]
 
 
-LogRecord = AlarmRecord | ActionRecord | LinkRecord | NotificationRecord | Notice
+class Deed(NamedTuple):
+    """What a person did. `by`: who, empty where nobody wrote it down."""
+
+    record: ActionRecord
+    by: str = ""
+
+    @property
+    def at(self) -> datetime:
+        """When."""
+        return self.record.at
+
+
+LogRecord = AlarmRecord | Deed | LinkRecord | NotificationRecord | Notice
 
 
 def newest_first(records: Iterable[LogRecord]) -> list[LogRecord]:
@@ -157,8 +170,8 @@ def log_line(record: LogRecord) -> Line:
     """When, how loud, what, to what."""
     if isinstance(record, AlarmRecord):
         return _alarm(record)
-    if isinstance(record, ActionRecord):
-        return _action(record)
+    if isinstance(record, Deed):
+        return _deed(record)
     if isinstance(record, LinkRecord):
         return _connection(record)
     return _notice(record)
@@ -185,16 +198,18 @@ def _alarm(record: AlarmRecord) -> Line:
     ]
 
 
-def _action(record: ActionRecord) -> Line:
+def _deed(deed: Deed) -> Line:
+    record = deed.record
     glyph, word, role = OUTCOME_BADGES[record.outcome]
     edits = "  ".join(f"{edit.name}: {edit.before} -> {edit.after}" for edit in record.edits)
+    rest = "   ".join(safe(text) for text in (f"by {deed.by}" if deed.by else "", edits) if text)
     return [
         *_time(record.at),
         *fit([(f"{glyph} {word}", role)], 14),
         *fit([(record.action, StyleRole.STRONG)], 20),
         *fit([(safe(record.target_name or record.target_id, 60), StyleRole.TEXT)], 26, ellipsis=True),
         (f" {safe(record.detail)}", StyleRole.TEXT),
-        (f"   {safe(edits)}" if edits else "", StyleRole.DIM),
+        (f"   {rest}" if rest else "", StyleRole.DIM),
     ]
 
 
