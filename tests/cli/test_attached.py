@@ -94,6 +94,22 @@ def test_a_command_prints_what_the_collector_says_and_asks_the_platform_nothing(
     assert stage.connections == []
 
 
+def test_metrics_are_those_of_the_collector_and_one_that_is_away_leaves_nothing_to_print(
+    tmp_path: Path, stage: Stage
+) -> None:
+    stage.theirs.metrics[1:] = ["livedeck_platform_link_up 1", 'livedeck_event_info{event_id="e1",name="Größe 試合"} 1']
+    done = called(tmp_path, "metrics", env=stage.env)
+    assert (done.returncode, done.stdout) == (0, "\n".join(stage.theirs.metrics) + "\n"), done.stderr
+    stage.theirs.metrics[1] = "livedeck_platform_link_up 0"
+    blind = called(tmp_path, "metrics", env=stage.env)
+    assert (blind.returncode, "link_up 0" in blind.stdout) == (4, True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    away = called(tmp_path, "metrics", env={**stage.env, "LIVEDECK_COLLECTOR_URL": address})
+    assert (away.returncode, away.stdout, "cannot be reached" in away.stderr) == (4, "", True)
+    assert stage.connections == []
+
+
 def test_without_a_token_for_the_platform_it_reads_all_the_same(tmp_path: Path, stage: Stage) -> None:
     env = {name: value for name, value in stage.env.items() if "COLLECTOR" in name}
     done = called(tmp_path, "status", "--json", env=env)

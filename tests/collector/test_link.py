@@ -107,6 +107,26 @@ async def test_a_refusal_is_told_in_the_words_of_the_collector(
     assert caught.value.status == status
 
 
+async def test_a_text_is_given_as_it_is_and_nothing_else_is_taken_for_one(outgoing: Outgoing) -> None:
+    async with stand_in(
+        saying(plain("200 OK", "größe 1\n".encode(), "Content-Type: text/plain; version=0.0.4"))
+    ) as server:
+        assert await link_to(outgoing, server.address).get_text("/metrics") == "größe 1\n"
+    for answer, error, words in (
+        (plain("200 OK", b"{}", "Content-Type: application/json"), CollectorAwayError, "no text of a collector"),
+        (plain("200 OK", b"<html>", "Content-Type: text/html"), CollectorAwayError, "answers 200 with text/html"),
+        (plain("502 Bad", b"down", "Content-Type: text/plain"), CollectorAwayError, "answers 502"),
+        (
+            plain("401 No", b'{"error":"no token","say":"a token is needed"}'),
+            CollectorRefusedError,
+            "a token is needed",
+        ),
+    ):
+        async with stand_in(saying(answer)) as server:
+            with pytest.raises(error, match=words):
+                await link_to(outgoing, server.address).get_text("/metrics")
+
+
 async def test_gzip_is_unpacked(outgoing: Outgoing) -> None:
     async with stand_in(saying(plain("200 OK", gzip.compress(b'{"a":1}'), "Content-Encoding: gzip"))) as server:
         assert await link_to(outgoing, server.address).get("/v1/snapshot") == {"a": 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,19 @@ import click
 
 from livedeck import __version__
 from livedeck.atomic_file import replace_file
-from livedeck.cli.exit_codes import DONE, code_of_link, run
+from livedeck.cli.exit_codes import DONE, UNREACHABLE, code_of_link, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor, read_answers
+from livedeck.cli.wiring import SystemClock, make_api, make_link, make_monitor, read_answers
 from livedeck.presentation.metric_files import dashboard_text, rules_text
-from livedeck.presentation.metrics import Counted, metrics_text
+from livedeck.presentation.metrics import LINK_UP, Counted, metrics_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import load
 
 TIMEOUT = 15.0
 """Seconds to wait for a judged sample of every event on air."""
+
+_LINK_DOWN = f"{LINK_UP.name} 0"
 
 FILES = {"grafana-dashboard.json": dashboard_text, "prometheus-rules.yml": rules_text}
 """What `--write` makes."""
@@ -39,7 +42,8 @@ def command(ctx: click.Context, /, *, folder: Path | None, **flags: Any) -> None
     """Print what is known now as metrics in the text format of Prometheus.
 
     For the textfile collector of the node exporter, by a timer. A platform that does not answer is a metric, too, and
-    the exit code 4. What was acknowledged or shelved at a deck of this machine counts here too.
+    the exit code 4. What was acknowledged or shelved at a deck of this machine counts here too. With `collector_url` in
+    the settings these are the collector's; one that is away leaves nothing to print.
     """
 
     async def work() -> int:
@@ -47,6 +51,11 @@ def command(ctx: click.Context, /, *, folder: Path | None, **flags: Any) -> None
             await asyncio.to_thread(_write, folder)
             return DONE
         settings = load(**merge_flags(ctx, flags))
+        if settings.collector_urls:
+            async with AsyncExitStack() as stack:
+                text = await (await make_link(settings, stack)).get_text("/metrics")
+            echo(text.removesuffix("\n"))
+            return UNREACHABLE if _LINK_DOWN in text.splitlines() else DONE
         async with make_api(settings) as api:
             monitor = make_monitor(api, settings=settings, answers=read_answers(settings))
             snapshot = await monitor.wait_ready(TIMEOUT)

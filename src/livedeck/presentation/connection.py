@@ -124,7 +124,7 @@ def _way_line(way: str, words: str, role: StyleRole, *rest: str) -> Line:
 
 
 def ended_text(ended: Sequence[EndedEvent]) -> str:
-    """`Hall 2 was completed while on air, at 12:10:05Z, by anna@regie`, and how many there are where it is not alone."""
+    """`Hall 2 was completed while on air, at 12:10:05Z, by anna@regie`, and how many where it is not alone."""
     texts = "; ".join(
         f"{event.name} {event.how} {event.at:%H:%M:%S}Z{f', by {safe(event.by, 60)}' if event.by else ''}"
         for event in reversed(ended)

@@ -6,14 +6,16 @@ import asyncio
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from livedeck.client import Incoming, Misconfigured, Outgoing, Secret, Unreachable, Unreadable, check_outgoing
 from livedeck.text.secrets import masked_line
+
+T = TypeVar("T")
 
 SILENCE = 12.0
 """Seconds without a byte after which a collector that is listened to is gone: it speaks every 5 s."""
@@ -109,6 +111,10 @@ class Link:
         """The object that it answers. Raises CollectorError."""
         return await self._ask("GET", f"{path}?{query}" if query else path, {})
 
+    async def get_text(self, path: str) -> str:
+        """The plain text that it answers. Raises CollectorError."""
+        return await self._exchange("GET", path, {"Accept": "text/plain, application/json"}, self._read_text)
+
     async def post(self, path: str, body: Mapping[str, Any], *, idempotency_key: str = "") -> dict[str, Any]:
         """Likewise. What is sent twice with one key is done once. Raises CollectorError."""
         return await self._ask("POST", path, {"Idempotency-Key": idempotency_key} if idempotency_key else {}, body)
@@ -143,11 +149,23 @@ class Link:
     async def _ask(
         self, method: str, path: str, headers: Mapping[str, str], body: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Asked at the next address where the first is away; a change only where it cannot have arrived."""
         content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
-        sent = {"Accept": "application/json", "Accept-Encoding": "gzip", **headers}
+        sent = {"Accept": "application/json", **headers}
         if body is not None:
             sent["Content-Type"] = "application/json"
+        return await self._exchange(method, path, sent, self._read, content)
+
+    async def _exchange(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        read: Callable[[_Answer, str], T],
+        content: bytes = b"",
+    ) -> T:
+        """Asked at the next address where the first is away; a change only where it cannot have arrived. `read`: makes
+        something of the answer of that host. Raises CollectorError."""
+        sent = {"Accept-Encoding": "gzip", **headers}
         tries = len(self._addresses)
         while True:
             host, tries = self.host, tries - 1
@@ -155,7 +173,7 @@ class Link:
                 async with asyncio.timeout(self._silence):
                     async with self._open(method, path, sent, content, self._silence) as incoming:
                         answer = await _received(incoming)
-                return self._read(answer, host)
+                return read(answer, host)
             except TimeoutError:
                 error = CollectorAwayError(f"{host} does not answer in time")
             except CollectorAwayError as away:
@@ -185,6 +203,13 @@ class Link:
         """The next request goes to the next address, unless another request has seen to that."""
         if host == self.host:
             self._index = (self._index + 1) % len(self._addresses)
+
+    def _read_text(self, answer: _Answer, host: str) -> str:
+        """Raises CollectorError for an answer that is a refusal, or no collector's."""
+        if answer.status == 200 and _media_type(answer.headers) == "text/plain":
+            return answer.body.decode(errors="replace")
+        self._read(answer, host)
+        raise CollectorAwayError(f"{host} answers with what is no text of a collector")
 
     def _read(self, answer: _Answer, host: str) -> dict[str, Any]:
         """The object of that answer. Raises CollectorError for one that is a refusal, or no collector's."""
