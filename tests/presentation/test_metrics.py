@@ -1,39 +1,26 @@
-"""What Prometheus is told (scripting.md, "Metrics"): its format, its bounds, and the files that read it."""
+"""What Prometheus is told (scripting.md, "Metrics"): its format and its bounds."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-import shutil
-import subprocess
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
-from itertools import combinations
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from livedeck.cli.demo import demo_settings
-from livedeck.cli.metrics import FILES
 from livedeck.cli.screenshots import EVENING, FixedClock
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Durations, RequestCounts
 from livedeck.monitor import AlarmTransition, EventState, Snapshot
-from livedeck.presentation.metric_files import PANELS, RULES, dashboard
-from livedeck.presentation.metrics import MAX_EVENTS, METRICS, NOTHING_COUNTED, Counted, count_turns, metrics_text
+from livedeck.presentation.metrics import MAX_EVENTS, NOTHING_COUNTED, Counted, count_turns, metrics_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.secrets import register_secret
 
-KEPT = Path(__file__).parents[2] / "monitoring"
-PROMTOOL = shutil.which("promtool")
-with_promtool = pytest.mark.skipif(not PROMTOOL, reason="promtool is not installed (apt install prometheus)")
-
-_SAMPLE = re.compile(r"""(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\[\\n"])*",?)*)\})? (-?[0-9.]+(?:e[-+][0-9]+)?)""")
-_LABEL = re.compile(r"""(\w+)="((?:[^"\\\n]|\\[\\n"])*)\"""")
 BOUNDED = {"event_id", "name", "kind", "severity", "state", "turn", "version", "operation", "result", "route", "le"}
 
 
@@ -63,21 +50,11 @@ def text_of(snapshot: Snapshot, *, watched: bool = True, counted: Counted = NOTH
 
 
 def parsed(text: str) -> list[Parsed]:
-    """By the grammar of the format, and by nothing of ours."""
+    """By the parser of Prometheus' own client, which is not ours."""
     assert text.endswith("\n")
-    found, typed = [], set()
-    for line in text.splitlines():
-        if line.startswith("# "):
-            _, word, name, rest = line.split(" ", 3)
-            assert word in {"HELP", "TYPE"}
-            typed |= {f"{name}{part}" for part in (("_bucket", "_sum", "_count") if rest == "histogram" else ("",))}
-            continue
-        match = _SAMPLE.fullmatch(line)
-        assert match, line
-        assert match[1] in typed
-        labels = dict(_LABEL.findall(match[2] or ""))
-        found.append(Parsed(match[1], labels, float(match[3])))
-    return found
+    families = [*text_string_to_metric_families(text.encode().decode())]
+    assert [family.name for family in families if family.type == "unknown" or not family.documentation] == []
+    return [Parsed(sample.name, sample.labels, sample.value) for family in families for sample in family.samples]
 
 
 def everything_counted() -> Counted:
@@ -115,16 +92,53 @@ def test_what_is_on_air_or_due_is_told_by_its_id_and_nothing_else_is() -> None:
             assert sample.value * 8 == pytest.approx(reading.video)
 
 
-def test_a_name_breaks_no_line_and_tells_no_secret() -> None:
+KEY = "canary-7734-of-the-tests"
+HOSTILE = {
+    "quotes": 'a "b" \\ c',
+    "lines": "two\nlines 1\r\n# TYPE x counter\nlivedeck_alarms 7",
+    "long": "x" * 10_000,
+    "a secret": f"keyed {KEY}",
+    "braces and colours": "}{,=\x1b[31m",
+    "right to left": "\u202ertl\u2066",
+    "half a letter": "half \ud83d of one",
+    "controls": "".join(map(chr, range(32))) + "\x7f\x85\u2028",
+    "a backslash at the end": "end\\",
+    "a label": 'x",kind="y',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_neither_name_nor_id_breaks_a_line_or_tells_a_secret(name: str) -> None:
+    register_secret(KEY)
     state = next(state for state in evening().events if state.phase.tally.expects_signal)
-    key = "canary-7734-of-the-tests"
-    register_secret(key)
-    for name in ('a "b" \\ c', "two\nlines 1\r", "x" * 500, f"keyed {key}", "}{,=\x1b[31m", "\u202ertl"):
-        told = text_of(replace(evening(), events=(renamed(state, name=name),)))
-        (info,) = (sample for sample in parsed(told) if sample.name == "livedeck_event_info")
-        assert len(info.labels["name"]) <= 2 * 80
-        assert not any(character < " " for character in told.replace("\n", ""))
-        assert key not in told
+    told = text_of(replace(evening(), events=(renamed(state, id=f"id {name}", name=name),)))
+    samples = [sample for sample in parsed(told) if "event_id" in sample.labels]
+    assert {sample.name for sample in samples} >= {"livedeck_event_info", "livedeck_event_on_air"}
+    assert len({sample.labels["event_id"] for sample in samples}) == 1
+    for sample in samples:
+        assert {*sample.labels} <= ({"event_id", "name"} if sample.name == "livedeck_event_info" else {"event_id"})
+        assert len(sample.labels["event_id"]) <= 200
+        assert len(sample.labels.get("name", "")) <= 80
+    assert [character for character in told if character < " " and character != "\n"] == []
+    assert KEY not in told
+
+
+def test_the_name_of_an_event_and_its_addresses_are_no_label_but_the_one_of_its_info() -> None:
+    state = next(state for state in evening().events if state.phase.tally.expects_signal)
+    words = {"name": "A title 9981", "streamkey": "key-9981", "rtmp_link": "rtmp://ingest.example/9981"}
+    lines = text_of(replace(evening(), events=(renamed(state, **words),))).splitlines()
+    assert [line.partition("{")[0] for line in lines if "9981" in line] == ["livedeck_event_info"]
+
+
+def test_of_six_hundred_events_on_air_five_hundred_have_series_and_the_rest_is_counted() -> None:
+    on_air = next(state for state in evening().events if state.phase.tally.expects_signal)
+    many = tuple(renamed(on_air, id=f"event {number}") for number in range(600))
+    samples = parsed(text_of(replace(evening(), events=many)))
+    assert {n: sum(s.name == n for s in samples) for n in ("livedeck_event_info", "livedeck_event_on_air")} == {
+        "livedeck_event_info": MAX_EVENTS,
+        "livedeck_event_on_air": MAX_EVENTS,
+    }
+    assert [s.value for s in samples if s.name == "livedeck_events_not_exported"] == [100]
 
 
 def test_more_events_than_the_bound_are_counted_and_those_on_air_come_first() -> None:
@@ -191,97 +205,3 @@ def test_an_event_that_is_gone_has_no_series_any_more() -> None:
         alarms=tuple(alarm for alarm in snapshot.alarms if alarm.event_id != gone),
     )
     assert gone not in text_of(rest, counted=everything_counted())
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_kept_file_is_what_the_command_makes(name: str) -> None:
-    """Else: `livedeck metrics --write monitoring`."""
-    assert (KEPT / name).read_text(encoding="utf-8") == FILES[name]()
-
-
-def test_files_name_no_metric_that_is_not_there() -> None:
-    queries = [rule.query for rule in RULES] + [query for _, query, _ in PANELS]
-    named = {name for query in queries for name in re.findall(r"livedeck_\w+", query)}
-    series = {metric.name for metric in METRICS if metric.kind != "histogram"}
-    series |= {f"{metric.name}{part}" for metric in METRICS for part in ("_bucket",) if metric.kind == "histogram"}
-    assert named <= series
-    assert len({rule.name for rule in RULES}) == len(RULES)
-
-
-def test_the_panels_of_the_dashboard_lie_beside_each_other() -> None:
-    panels = json.loads(FILES["grafana-dashboard.json"]())["panels"]
-    assert [panel["id"] for panel in panels] == [*range(1, len(PANELS) + 1)]
-    for one, other in combinations([panel["gridPos"] for panel in panels], 2):
-        is_apart = abs(one["x"] - other["x"]) >= one["w"] or abs(one["y"] - other["y"]) >= one["h"]
-        assert is_apart
-        assert 0 <= one["x"] <= 24 - one["w"]
-    variables = {f"${variable['name']}" for variable in dashboard()["templating"]["list"]}
-    used = set(re.findall(r"\$\{?(\w+)", json.dumps(panels)))
-    assert {f"${name}" for name in used} == variables
-
-
-KINDS: dict[str, Any] = {
-    "uid": str,
-    "title": str,
-    "tags": list,
-    "timezone": str,
-    "schemaVersion": int,
-    "editable": bool,
-    "refresh": str,
-    "time": {"from": str, "to": str},
-    "templating": {"list": list},
-    "panels": list,
-}
-PANEL_KINDS: dict[str, Any] = {
-    "id": int,
-    "type": str,
-    "title": str,
-    "description": str,
-    "datasource": {"type": str, "uid": str},
-    "gridPos": {"x": int, "y": int, "w": int, "h": int},
-    "fieldConfig": {"defaults": {"unit": str}, "overrides": list},
-    "targets": list,
-}
-TARGET_KINDS: dict[str, Any] = {"refId": str, "datasource": {"type": str, "uid": str}, "expr": str, "legendFormat": str}
-UNITS = {"short", "s", "bps", "percentunit", "reqps"}
-"""Of Grafana's list of units those that are used."""
-
-
-def check_kinds(value: Any, kinds: Any) -> None:
-    """That value has these keys, and what is in them is of these kinds: "JSON model" of Grafana's documentation."""
-    if isinstance(kinds, dict):
-        assert value.keys() == kinds.keys()
-        for key, kind in kinds.items():
-            check_kinds(value[key], kind)
-    else:
-        assert type(value) is kinds
-
-
-def test_the_dashboard_has_the_shape_that_grafana_imports() -> None:
-    read = json.loads(FILES["grafana-dashboard.json"]())
-    check_kinds(read, KINDS)
-    for panel in read["panels"]:
-        check_kinds(panel, PANEL_KINDS)
-        (target,) = panel["targets"]
-        check_kinds(target, TARGET_KINDS)
-        assert panel["type"] == "timeseries"
-        assert panel["title"]
-        assert panel["fieldConfig"]["defaults"]["unit"] in UNITS
-
-
-@with_promtool
-def test_promtool_finds_no_fault_in_the_metrics() -> None:
-    told = text_of(evening(), counted=everything_counted())
-    assert {metric.name for metric in METRICS} <= {line.split()[2] for line in told.splitlines() if line[0] == "#"}
-    done = subprocess.run([str(PROMTOOL), "check", "metrics"], input=told, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@with_promtool
-def test_promtool_reads_every_rule_and_every_query_of_a_panel(tmp_path: Path) -> None:
-    queries = tmp_path / "panels.yml"
-    rows = [{"record": f"panel:{n}", "expr": p["targets"][0]["expr"]} for n, p in enumerate(dashboard()["panels"])]
-    queries.write_text(json.dumps({"groups": [{"name": "panels", "rules": rows}]}), encoding="utf-8")
-    for file in (KEPT / "prometheus-rules.yml", queries):
-        done = subprocess.run([str(PROMTOOL), "check", "rules", file], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr

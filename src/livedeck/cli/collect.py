@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from copy import deepcopy
-from datetime import datetime
+from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
@@ -133,6 +133,10 @@ _NO_TOKENS = (
 )
 
 
+_NEVER = datetime.fromtimestamp(0, UTC)
+"""When a heartbeat was taken that never was: as Prometheus has it."""
+
+
 class Collector:
     """Watches, prints a line a change, publishes what it knows, and has told who is to be told."""
 
@@ -170,7 +174,7 @@ class Collector:
             spool_messages=self._notifier.waiting,
             spool_since=self._notifier.waiting_since,
             readers=self.hub.readers,
-            beat_at=self.heartbeat.taken_at if self.heartbeat else None,
+            beat_at=self.heartbeat.taken_at or _NEVER if self.heartbeat else None,
             events_owned=engine.held_events if engine else None,
             is_apart=engine.fault.apart_since is not None if engine else None,
             writes_refused=engine.refused if engine else None,

@@ -34,10 +34,18 @@ from livedeck.presentation.metrics import (
     Metric,
 )
 
-NAMED = f"* on (job, instance, event_id) group_left (name) {INFO.name}"
-"""Gives the series of an event its name."""
+
+def _once(query: str, pick: str = "max") -> str:
+    """What several collectors tell of the same, as one: they share what they know."""
+    return f"{pick} without (instance, pod) ({query})"
+
+
+NAMED = f"* on (job, event_id) group_left (name) topk by (job, event_id) (1, {INFO.name})"
+"""Gives the series of an event its name: one, though two collectors may know another for a moment."""
 
 SELECTED = '{event_id=~"$event"}'
+
+IS_ON_AIR = f"{_once(ON_AIR.name)} == 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +59,60 @@ class Rule:
     summary: str
 
 
+_UNREAD = f'{ALARMS.name}{{severity="critical",state="unacknowledged"}}'
+_LATELY = f"count by (job, instance) (count_over_time({BUILD.name}[1h]))"
+
 RULES = (
     Rule("LivedeckSilent", f"absent({BUILD.name})", "5m", "critical", "Nothing watches: livedeck says nothing."),
-    Rule("LivedeckBlind", f"{LINK_UP.name} == 0", "1m", "critical", "The platform does not answer livedeck."),
-    Rule("LivedeckAnswersOld", f"{ANSWER_AGE.name} > 90", "1m", "warning", "The last answer is {{ $value }} s old."),
+    Rule(
+        "LivedeckGone",
+        f"{_LATELY} unless on (job, instance) {BUILD.name}",
+        "2m",
+        "warning",
+        "{{ $labels.instance }} says nothing any more; within the last hour it did.",
+    ),
+    Rule(
+        "LivedeckBlind",
+        f"{LINK_UP.name} == 0",
+        "1m",
+        "critical",
+        "The platform does not answer {{ $labels.instance }}.",
+    ),
+    Rule(
+        "LivedeckAnswersOld",
+        f"{ANSWER_AGE.name} > 90",
+        "1m",
+        "warning",
+        "The platform's last answer to {{ $labels.instance }} is {{ $value | humanizeDuration }} old.",
+    ),
     Rule(
         "LivedeckUnread",
-        f'sum by (kind) ({ALARMS.name}{{severity="critical",state="unacknowledged"}}) > 0',
+        f"sum by (kind) ({_once(_UNREAD)}) > 0",
         "3m",
         "critical",
         "{{ $labels.kind }} is critical, and nobody has acknowledged it.",
     ),
     Rule(
         "LivedeckEventPoor",
-        f"({HEALTH.name} < 0.5 and {ON_AIR.name} == 1) {NAMED}",
+        f"({_once(HEALTH.name)} < 0.5 and {IS_ON_AIR}) {NAMED}",
         "2m",
         "warning",
         "{{ $labels.name }} has a health of {{ $value | humanizePercentage }}.",
     ),
     Rule(
         "LivedeckEventSilent",
-        f"({SAMPLE_AGE.name} > 60 and {ON_AIR.name} == 1) {NAMED}",
+        f"({_once(SAMPLE_AGE.name, 'min')} > 60 and {IS_ON_AIR}) {NAMED}",
         "1m",
         "critical",
         "No samples of {{ $labels.name }} for {{ $value | humanizeDuration }}.",
     ),
-    Rule("LivedeckClockOff", f"abs({CLOCK_SKEW.name}) > 2", "10m", "warning", "A clock is {{ $value }} s off."),
+    Rule(
+        "LivedeckClockOff",
+        f"abs({CLOCK_SKEW.name}) > 2",
+        "10m",
+        "warning",
+        "The clocks of {{ $labels.instance }} and of the platform are {{ $value | humanizeDuration }} apart.",
+    ),
     Rule(
         "LivedeckUnsent",
         f"{SPOOL_AGE.name} > 300",
@@ -84,7 +120,13 @@ RULES = (
         "critical",
         "A notification waits for {{ $value | humanizeDuration }}: its receiver takes nothing.",
     ),
-    Rule("LivedeckHeartless", f"time() - {HEARTBEAT.name} > 180", "1m", "warning", "No heartbeat was taken for 3 min."),
+    Rule(
+        "LivedeckHeartless",
+        f"time() - {HEARTBEAT.name} > 180",
+        "2m",
+        "warning",
+        "No heartbeat of {{ $labels.instance }} was taken for 3 min.",
+    ),
     Rule("LivedeckApart", f"{APART.name} == 1", "2m", "warning", "{{ $labels.instance }} does not reach the engine."),
     Rule("LivedeckEventsLeftOut", f"{NOT_EXPORTED.name} > 0", "10m", "warning", "{{ $value }} events have no series."),
 )
@@ -122,12 +164,10 @@ _BITS = {"Bps": ("bps", " * 8")}
 PANELS: tuple[tuple[Metric, str, str], ...] = (
     (LINK_UP, LINK_UP.name, "{{instance}}"),
     (ANSWER_AGE, ANSWER_AGE.name, "{{instance}}"),
-    (ON_AIR, f"sum by (job, instance) ({ON_AIR.name})", "{{instance}}"),
-    (ALARMS, f"sum by (kind, severity) ({ALARMS.name})", "{{severity}} {{kind}}"),
-    *(
-        (metric, f"{metric.name}{SELECTED} {NAMED}", "{{name}}")
-        for metric in (HEALTH, VIDEO, AUDIO, FRAMES, SAMPLE_AGE)
-    ),
+    (ON_AIR, f"sum by (job) ({_once(ON_AIR.name)})", "{{job}}"),
+    (ALARMS, f"sum by (kind, severity) ({_once(ALARMS.name)})", "{{severity}} {{kind}}"),
+    *((metric, f"{_once(metric.name + SELECTED)} {NAMED}", "{{name}}") for metric in (HEALTH, VIDEO, AUDIO, FRAMES)),
+    (SAMPLE_AGE, f"{_once(SAMPLE_AGE.name + SELECTED, 'min')} {NAMED}", "{{name}}"),
     (REQUESTS, _a_second(REQUESTS, "operation, result"), "{{operation}}: {{result}}"),
     (
         DURATIONS,

@@ -25,7 +25,7 @@ MAX_EVENTS = 500
 DUE_SECONDS = 3600.0
 """An event has series from so long before its start until it is over."""
 
-MAX_NAME_LETTERS = 80
+MAX_NAME_LETTERS, MAX_ID_LETTERS = 80, 200
 
 BYTE = 8
 """Bits: the base unit of Prometheus is the byte, the platform measures bits."""
@@ -48,8 +48,8 @@ class Counted:
 
     `turns`: what alarms did, see `count_turns`. `notifications`: by route and result. `spool_messages`: how many are
     not sent, `spool_since`: since when the oldest. `readers`: of the stream of changes. `beat_at`: the last heartbeat
-    that was taken. `events_owned`: that this collector polls for all; `is_apart`: the engine is out of its reach;
-    `writes_refused`: of this collector, as another one had taken over.
+    that was taken, 1970 where none was yet. `events_owned`: that this collector polls for all; `is_apart`: the engine
+    is out of its reach; `writes_refused`: of this collector, as another one had taken over.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -69,13 +69,13 @@ NOTHING_COUNTED = Counted()
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """What one text is made of. `exported`: the events that have series."""
+    """What one text is made of. `exported`: the events that have series, by the label of each."""
 
     snapshot: Snapshot
     render_time: RenderTime
     version: str
     counted: Counted
-    exported: tuple[EventState, ...]
+    exported: Mapping[str, EventState]
     left_out: int
 
 
@@ -97,8 +97,8 @@ class Metric:
 def metrics_text(snapshot: Snapshot, render_time: RenderTime, version: str, counted: Counted = NOTHING_COUNTED) -> str:
     """Every metric that there is something of, with its help and its type, in the text format 0.0.4."""
     due = sorted(_due(snapshot, render_time), key=lambda state: not state.phase.tally.expects_signal)
-    exported, left_out = tuple(due[:MAX_EVENTS]), max(0, len(due) - MAX_EVENTS)
-    scrape = Scrape(snapshot, render_time, version, counted, exported, left_out)
+    exported: dict[str, EventState] = {masked_line(state.id, MAX_ID_LETTERS): state for state in due[:MAX_EVENTS]}
+    scrape = Scrape(snapshot, render_time, version, counted, exported, len(due) - len(exported))
     return "".join(f"{line}\n" for metric in METRICS for line in _lines(metric, scrape))
 
 
@@ -140,9 +140,9 @@ def _of_events(read: Callable[[EventState, RenderTime], float | None]) -> Callab
     """Of each event; nothing of one that cannot be believed."""
 
     def samples(scrape: Scrape) -> Iterator[Sample]:
-        for state in scrape.exported:
+        for label, state in scrape.exported.items():
             if not events.is_doubtful(state, scrape.render_time):
-                yield Sample((state.id,), read(state, scrape.render_time))
+                yield Sample((label,), read(state, scrape.render_time))
 
     return samples
 
@@ -165,15 +165,15 @@ def _health(state: EventState, _: RenderTime) -> float | None:
 
 def _sample_age(scrape: Scrape) -> Iterator[Sample]:
     """Also of an event that cannot be believed: it is why."""
-    for state in scrape.exported:
+    for label, state in scrape.exported.items():
         newest = state.qos.readings.last
         age = None if newest is None else max(0.0, scrape.render_time.server.timestamp() - newest.time)
-        yield Sample((state.id,), age)
+        yield Sample((label,), age)
 
 
 def _names(scrape: Scrape) -> Iterator[Sample]:
-    for state in scrape.exported:
-        yield Sample((state.id, masked_line(state.event.name or state.id, MAX_NAME_LETTERS)), 1)
+    for label, state in scrape.exported.items():
+        yield Sample((label, masked_line(state.event.name or state.id, MAX_NAME_LETTERS)), 1)
 
 
 def _alarms(scrape: Scrape) -> Iterator[Sample]:
@@ -348,7 +348,7 @@ SPOOL_AGE = Metric(
 HEARTBEAT = Metric(
     "livedeck_heartbeat_last_success_timestamp_seconds",
     "gauge",
-    "When the last heartbeat was taken, in seconds since 1970.",
+    "When the last heartbeat was taken, in seconds since 1970; 0 where none was yet.",
     (),
     _alone(_heartbeat),
 )

@@ -1,0 +1,237 @@
+"""When each alert for Prometheus fires, and when it does not: by promtool, over the series of two collectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from livedeck.presentation.metric_files import PANELS, RULES
+from livedeck.presentation.metrics import ALARMS, METRICS
+from presentation.promtool import promtool
+
+RULE_FILE = Path(__file__).parents[2] / "monitoring" / "prometheus-rules.yml"
+EACH = "15s"
+"""Between two samples: `1x80` is 1 for twenty minutes."""
+
+UP, GONE, LATE = "1x80", "1x4 stale", "_x5 1x80"
+
+INFO = 'event_info{event_id="4d2c",name="Friday show"}'
+ON_AIR = 'event_on_air{event_id="4d2c"}'
+HEALTH = 'event_health_ratio{event_id="4d2c"}'
+AGE = 'event_sample_age_seconds{event_id="4d2c"}'
+UNREAD = 'alarms{kind="NO_INGEST",severity="critical",state="unacknowledged"}'
+READ = 'alarms{kind="NO_INGEST",severity="critical",state="acknowledged"}'
+ONE, TWO = ({"job": "livedeck", "instance": instance} for instance in ("one", "two"))
+FRIDAY = {"job": "livedeck", "event_id": "4d2c", "name": "Friday show"}
+SHOW = {INFO: (UP, UP), ON_AIR: (UP, UP)}
+
+
+class Case(NamedTuple):
+    """What two collectors tell, each metric with the samples of the one and of the other, and whom it calls after so
+    many minutes: the labels of each alert, but its severity, and its words."""
+
+    rule: str
+    what: str
+    series: dict[str, tuple[str, ...]]
+    minutes: float
+    alerts: tuple[tuple[dict[str, str], str], ...] = ()
+
+
+CASES = (
+    Case("LivedeckSilent", "nothing tells", {}, 6, (({}, "Nothing watches: livedeck says nothing."),)),
+    Case("LivedeckSilent", "for four minutes", {}, 4),
+    Case("LivedeckSilent", "one of two tells", {"build_info": (UP, GONE)}, 15),
+    Case(
+        "LivedeckGone",
+        "one of two has ended",
+        {"build_info": (UP, GONE)},
+        5,
+        ((TWO, "two says nothing any more; within the last hour it did."),),
+    ),
+    Case(
+        "LivedeckGone",
+        "one of two versions, and then itself",
+        {'build_info{version="1"}': ("1x4 stale",), 'build_info{version="2"}': ("_x5 1x4 stale",)},
+        6,
+        ((ONE, "one says nothing any more; within the last hour it did."),),
+    ),
+    Case("LivedeckGone", "it is gone for a minute", {"build_info": (UP, "1x4 stale _x3 1x80")}, 2),
+    Case("LivedeckGone", "it ended two hours ago", {"build_info": ("1x600", GONE)}, 120),
+    Case(
+        "LivedeckGone",
+        "it was replaced by another version",
+        {'build_info{version="1"}': (UP, GONE), 'build_info{version="2"}': ("", "_x6 1x80")},
+        5,
+    ),
+    Case(
+        "LivedeckBlind",
+        "one of two has no answer",
+        {"platform_link_up": (UP, "0x80")},
+        2,
+        ((TWO, "The platform does not answer two."),),
+    ),
+    Case("LivedeckBlind", "for half a minute", {"platform_link_up": (UP, "1x4 0x2 1x80")}, 1.5),
+    Case(
+        "LivedeckAnswersOld",
+        "no answer for long",
+        {"platform_answer_age_seconds": ("5x80", "0+15x80")},
+        10,
+        ((TWO, "The platform's last answer to two is 10m 0s old."),),
+    ),
+    Case("LivedeckAnswersOld", "since half a minute", {"platform_answer_age_seconds": ("5x20 95x80",)}, 5.5),
+    Case("LivedeckAnswersOld", "the usual age", {"platform_answer_age_seconds": ("60x80", "90x80")}, 10),
+    Case(
+        "LivedeckUnread",
+        "both know of it, and it is one",
+        {UNREAD: ("2x80", "2x80")},
+        5,
+        (({"kind": "NO_INGEST"}, "NO_INGEST is critical, and nobody has acknowledged it."),),
+    ),
+    Case("LivedeckUnread", "since two minutes", {UNREAD: ("_x20 1x80", "_x20 1x80")}, 7),
+    Case("LivedeckUnread", "it is none", {UNREAD: ("0x80", "0x80")}, 10),
+    Case("LivedeckUnread", "somebody has answered", {UNREAD: ("1x4 stale", "1x4 stale"), READ: (LATE, LATE)}, 10),
+    Case("LivedeckUnread", "it is no more than a warning", {UNREAD.replace("critical", "warning"): (UP, UP)}, 10),
+    Case(
+        "LivedeckEventPoor",
+        "one event, two collectors",
+        {**SHOW, HEALTH: ("0.42x80", "0.42x80")},
+        5,
+        ((FRIDAY, "Friday show has a health of 42%."),),
+    ),
+    Case("LivedeckEventPoor", "it is well", {**SHOW, HEALTH: ("0.5x80", "0.5x80")}, 10),
+    Case("LivedeckEventPoor", "since a minute", {**SHOW, HEALTH: ("0.9x20 0.1x80", "0.9x20 0.1x80")}, 6),
+    Case("LivedeckEventPoor", "it is not on air", {**SHOW, ON_AIR: ("0x80", "0x80"), HEALTH: ("0.1x80", "0.1x80")}, 10),
+    Case(
+        "LivedeckEventSilent",
+        "no samples of one event, at two collectors",
+        {**SHOW, AGE: ("60+15x80", "60+15x80")},
+        5,
+        ((FRIDAY, "No samples of Friday show for 6m 0s."),),
+    ),
+    Case("LivedeckEventSilent", "for a minute", {**SHOW, AGE: ("60x80", "600x80")}, 10),
+    Case("LivedeckEventSilent", "since half a minute", {**SHOW, AGE: ("2x20 90x80", "2x20 90x80")}, 5.5),
+    Case("LivedeckEventSilent", "one of two has samples", {**SHOW, AGE: ("2x80", "60+15x80")}, 10),
+    Case("LivedeckEventSilent", "it is not on air", {**SHOW, ON_AIR: ("0x80", "0x80"), AGE: ("600x80", "600x80")}, 10),
+    Case(
+        "LivedeckClockOff",
+        "the platform's clock is behind",
+        {"platform_clock_skew_seconds": ("0x80", "-65x80")},
+        11,
+        ((TWO, "The clocks of two and of the platform are 1m 5s apart."),),
+    ),
+    Case("LivedeckClockOff", "for a while", {"platform_clock_skew_seconds": ("0x20 9x80",)}, 12),
+    Case("LivedeckClockOff", "two seconds", {"platform_clock_skew_seconds": ("2x80", "-2x80")}, 12),
+    Case(
+        "LivedeckUnsent",
+        "a message waits",
+        {"spool_oldest_seconds": ("0x80", "0+15x80")},
+        10,
+        ((TWO, "A notification waits for 10m 0s: its receiver takes nothing."),),
+    ),
+    Case("LivedeckUnsent", "for five minutes", {"spool_oldest_seconds": ("0x80", "300x80")}, 10),
+    Case("LivedeckUnsent", "since half a minute", {"spool_oldest_seconds": ("0x80", "0x20 301x80")}, 5.5),
+    Case(
+        "LivedeckHeartless",
+        "one was taken, and none since; one never was",
+        {"heartbeat_last_success_timestamp_seconds": ("60x80", "0x80")},
+        8,
+        ((ONE, "No heartbeat of one was taken for 3 min."), (TWO, "No heartbeat of two was taken for 3 min.")),
+    ),
+    Case("LivedeckHeartless", "each minute one", {"heartbeat_last_success_timestamp_seconds": ("0+15x80", "")}, 10),
+    Case("LivedeckHeartless", "the first is awaited", {"heartbeat_last_success_timestamp_seconds": ("0x4 60x80",)}, 4),
+    Case(
+        "LivedeckHeartless", "the last for a minute longer", {"heartbeat_last_success_timestamp_seconds": ("0x80",)}, 4
+    ),
+    Case("LivedeckHeartless", "it began late", {"heartbeat_last_success_timestamp_seconds": ("_x40 0x4 690x80",)}, 12),
+    Case(
+        "LivedeckApart",
+        "one of two is apart",
+        {"engine_apart": ("0x80", UP)},
+        5,
+        ((TWO, "two does not reach the engine."),),
+    ),
+    Case("LivedeckApart", "for a minute", {"engine_apart": ("0x80", "0x20 1x80")}, 6),
+    Case(
+        "LivedeckEventsLeftOut",
+        "more than have series",
+        {"events_not_exported": ("0x80", "7x80")},
+        11,
+        ((TWO, "7 events have no series."),),
+    ),
+    Case("LivedeckEventsLeftOut", "for a while", {"events_not_exported": ("0x20 7x80",)}, 12),
+    Case("LivedeckEventsLeftOut", "all have series", {"events_not_exported": ("0x80", "0x80")}, 12),
+)
+
+
+def input_series(series: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
+    """Those of both collectors, as promtool reads them."""
+    return [
+        {"series": named(metric, instance), "values": values}
+        for metric, pair in series.items()
+        for instance, values in zip(("one", "two"), pair, strict=False)
+        if values
+    ]
+
+
+def named(metric: str, instance: str) -> str:
+    """The series of that metric at that collector."""
+    name, _, labels = f"livedeck_{metric}".removesuffix("}").partition("{")
+    return f'{name}{{job="livedeck",instance="{instance}"{"," if labels else ""}{labels}}}'
+
+
+def written(case: Case) -> dict[str, Any]:
+    """As promtool reads it."""
+    severity = next(rule.severity for rule in RULES if rule.name == case.rule)
+    return {
+        "name": f"{case.rule}: {case.what}",
+        "interval": EACH,
+        "input_series": input_series(case.series),
+        "alert_rule_test": [
+            {
+                "eval_time": f"{case.minutes * 60:.0f}s",
+                "alertname": case.rule,
+                "exp_alerts": [
+                    {"exp_labels": {"severity": severity, **labels}, "exp_annotations": {"summary": summary}}
+                    for labels, summary in case.alerts
+                ],
+            }
+        ],
+    }
+
+
+def test_each_alert_fires_when_it_should_and_at_no_other_time(tmp_path: Path) -> None:
+    tests = tmp_path / "tests.yml"
+    document = {"rule_files": [str(RULE_FILE)], "evaluation_interval": EACH, "tests": [written(case) for case in CASES]}
+    tests.write_text(json.dumps(document), encoding="utf-8")
+    promtool("test", "rules", tests)
+
+
+def test_of_each_alert_it_is_tried_that_it_fires_and_that_it_does_not() -> None:
+    tried = {(case.rule, bool(case.alerts)) for case in CASES}
+    assert tried == {(rule.name, fires) for rule in RULES for fires in (True, False)}
+
+
+def test_what_two_collectors_tell_of_the_same_is_one_in_the_panels(tmp_path: Path) -> None:
+    values = [metric for metric in METRICS if metric.labels == ("event_id",)]
+    renamed = {INFO: (UP, ""), INFO.replace("Friday", "Monday"): ("", UP)}
+    told = {f'{metric.name.removeprefix("livedeck_")}{{event_id="4d2c"}}': (UP, UP) for metric in values}
+    queries = {metric: query.replace("$event", "4d2c|a") for metric, query, _ in PANELS if metric in {ALARMS, *values}}
+    assert queries.keys() == {ALARMS, *values}
+    document = {
+        "evaluation_interval": EACH,
+        "tests": [
+            {
+                "interval": EACH,
+                "input_series": input_series({**renamed, **told, UNREAD: (UP, UP)}),
+                "promql_expr_test": [
+                    {"expr": f"sum({query})", "eval_time": "5m", "exp_samples": [{"labels": "{}", "value": 1}]}
+                    for query in queries.values()
+                ],
+            }
+        ],
+    }
+    tests = tmp_path / "tests.yml"
+    tests.write_text(json.dumps(document), encoding="utf-8")
+    promtool("test", "rules", tests)
