@@ -15,7 +15,7 @@ import pytest
 
 from cli.commands import called
 from cli.terminals import terminal
-from collector.stand_in import StandIn, stand_in
+from collector.stand_in import StandIn, plain, stand_in
 from collector.third_party import FastClock, ThirdParty
 
 
@@ -108,6 +108,24 @@ def test_metrics_are_those_of_the_collector_and_one_that_is_away_leaves_nothing_
     away = called(tmp_path, "metrics", env={**stage.env, "LIVEDECK_COLLECTOR_URL": address})
     assert (away.returncode, away.stdout, "cannot be reached" in away.stderr) == (4, "", True)
     assert stage.connections == []
+
+
+def test_what_waits_to_be_sent_is_the_collectors(tmp_path: Path, stage: Stage) -> None:
+    unsent = {"at": "2026-03-01T12:00:00Z", "route": "ops", "target": "ops", "title": "CRIT NO_INGEST Größe 試合"}
+    stage.theirs.unsent = [{**unsent, "state": "dead", "tries": 3, "answer": "404 gone", "new": 1}]
+    stage.theirs.commands["retry"] = plain("200 OK", b'{"revived":1}')
+    env = {**stage.env, "LIVEDECK_HISTORY": str(tmp_path / "own.sqlite")}
+    listed, retried = (called(tmp_path, "notify", word, env=env) for word in ("list", "retry"))
+    assert (listed.returncode, listed.stdout) == (
+        0,
+        "2026-03-01 12:00:00Z  ops           CRIT NO_INGEST Größe 試合  given up after 3 tries: 404 gone\n",
+    ), listed.stderr
+    assert (retried.returncode, retried.stdout) == (0, "1 message will be tried again\n"), retried.stderr
+    stage.theirs.commands["retry"] = plain("403 Forbidden", b'{"error":"not allowed","say":"the token may read"}')
+    refused = called(tmp_path, "notify", "retry", env=env)
+    assert (refused.returncode, "(403): the token may read" in refused.stderr) == (3, True), refused.stderr
+    assert stage.connections == []
+    assert not (tmp_path / "own.sqlite").exists()
 
 
 def test_without_a_token_for_the_platform_it_reads_all_the_same(tmp_path: Path, stage: Stage) -> None:

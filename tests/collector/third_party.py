@@ -110,6 +110,7 @@ class ThirdParty:
         self.mishaps: list[str] = []
         self.commands: dict[str, bytes] = {}
         self.listed: dict[str, Any] = {}
+        self.unsent: list[dict[str, Any]] = []
         self.metrics = ["# TYPE livedeck_platform_link_up gauge", "livedeck_platform_link_up 1"]
         self.schema: int = 1
         self.is_stuck = False
@@ -155,6 +156,8 @@ class ThirdParty:
         elif path == "/metrics":
             kind = "Content-Type: text/plain; version=0.0.4; charset=utf-8"
             writer.write(plain("200 OK", "\n".join(self.metrics).encode() + b"\n", kind))
+        elif path == "/v1/notifications":
+            writer.write(plain("200 OK", json.dumps({"messages": self.unsent}).encode()))
         elif path.endswith("/samples"):
             hour = SAMPLES | {"t0": 1772366296000, "dt": [2000, 2000, 2000]}
             hour |= {name: [1, 2, *SAMPLES[name]] for name in "vafs"}

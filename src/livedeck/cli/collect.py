@@ -162,7 +162,7 @@ class Collector:
         clock, collect = self._monitor.clock, settings.collect
         tokens = WatchedTokens(collect.tokens, clock.monotonic)
         access = Access(tokens, clock.monotonic, is_proxied=collect.behind_proxy)
-        return collector_app(self.hub, self._monitor, self._history, access, self.counted)
+        return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
 
     def counted(self) -> Counted:
         """What it has counted, as it stands: a thread may take its time with it."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import click
@@ -15,7 +15,7 @@ from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.receivers import make_plan, make_targets, spool_file
-from livedeck.cli.wiring import make_outgoing
+from livedeck.cli.wiring import make_link, make_outgoing
 from livedeck.monitor import HistoryReader, Severity
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.notify import (
@@ -27,7 +27,6 @@ from livedeck.notify import (
     Plan,
     Route,
     Spool,
-    Spooled,
     SpoolError,
     Status,
     compose,
@@ -38,6 +37,9 @@ from livedeck.settings import Settings, SettingsError, load
 from livedeck.text.secrets import masked_line
 from livedeck.text.times import TimeReference, parse
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.collector.outbox import Unsent
 
 
 def _alarm_kind(text: str) -> str:
@@ -174,13 +176,16 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
 @platform
 @click.pass_context
 def list_command(ctx: click.Context, /, **flags: Any) -> None:
-    """Print what waits to be sent and what was given up, with what the receiver answered last."""
+    """Print what waits to be sent and what was given up, with what the receiver answered last.
+
+    With `collector_url` in the settings the collector is asked, which sends.
+    """
 
     async def work() -> int:
-        with _spool(load(**merge_flags(ctx, flags)), reads=True) as spool:
-            messages = [*spool.messages(WAITING), *spool.messages(DEAD)]
-        for spooled in messages:
-            echo(_line(spooled))
+        settings = load(**merge_flags(ctx, flags))
+        messages = await _collectors(settings) if settings.collector_urls else _own(settings)
+        for unsent in messages:
+            echo(_line(unsent))
         if not messages:
             echo("nothing waits", err=True)
         return DONE
@@ -188,22 +193,47 @@ def list_command(ctx: click.Context, /, **flags: Any) -> None:
     ctx.exit(run(work))
 
 
-def _line(spooled: Spooled) -> str:
-    message = spooled.message
-    words = {WAITING: "waits", DEAD: "given up"}[spooled.state]
-    tries = f" after {spooled.tries} tries: {masked_line(spooled.answer, 200)}" if spooled.tries else ""
-    return f"{message.at:%Y-%m-%d %H:%M:%S}Z  {message.target:<12}  {masked_line(message.title, 120)}  {words}{tries}"
+def _own(settings: Settings) -> list[Unsent]:
+    """Those of the spool beside the history."""
+    from livedeck.collector.outbox import Unsent
+
+    with _spool(settings, reads=True) as spool:
+        return [Unsent.of(spooled) for state in (WAITING, DEAD) for spooled in spool.messages(state)]
+
+
+async def _collectors(settings: Settings) -> list[Unsent]:
+    """Those of the collector. Raises CollectorError."""
+    from livedeck.collector.outbox import parse_unsent
+
+    async with AsyncExitStack() as stack:
+        return parse_unsent(await (await make_link(settings, stack)).get("/v1/notifications"))
+
+
+def _line(unsent: Unsent) -> str:
+    words = "waits" if unsent.state == WAITING else "given up"
+    tries = f" after {unsent.tries} tries: {masked_line(unsent.answer, 200)}" if unsent.tries else ""
+    where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"
+    return f"{unsent.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z  {where}  {words}{tries}"
 
 
 @command.command("retry")
 @platform
 @click.pass_context
 def retry_command(ctx: click.Context, /, **flags: Any) -> None:
-    """Have what was given up sent once more, by the collector that runs or the next one that starts."""
+    """Have what was given up sent once more, by the collector that runs or the next one that starts.
+
+    With `collector_url` in the settings by that collector, which wants a token that may act.
+    """
 
     async def work() -> int:
-        with _spool(load(**merge_flags(ctx, flags))) as spool:
-            count = spool.revive()
+        settings = load(**merge_flags(ctx, flags))
+        if settings.collector_urls:
+            async with AsyncExitStack() as stack:
+                answer = await (await make_link(settings, stack)).post("/v1/notifications/retry", {})
+            count = int(answer.get("revived", 0))
+        else:
+            with _spool(settings) as spool:
+                count = spool.revive()
         echo(f"{count} message{'' if count == 1 else 's'} will be tried again")
         return DONE
 

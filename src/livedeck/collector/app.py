@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck import __version__
-from livedeck.collector import acts, wire
+from livedeck.collector import acts, outbox, wire
 from livedeck.collector.access import Access, Doorkeeper
 from livedeck.collector.endpoints import Caller, Refusal, endpoint, refused
 from livedeck.collector.hub import Gone, Hub
@@ -39,9 +39,16 @@ MAX_LISTINGS = 2
 
 
 def collector_app(
-    hub: Hub, monitor: Monitor, history: History | None, access: Access, counted: Callable[[], Counted]
+    hub: Hub,
+    monitor: Monitor,
+    history: History | None,
+    access: Access,
+    counted: Callable[[], Counted],
+    *,
+    notifier: outbox.Outbox | None = None,
 ) -> ASGIApp:
-    """All that is served. `hub`: what the monitor publishes; `counted`: what the process has counted besides."""
+    """All that is served. `hub`: what the monitor publishes; `counted`: what the process has counted besides;
+    `notifier`: who tells, None where nobody does."""
     pages = _Pages(hub, monitor, access, counted)
     routes = [
         Route("/healthz", pages.health),
@@ -51,6 +58,7 @@ def collector_app(
         Route("/v1/changes", endpoint("read", pages.changes)),
         Route("/v1/events/{id:path}/samples", endpoint("read", pages.samples)),
         *acts.routes(monitor, history),
+        *outbox.routes(notifier),
     ]
     return Doorkeeper(Starlette(routes=routes, exception_handlers={HTTPException: _unknown}), access)
 

@@ -75,6 +75,9 @@ class Storage(Protocol):
     def forget_old(self, now: datetime) -> None:
         """Let go of what was sent or given up long ago."""
 
+    def revive(self) -> int:
+        """Have what was given up wait again. Returns how many those are."""
+
 
 class Notifier:
     """Tells what the plan says, while it is on duty. One at a time for a spool (`only_notifier`); its owner closes it.
@@ -134,6 +137,17 @@ class Notifier:
 
     def _queued(self) -> Iterator[Message]:
         return (spooled.message for queue in self._queues.values() for spooled in queue.values())
+
+    async def unsent(self) -> tuple[Spooled, ...]:
+        """What waits, and what was given up, whoever tells. Raises SpoolError."""
+        found = [await self._in_thread(partial(self._spool.messages, state)) for state in (WAITING, DEAD)]
+        return (*found[0], *found[1])
+
+    async def revive(self) -> int:
+        """Have what was given up tried again, at once; how many those are. Raises SpoolError, NotOnDutyError."""
+        count = await self._in_thread(self._spool.revive)
+        await self._reload()
+        return count
 
     @property
     def failure(self) -> str:

@@ -11,13 +11,15 @@ from functools import partial
 from json import loads
 from random import Random
 
+import pytest
+
 from collector.engine.servers import RedisServer
 from collector.engine.test_engine import CLOCK, Fleet, fleet_of, until
 from livedeck.collector.engine.engine import Engine
 from livedeck.collector.engine.shared import SharedDesk
 from livedeck.collector.engine.spool import SharedSpool
 from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Snapshot
-from livedeck.notify import SENT, WAITING, Delivery, Message, Notifier, Plan, Route, Status
+from livedeck.notify import DEAD, SENT, WAITING, Delivery, Message, Notifier, NotOnDutyError, Plan, Route, Status
 from notify.stage import alarm, over
 
 PLAN = Plan((Route("ops", "ops"),))
@@ -25,13 +27,16 @@ PLAN = Plan((Route("ops", "ops"),))
 
 @dataclass
 class Sink:
-    """A receiver for all collectors: what arrived. `is_away`: it takes nothing."""
+    """A receiver for all collectors: what arrived. `is_away`: it takes nothing; `refuses`: for good."""
 
     taken: list[Message] = field(default_factory=list)
     is_away: bool = False
+    refuses: bool = False
 
     async def send(self, message: Message) -> Delivery:
         """Take it."""
+        if self.refuses:
+            return Delivery(is_taken=False, answer="404", is_refused=True)
         if self.is_away:
             return Delivery(is_taken=False, answer="503")
         self.taken.append(message)
@@ -120,6 +125,21 @@ async def room_of(server: RedisServer, *names: str) -> AsyncIterator[Room]:
             await asyncio.gather(*sending, return_exceptions=True)
             for notifier in room.notifiers.values():
                 await notifier.close()
+
+
+async def test_what_was_given_up_is_tried_again_by_who_tells_and_seen_by_all(redis_server: RedisServer) -> None:
+    async with room_of(redis_server, "a", "b") as room:
+        room.sink.refuses = True
+        room.raise_alarm("one")
+        await room.look()
+        (other,) = {"a", "b"} - {room.teller}
+        await until(lambda: bool(room.spools[other].messages(DEAD)))
+        room.sink.refuses = False
+        assert [spooled.state for spooled in await room.notifiers[other].unsent()] == [DEAD]
+        with pytest.raises(NotOnDutyError):
+            await room.notifiers[other].revive()
+        assert await room.notifiers[room.teller].revive() == 1
+        await until(lambda: room.told() == [("one",)])
 
 
 async def test_one_tells_and_the_next_goes_on_from_there(redis_server: RedisServer) -> None:

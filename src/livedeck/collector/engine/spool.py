@@ -141,6 +141,17 @@ class SharedSpool:
             if old:
                 self._write(dict.fromkeys(old, ""))
 
+    def revive(self) -> int:
+        """Have what was given up wait again; how many those are. Raises SpoolError, NotOnDutyError."""
+        dead = self.messages(DEAD)
+        with self._named():
+            self._epoch()
+            if dead:
+                self._write(
+                    {spooled.message.key: _encode(replace(spooled, state=WAITING, tries=0)) for spooled in dead}
+                )
+        return len(dead)
+
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Those in that state, the oldest first. Raises SpoolError."""
         with self._named():

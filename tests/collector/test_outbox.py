@@ -1,0 +1,73 @@
+"""What a collector has not sent is listed and tried again over HTTP, by the rules of its spool, without an address."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.attached import Attached
+from livedeck.collector.attached.link import CollectorError
+from livedeck.collector.outbox import parse_unsent, routes
+from livedeck.notify import Delivery, Notifier, SpoolError
+from livedeck.text.secrets import register_address
+from notify.test_notifier import YES, Receiver, play, tell
+
+HOOK = "https://hooks.example/services/h00k-of-the-night-shift-77aa"
+
+
+def test_what_was_given_up_is_listed_and_tried_again_by_who_may_act(tmp_path: Path) -> None:
+    register_address(HOOK, has_key=True)
+    receiver = Receiver([Delivery(is_taken=False, answer=f"404 no {HOOK}", is_refused=True)])
+
+    async def work(notifier: Notifier) -> None:
+        wall, anna = Attached(routes(notifier), "wall"), Attached(routes(notifier), "anna")
+        assert (await wall.get("/v1/notifications")) == {"messages": []}
+        await tell(notifier, "one")
+        await asyncio.sleep(6)
+        listed = await wall.get("/v1/notifications")
+        (unsent,) = parse_unsent(listed)
+        assert (unsent.target, unsent.title, unsent.state, unsent.tries) == ("ops", "CRIT NO_INGEST ONE", "dead", 1)
+        assert unsent.answer.startswith("404 no ")
+        assert "night-shift" not in str(listed)
+        assert set(listed["messages"][0]) == {"at", "route", "target", "title", "state", "tries", "answer"}
+        assert (await wall.post("/v1/notifications/retry")).status == 403
+        assert (await anna.post("/v1/notifications/retry", {"all": True})).status == 422
+        assert "1 given up" in notifier.failure
+        receiver.answers = [YES]
+        assert (await anna.post("/v1/notifications/retry")).body == {"revived": 1}
+        await asyncio.sleep(1)  # not at the next look into the file: at once
+        assert (await wall.get("/v1/notifications"), notifier.failure) == ({"messages": []}, "")
+        assert (await anna.post("/v1/notifications/retry")).body == {"revived": 0}
+        await wall.close()
+        await anna.close()
+
+    play(tmp_path / "spool", receiver, work)
+    assert len({message.key for _, message in receiver.asked}) == 1
+
+
+class Away:
+    """Whose storage cannot be asked."""
+
+    async def unsent(self) -> Any:
+        """Nothing."""
+        raise SpoolError("Redis is away")
+
+    revive = unsent
+
+
+@pytest.mark.parametrize(("outbox", "words"), [(None, "tells nobody"), (Away(), "Redis is away")])
+async def test_where_nothing_can_be_said_that_is_said(outbox: Away | None, words: str) -> None:
+    anna = Attached(routes(outbox))
+    for method, path in (("GET", "/v1/notifications"), ("POST", "/v1/notifications/retry")):
+        answered = await anna.ask(method, path)
+        assert (answered.status, words in answered.body["say"]) == (503, True)
+    await anna.close()
+
+
+@pytest.mark.parametrize("values", [{}, {"messages": None}, {"messages": [{"at": "soon"}]}, {"messages": [7]}])
+def test_what_no_collector_answers_is_told_in_words(values: dict[str, Any]) -> None:
+    with pytest.raises(CollectorError, match="otherwise than this deck understands"):
+        parse_unsent(values)
