@@ -82,7 +82,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
         engine = Engine(store, clock, settings.engine.ttl)
         await engine.join()
         desk = SharedDesk(address, workspace, worker)
-        spool = SharedSpool(desk, lambda: engine.desk_epoch, lambda: engine.fault.apart_since is not None)
+        spool = SharedSpool(desk, lambda: engine.desk_epoch, lambda: engine.is_cut_off)
         try:
             yield Membership(engine, SharedRows(engine, store, history, HistoryReader(history.path), clock), spool)
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from datetime import UTC, datetime
-from math import isnan
+from math import nan
 
 import pytest
 from hypothesis import given
@@ -26,12 +26,11 @@ from livedeck.monitor import (
 )
 
 AT = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
-_NUMBERS = st.floats(allow_infinity=False, width=64)
+_NUMBERS = st.floats(-(2**53), 2**53) | st.just(nan)
+_TIMES = st.floats(0, 4e9)
 
 
-@given(
-    rows=st.lists(st.tuples(_NUMBERS.filter(lambda x: not isnan(x)), _NUMBERS, _NUMBERS, _NUMBERS, st.integers(-1, 9)))
-)
+@given(rows=st.lists(st.tuples(_TIMES, _NUMBERS, _NUMBERS, _NUMBERS, st.integers(-1, 9))))
 def test_samples_come_out_as_they_went_in(rows: list[tuple[float, float, float, float, int]]) -> None:
     columns = [array("d", [row[place] for row in rows]) for place in range(4)]
     status = array("q", [row[4] for row in rows])
@@ -70,15 +69,53 @@ def test_what_an_intent_would_change_stays_where_it_is() -> None:
     assert "after" not in encode_row(row)[1]
 
 
+ONE = array("d", [1.0])
+ANSWER = encode_answer(SharedAnswer("e", "s", QosSamples(ONE, ONE, ONE, ONE, array("q", [0]))), 0)
+DEEP = "[" * 100_000
+
+
 @pytest.mark.parametrize(
-    "body", ["", "{}", "[]", "null", '{"stream":"s","at":0,"t":[1],"v":[],"a":[],"f":[],"s":[]}', "{"]
+    "body",
+    [
+        *["", "{}", "[]", "null", "{", DEEP, '{"stream":"s","at":0,"t":[1],"v":[],"a":[],"f":[],"s":[]}'],
+        *[
+            ANSWER.replace(f'"{name}":[1.0]', f'"{name}":[{value}]')
+            for name in "tvaf"
+            for value in ("1e999", "NaN", "1e17", '"1"', "[1]")
+        ],
+        ANSWER.replace('"s":[0]', '"s":[99999999999999999999]'),
+        ANSWER.replace('"s":[0]', '"s":[9007199254740993]'),
+        ANSWER.replace('"dropped":0', '"dropped":99999999999999999999'),
+        ANSWER.replace('"stream":"s"', '"stream":"\\ud800"'),
+        ANSWER.replace('"at":0', '"at":1e999'),
+        ANSWER.replace('"t":[1.0]', '"t":[-1.0]'),
+    ],
 )
 def test_what_is_no_answer_is_refused(body: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  of JSON or of ours
         decode_answer("event", body, 0)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "null", '{"kind":"Monitor","row":{}}', '{"kind":"UsualMark","row":{}}'])
+_, MARK = encode_row(UsualMark(AT, "e", "s", 12.0, "a@b:1"))
+_, NOTE = encode_row(
+    AlarmAnswer("v", AlarmKey("e", "X"), AT, AnswerKind.NOTE, AT, "a@b:1", Severity.INFO, 3, until=AT, reason="why")
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["", "{}", "null", DEEP, '{"kind":"Monitor","row":{}}', '{"kind":"UsualMark","row":{}}'],
+        *[
+            row.replace("2026-03-01T12:00:00.123456Z", at)
+            for row in (MARK, NOTE)
+            for at in ("2026-03-01T12:00:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z")
+        ],
+        *[MARK.replace("12.0", number) for number in ("1e999", "NaN", "1e300")],
+        NOTE.replace('"stage": 3', '"stage": 99999999999999999999'),
+        NOTE.replace("why", "\\ud800"),
+    ],
+)
 def test_what_is_no_row_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  of JSON or of ours
         decode_row(text)

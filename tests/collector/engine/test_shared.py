@@ -250,7 +250,7 @@ async def test_the_platforms_wish_to_wait_reaches_all(join: Join) -> None:
     await a.hold_back(30)
     await a.hold_back(5)  # which is no sooner
     assert (await b.read(0.01)).retry_ms - now == pytest.approx(30_000, abs=1000)
-    assert (await claim(b)).retry_ms - now == pytest.approx(30_000, abs=1000)
+    assert (await claim(b)).retry_ms == pytest.approx(30_000, abs=1000)
 
 
 async def test_only_who_holds_the_desk_keeps_and_marks(join: Join, redis_server: RedisServer) -> None:
@@ -322,7 +322,7 @@ async def test_a_user_of_few_rights_is_enough(redis_server: RedisServer) -> None
     await store.read(0.01)
     await store.release()
     await store.close()
-    with pytest.raises(SharedStoreError, match="Redis: "):
+    with pytest.raises(SharedStoreError, match="no such user or password"):
         await SharedStore(f"unix://livedeck:wrong@{redis_server.socket}", "workspace", "a").time_ms()
 
 

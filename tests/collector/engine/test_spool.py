@@ -111,9 +111,9 @@ def _epoch(engine: Engine) -> int | None:
 
 
 @asynccontextmanager
-async def room_of(server: RedisServer, *names: str) -> AsyncIterator[Room]:
+async def room_of(server: RedisServer, *names: str, ttl: float = 15.0) -> AsyncIterator[Room]:
     """These collectors, with their notifiers sending."""
-    async with fleet_of(server, *names) as fleet:
+    async with fleet_of(server, *names, ttl=ttl) as fleet:
         room = Room(fleet)
         sending = [asyncio.create_task(notifier.run()) for notifier in room.notifiers.values()]
         try:

@@ -14,11 +14,23 @@ import structlog
 
 from livedeck.collector.engine.packets import decode_answer, encode_answer
 from livedeck.collector.engine.ranks import first_in_rank
-from livedeck.collector.engine.shared import PATIENCE, Claim, Held, News, SharedStore, SharedStoreError
+from livedeck.collector.engine.shared import (
+    PATIENCE,
+    Claim,
+    Held,
+    News,
+    PassedOver,
+    RefusedError,
+    SharedStore,
+    SharedStoreError,
+)
 from livedeck.monitor import Clock, SharedAnswer, SharingFault
 
 DESK = "@desk"
 """The lease of who tells; no event has that id."""
+
+_LEASES, _ANSWERS, _NEWS = "leases", "answers", "news"
+"""What is done there, each of which may fail by itself."""
 
 _LEASE = 0.9
 """Of the time to live: with the jitter of asking, an event is asked for again within that time and one interval."""
@@ -33,6 +45,9 @@ _AT_ONCE = 64
 
 _MAX_WAITING = 2000
 """Answers that wait for Redis, the newest of each event: past it the others ask for themselves."""
+
+_MAX_RETRY, _ROUNDING = 600.0, 1.0
+"""Seconds that a wish of the platform holds for all; who asks later is told of it anew."""
 
 _SETTLING = 2.0
 """Seconds after Redis is back in which all stays with who had it meanwhile: until everybody has claimed that."""
@@ -57,16 +72,16 @@ class Engine:
         self._generation = ""  # another one where Redis has forgotten everything
         self._redis_ahead, self._is_redis_time_known = 0.0, False  # seconds, of the monotonic clock
         self._next_claim = 0.0  # seconds
-        self._retry_ms, self._unsent_retry = 0, 0.0
+        self._retry_at, self._unsent_retry = -inf, 0.0  # when the platform may be asked again (monotonic s)
         self._apart_since: datetime | None = None
-        self._reason = ""
+        self._why: dict[str, str] = {}  # apart, by what fails
         self._settled_at = -inf  # soon after Redis is back (monotonic s)
         self._suspected: tuple[str, ...] = ()  # lost, by the last claim
         self._lost: tuple[str, ...] = ()  # lost, by the last two
         self._outbox: dict[str, tuple[int, str]] = {}
         self._inbox: dict[str, tuple[str, str]] = {}
         self._rows: list[str] = []
-        self._is_listening = False
+        self._is_listening, self._passed_over = False, PassedOver()
         self.forgotten = self.refused = 0
         self._has_outbox, self._has_news, self._hurry = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -85,12 +100,17 @@ class Engine:
     @property
     def fault(self) -> SharingFault:
         """What is wrong."""
-        return SharingFault(self._apart_since, self._reason if self._apart_since else "", self._lost)
+        return SharingFault(self._apart_since, next(iter(self._why.values()), ""), self._lost)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether Redis is away, as far as is known. Apart is also who is there, and may not do all that it must."""
+        return _LEASES in self._why
 
     @property
     def retry_seconds(self) -> float:
         """For how long nobody may ask the platform."""
-        return max(0.0, (self._retry_ms - self._redis_ms()) / 1000)
+        return max(0.0, self._retry_at - self._clock.monotonic())
 
     def holds(self, event_id: str) -> bool:
         """Whether this one asks for that event's samples, for all."""
@@ -107,14 +127,14 @@ class Engine:
         """Hand it out, if it is held. Returns at once."""
         epoch = self._epochs.get(answer.event_id)
         is_room = answer.event_id in self._outbox or len(self._outbox) < _MAX_WAITING
-        if epoch is not None and self._apart_since is None and is_room:
+        if epoch is not None and not self.is_cut_off and is_room:
             self._outbox[answer.event_id] = epoch, encode_answer(answer, self._redis_ms())
             self._has_outbox.set()
 
     def hold_back(self, seconds: float) -> None:
         """The platform wants nobody to ask for so long."""
-        self._retry_ms = max(self._retry_ms, self._redis_ms() + round(seconds * 1000))
-        self._unsent_retry = seconds
+        self._unsent_retry = min(seconds, _MAX_RETRY)
+        self._note_retry(self._unsent_retry)
         self._has_outbox.set()
 
     def received(self) -> tuple[SharedAnswer, ...]:
@@ -126,7 +146,7 @@ class Engine:
             try:
                 answers.append(decode_answer(event_id, body, self._redis_ms()))
             except ValueError as error:
-                _log.warning("an answer of another collector cannot be read", by=worker, why=str(error))
+                self._passed_over.tell("an answer of another collector", error, by=worker)
         return tuple(answers)
 
     async def wait(self) -> None:
@@ -149,6 +169,16 @@ class Engine:
         """Who is there, as it was last known."""
         return self._workers
 
+    def note(self, what: str, error: SharedStoreError | None = None) -> None:
+        """How that went which all collectors do there. Where Redis answers and refuses it, the others do without: that
+        is to be known. Whether it answers at all the leases tell, which are claimed at once."""
+        if isinstance(error, RefusedError):
+            self._be_apart(what, str(error))
+        elif error is None:
+            self._be_together(what)
+        else:
+            self._hurry.set()
+
     def take_rows(self) -> list[str]:
         """What others said since the last call."""
         rows, self._rows = self._rows, []
@@ -159,7 +189,7 @@ class Engine:
     async def join(self) -> None:
         """Be there with what falls to this one, or be apart."""
         await self._claim_or_part()
-        if self._apart_since is None and not self._is_listening:
+        if not self.is_cut_off and not self._is_listening:
             with suppress(SharedStoreError):
                 await self._store.listen()
                 self._is_listening = True
@@ -201,6 +231,8 @@ class Engine:
                 held = await self._claim()
         except SharedStoreError as error:
             self._part(str(error))
+            if isinstance(error, RefusedError):  # such as one that only reads: its name may lead to another one by now
+                await self._store.reconnect()
         else:
             self._heed(held)
 
@@ -230,7 +262,7 @@ class Engine:
     @property
     def _is_settling(self) -> bool:
         """Whether who is there is what was last known: Redis is away, or so new that not everybody has been heard."""
-        return self._apart_since is not None or self._clock.monotonic() < self._settled_at
+        return self.is_cut_off or self._clock.monotonic() < self._settled_at
 
     def _claims(self) -> dict[str, Claim]:
         """How each lease is claimed: by rank; while it settles, by who held it and nobody else: that one has asked for
@@ -242,21 +274,35 @@ class Engine:
 
     def _part(self, reason: str) -> None:
         """Redis is away: go on with what is held, and ask for everything."""
-        self._is_redis_time_known, self._next_claim, self._reason = False, PATIENCE, reason
+        self._is_redis_time_known, self._next_claim = False, PATIENCE
+        if not self.is_cut_off:
+            self._outbox.clear()
+        self._be_apart(_LEASES, reason)
+
+    def _be_apart(self, what: str, why: str) -> None:
+        self._why[what] = why
         if self._apart_since is None:
             self._apart_since = self._clock.now()
-            self._outbox.clear()
             self._has_news.set()
-            _log.warning("apart from the other collectors", why=reason)
+            _log.warning("apart from the other collectors", why=why)
+
+    def _be_together(self, what: str) -> None:
+        self._why.pop(what, None)
+        if self._apart_since is not None and not self._why:
+            self._apart_since = None
+            _log.warning("together with the other collectors again", workers=len(self._workers))
 
     def _heed(self, held: Held) -> None:
         """Redis answers: this is what is held."""
-        if self._apart_since is not None:
-            _log.warning("together with the other collectors again", workers=len(held.workers))
-            self._settled_at, self._apart_since = self._clock.monotonic() + _SETTLING, None
+        if self.is_cut_off:
+            self._settled_at = self._clock.monotonic() + _SETTLING
+            self._be_together(_LEASES)
         if held.epochs.keys() != self._epochs.keys():
             self._has_news.set()
-        self._epochs, self._retry_ms = dict(held.epochs), max(self._retry_ms, held.retry_ms)
+        self._epochs = dict(held.epochs)
+        if not self.held_events:
+            self._be_together(_ANSWERS)  # it has none to hand out
+        self._note_retry(held.retry_ms / 1000)
         self._lost = tuple(name for name in held.lost if name in self._suspected and not self._is_settling)
         self._suspected = held.lost
         to_next_end = (held.next_ms - held.redis_ms) / 1000 + _MARGIN
@@ -271,9 +317,11 @@ class Engine:
             self._has_outbox.clear()
             try:
                 await self._hand_out()
-            except SharedStoreError:
+            except SharedStoreError as error:
                 self._outbox.clear()
-                self._hurry.set()  # the lease's connection decides whether Redis is away
+                self.note(_ANSWERS, error)
+            else:
+                self.note(_ANSWERS)
 
     async def _hand_out(self) -> None:
         if self._unsent_retry:
@@ -290,20 +338,26 @@ class Engine:
         while True:
             try:
                 news = await self._store.read(_READ_SECONDS)
-            except SharedStoreError:
-                self._hurry.set()
+            except SharedStoreError as error:
+                self.note(_NEWS, error)
                 await self._clock.sleep(PATIENCE)
             else:
+                self.note(_NEWS)
                 self._take_news(news)
 
     def _take_news(self, news: News) -> None:
         self._inbox |= {answer.event_id: (answer.worker, answer.body) for answer in news.answers}
         self._rows += news.rows
-        self._retry_ms = max(self._retry_ms, news.retry_ms)
+        self._note_retry((news.retry_ms - self._redis_ms()) / 1000)
         if news.answers or news.retry_ms:
             self._has_news.set()
         if news.has_left:
             self._hurry.set()
+
+    def _note_retry(self, seconds: float) -> None:
+        """For so long nobody may ask. More than any of us writes is of another clock, or a stranger's."""
+        if seconds <= _MAX_RETRY + _ROUNDING:
+            self._retry_at = max(self._retry_at, self._clock.monotonic() + seconds)
 
     def _redis_ms(self) -> int:
         """Redis' time, as far as it is known."""

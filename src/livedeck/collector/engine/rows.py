@@ -8,23 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
-
-import structlog
 
 from livedeck.collector.engine.engine import Engine
 from livedeck.collector.engine.packets import Row, decode_row, encode_row
-from livedeck.collector.engine.shared import KEPT_ROWS, SharedStore, SharedStoreError
+from livedeck.collector.engine.shared import KEPT_ROWS, PassedOver, SharedStore, SharedStoreError
 from livedeck.monitor import AlarmAnswer, Clock, History, HistoryReader, IntentRecord
 
 _LOOK_SECONDS = 0.3
 """Between two looks: with that of the monitor an answer is known everywhere within a second."""
 
+_SAID = "said"
+
 _INTENT_AGE = timedelta(minutes=2)
 _AT_ONCE = 100
 _MAX_KNOWN = 20_000
-
-_log: Any = structlog.get_logger("livedeck.collector")
 
 
 class SharedRows:
@@ -37,7 +34,7 @@ class SharedRows:
         self._clock = clock
         self._known: dict[str, str] = {}  # of the last day, by uid
         self._unsaid: dict[str, str] = {}
-        self._forgotten = 0
+        self._forgotten, self._passed_over = 0, PassedOver()
 
     async def run(self) -> None:
         """Bring and take, until cancelled."""
@@ -63,15 +60,17 @@ class SharedRows:
                 part = dict([*self._unsaid.items()][:_AT_ONCE])
                 await self._store.say(part)
                 self._unsaid = {uid: text for uid, text in self._unsaid.items() if uid not in part}
-        except SharedStoreError:
-            return  # they wait for it
+        except SharedStoreError as error:
+            self._engine.note(_SAID, error)  # they wait for it
+        else:
+            self._engine.note(_SAID)
 
     async def _take(self) -> None:
         for text in self._engine.take_rows():
             try:
                 row = decode_row(text)
             except ValueError as error:
-                _log.warning("what another collector says cannot be read", why=str(error))
+                self._passed_over.tell("what a person said", error)
                 continue
             uid, _ = encode_row(row)
             is_late = isinstance(row, IntentRecord) and row.at < self._clock.now() - _INTENT_AGE

@@ -41,13 +41,41 @@ _AT_ONCE = 300
 """Leases in one call: 3 to 17 ms of a Redis that does nothing else meanwhile."""
 
 _READ = 256
+_PLAIN = (
+    ("used memory > 'maxmemory'", "Redis is full: it has reached its maxmemory"),
+    ("read only replica", "Redis only reads: it is a replica"),
+    ("HELLO must be called with the client already authenticated", "Redis wants a password"),
+    ("invalid username-password pair", "Redis takes no such user or password"),
+)
+"""By what Redis says, where its words need an expert."""
+
 _LEAST_VERSION = 7
+_MAX_DIGITS = 16
 
 _log = structlog.get_logger("livedeck.collector")
 
 
 class SharedStoreError(Exception):
     """Redis is away, hangs or refuses; the text says which, without its address."""
+
+
+class RefusedError(SharedStoreError):
+    """Redis answers, and says no: it has no room, only reads, or this user may not; the text is Redis'."""
+
+
+class PassedOver:
+    """What others wrote and cannot be read. Of a collector of another version there may be much: of each kind the first
+    is told."""
+
+    def __init__(self) -> None:
+        self._kinds: set[str] = set()
+
+    def tell(self, kind: str, error: Exception, **where: str) -> None:
+        """That one cannot be read, and why; `where` it is."""
+        if kind not in self._kinds:
+            self._kinds.add(kind)
+            why, places = masked_line(error, 120), {name: masked_line(place, 60) for name, place in where.items()}
+            _log.warning(f"{kind} that cannot be read is passed over", why=why, **places)
 
 
 class Claim(IntEnum):
@@ -62,7 +90,7 @@ class Claim(IntEnum):
 class Held(NamedTuple):
     """What a claim came to. `redis_ms`: Redis' time. `epochs`: by the event that is held. `next_ms`: when what another
     one holds runs out, unless it is renewed. `lost`: names of the collectors that went without leaving. `generation`:
-    another one where Redis has forgotten everything. `retry_ms`: until when nobody may ask the platform."""
+    another one where Redis has forgotten everything. `retry_ms`: for how long nobody may ask the platform."""
 
     redis_ms: int
     workers: tuple[str, ...]
@@ -84,7 +112,8 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What others wrote since the last read. `has_left`: somebody gave everything back."""
+    """What others wrote since the last read. `retry_ms`: Redis' time until which nobody may ask the platform.
+    `has_left`: somebody gave everything back."""
 
     answers: Sequence[Answer] = ()
     rows: Sequence[str] = ()
@@ -147,21 +176,27 @@ class SharedStore:
         self.worker, self._keys, self._patience = worker, SharedKeys(workspace), patience
         self._leases, self._writing, self._reading = (_connect(address, patience) for _ in range(3))
         self._answers_from, self._rows_from = "", "0"
-        self._has_met_unreadable = False
+        self._passed_over = PassedOver()
 
     async def close(self) -> None:
         """Let go of the connections."""
         for client in (self._leases, self._writing, self._reading):
             await client.aclose(close_connection_pool=True)
 
+    async def reconnect(self) -> None:
+        """Find the way anew with the next call."""
+        for client in (self._leases, self._writing, self._reading):
+            await client.connection_pool.disconnect()
+
     async def faults(self) -> list[str]:
         """Why that Redis is not fit for this, in words, the first being the gravest. Raises SharedStoreError."""
         with _named():
             about: Mapping[str, Any] = await self._leases.info("server", "persistence")
             found = []
-            if int(str(about["redis_version"]).partition(".")[0]) < _LEAST_VERSION:
-                found.append(f"Redis {about['redis_version']} is too old: it takes 7 or newer")
-            if not about.get("aof_enabled"):
+            version = str(about.get("redis_version", ""))
+            if (major := version.partition(".")[0]).isdecimal() and int(major) < _LEAST_VERSION:
+                found.append(f"Redis {masked_line(version, 20)} is too old: it takes 7 or newer")
+            if about.get("aof_enabled") == 0:  # a managed one may not say
                 found.append("appendonly is off: a restart of Redis forgets who was told; set `appendonly yes`")
             try:
                 policy = (await self._leases.config_get("maxmemory-policy")).get("maxmemory-policy", "")
@@ -264,20 +299,12 @@ class SharedStore:
                         continue
                     self._answers_from = entry_id
                     has_left |= "left" in fields
-                    retry_ms = max(retry_ms, int(fields.get("retry", 0)))
+                    retry_ms = max(retry_ms, _whole(fields.get("retry", "0")))
                     if "event" in fields and fields["by"] != self.worker:
-                        answers.append(Answer(fields["event"], fields["by"], int(fields["epoch"]), fields["body"]))
+                        answers.append(Answer(fields["event"], fields["by"], _whole(fields["epoch"]), fields["body"]))
                 except (KeyError, ValueError) as error:
-                    self._pass_over(entry_id, error)
+                    self._passed_over.tell("an entry", error, entry=entry_id)
         return News(answers, rows, retry_ms, has_left)
-
-    def _pass_over(self, entry_id: str, error: Exception) -> None:
-        """Of a collector of another version there may be many: the first is told."""
-        if not self._has_met_unreadable:
-            self._has_met_unreadable = True
-            _log.warning(
-                "what another collector wrote is passed over", entry=entry_id, why=masked_line(repr(error), 120)
-            )
 
     async def _run(self, client: Redis, script: _Script, *values: object) -> Any:
         with _named():
@@ -287,7 +314,7 @@ class SharedStore:
 
 class SharedDesk:
     """What the notifier keeps, on a connection for threads. `epoch` is of the lease of the desk; without it a write is
-    refused. Every failure is a SharedStoreError."""
+    refused. Every failure is a SharedStoreError; what a stranger wrote is text that means nothing, or nothing."""
 
     def __init__(self, address: str, workspace: str, worker: str) -> None:
         check_address(address)
@@ -301,8 +328,10 @@ class SharedDesk:
                 socket_connect_timeout=PATIENCE,
                 retry=ThreadRetry(NoBackoff(), 0),
                 decode_responses=True,
+                encoding_errors="replace",
             )
         )
+        self._passed_over = PassedOver()
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -311,22 +340,34 @@ class SharedDesk:
     def state(self) -> tuple[str, int, int]:
         """What was kept last, its revision and in which epoch; empty and 0 where nothing was. Raises
         SharedStoreError."""
-        with _named():
-            (key,) = self._keys("told")
-            state, revision, epoch = self._client.hmget(key, ["state", "revision", "epoch"])
-        return str(state or ""), int(revision or 0), int(epoch or 0)
+        (key,) = self._keys("told")
+        try:
+            with _named():
+                state, revision, epoch = self._client.hmget(key, ["state", "revision", "epoch"])
+            return str(state or ""), _whole(revision or "0"), _whole(epoch or "0")
+        except (RefusedError, ValueError) as error:
+            self._passed_over.tell("who was told", error)
+            return "", 0, 0
 
     def messages(self) -> dict[str, str]:
         """All that is kept, by key. Raises SharedStoreError."""
-        with _named():
-            (key,) = self._keys("messages")
-            return {str(name): str(body) for name, body in self._client.hgetall(key).items()}
+        (key,) = self._keys("messages")
+        try:
+            with _named():
+                return {str(name): str(body) for name, body in self._client.hgetall(key).items()}
+        except RefusedError as error:
+            self._passed_over.tell("a message", error)
+            return {}
 
     def message(self, key: str) -> str:
         """That message as it is kept; empty where it is not. Raises SharedStoreError."""
-        with _named():
-            (messages,) = self._keys("messages")
-            return str(self._client.hget(messages, key) or "")
+        (messages,) = self._keys("messages")
+        try:
+            with _named():
+                return str(self._client.hget(messages, key) or "")
+        except RefusedError as error:
+            self._passed_over.tell("a message", error)
+            return ""
 
     def keep(self, epoch: int, known_epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
         """Keep them together, or (empty) no longer; False where the desk is another's, or was since `known_epoch`, in
@@ -341,8 +382,12 @@ class SharedDesk:
         return bool(self._run(_MARK, self._worker, epoch, *flat))
 
     def _run(self, script: _Script, *values: object) -> Any:
-        with _named():
-            return self._client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
+        try:
+            with _named():
+                return self._client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
+        except RefusedError:
+            self._client.connection_pool.disconnect()  # its name may lead to another one by now
+            raise
 
 
 def _connect(address: str, patience: float) -> Redis:
@@ -369,6 +414,14 @@ def _flat(entries: Any) -> Iterator[tuple[str, dict[str, str]]]:
             yield from entry
 
 
+def _whole(written: object) -> int:
+    """A number as the scripts write it. Raises ValueError for anything else."""
+    text = str(written)
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
+        raise ValueError(f"{text[:20]!r} is no number")
+    return int(text)
+
+
 @contextmanager
 def _named() -> Iterator[None]:
     try:
@@ -376,4 +429,12 @@ def _named() -> Iterator[None]:
     except TimeoutError:
         raise SharedStoreError("Redis does not answer in time") from None
     except (RedisError, OSError) as error:
-        raise SharedStoreError(f"Redis: {masked_line(error, 120)}") from error
+        kind = RefusedError if isinstance(error, ResponseError) else SharedStoreError
+        raise kind(_reason(error)) from error
+
+
+def _reason(error: Exception) -> str:
+    """Why, for a person; as Redis says it where that is plain."""
+    text = str(error)
+    plain = (sentence for fragment, sentence in _PLAIN if fragment in text)
+    return next(plain, f"Redis: {masked_line(text, 120)}")

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import AwareDatetime, TypeAdapter
+from pydantic_core import from_json
 
-from livedeck.collector.engine.shared import SharedDesk, SharedStoreError
+from livedeck.collector.engine.packets import check_plausible
+from livedeck.collector.engine.shared import PassedOver, SharedDesk, SharedStoreError
 from livedeck.notify import (
     DEAD,
     DEAD_KEPT,
@@ -34,9 +37,12 @@ from livedeck.notify import (
     Told,
 )
 
-_LIVES = TypeAdapter(tuple[Life, ...])
-_SPOOLED = TypeAdapter(Spooled)
+_LIFE, _ENTRY, _SPOOLED = TypeAdapter(Life), TypeAdapter(Entry), TypeAdapter(Spooled)
+_HELD, _COUNTED = TypeAdapter(tuple[str, str, list[str]]), TypeAdapter(tuple[str, str, list[AwareDatetime]])
 _IN_MEMORY = "; who is told is kept in memory until it is back"
+
+
+T = TypeVar("T")
 
 
 class SharedSpool:
@@ -50,6 +56,7 @@ class SharedSpool:
         self._revision = self._known_epoch = 0
         self._kept: State | None = None
         self._kept_at = datetime.min.replace(tzinfo=UTC)
+        self._passed_over = PassedOver()
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -71,21 +78,38 @@ class SharedSpool:
             if now - RATE_WINDOW < message.at <= now:
                 box = Box(message.route, message.target)
                 sent[box] = (*sent.get(box, ()), message.at)
-        if not text:
-            return State(sent=sent)
-        try:
-            values = json.loads(text)
-            lives = {life.key: life for life in _LIVES.validate_python(values["lives"])}
-            held = {
-                Box(route, target): tuple(map(Entry.from_json, entries)) for route, target, entries in values["held"]
-            }
-            counted = {
-                Box(route, target): tuple(map(datetime.fromisoformat, moments))
-                for route, target, moments in values["counted"]
-            }
-        except (ValueError, KeyError, TypeError) as error:
-            raise SpoolError(f"what was told cannot be read: {error}; another version may have written it") from error
+        known = self._known(text)
+        lives = {life.key: life for life in self._readable("who was told", _LIFE, known.get("lives"))}
+        held = {
+            Box(route, target): tuple(self._readable("what is held back", _ENTRY, entries))
+            for route, target, entries in self._readable("what is held back", _HELD, known.get("held"))
+        }
+        counted = {
+            Box(route, target): tuple(moments)
+            for route, target, moments in self._readable("what was counted", _COUNTED, known.get("counted"))
+        }
         return State(lives=lives, held=held, sent=sent, counted=counted)
+
+    def _known(self, text: str) -> Mapping[str, object]:
+        try:
+            known = from_json(text) if text else {}
+        except ValueError as error:
+            self._passed_over.tell("who was told", error)
+            known = {}
+        return known if isinstance(known, dict) else {}
+
+    def _readable(self, kind: str, adapter: TypeAdapter[T], rows: object) -> Iterator[T]:
+        """Those of the rows that can be read, of JSON each or made of it: one of another version, or a stranger's, is
+        not to keep anybody from being told of all else."""
+        for row in rows if isinstance(rows, list) else ():
+            try:
+                value = adapter.validate_json(row) if isinstance(row, str) else adapter.validate_python(row)
+                if is_dataclass(value) and not isinstance(value, type):
+                    check_plausible(value)
+            except ValueError as error:
+                self._passed_over.tell(kind, error)
+            else:
+                yield value
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
         """Write what a step at `now` came to, whole or not at all; nothing where the next one need not know of it.
@@ -100,7 +124,7 @@ class SharedSpool:
         ahead = timedelta(seconds=offset)
         lives = tuple(_moved(life, ahead) for life in state.told_lives)
         values = {
-            "lives": _LIVES.dump_python(lives, mode="json"),
+            "lives": [_LIFE.dump_python(life, mode="json") for life in lives],
             "held": [[*box, [entry.to_json() for entry in entries]] for box, entries in state.held.items()],
             "counted": [[*box, [(at + ahead).isoformat() for at in moments]] for box, moments in state.counted.items()],
         }
@@ -119,15 +143,13 @@ class SharedSpool:
         with self._named():
             text = self._desk.message(key)
             is_ours = self._desk.mark(self._epoch(), {})
-        return is_ours and (not text or _decode(text).state == WAITING)
+        return is_ours and all(spooled.state == WAITING for spooled in self._decoded(text))
 
     def mark(self, key: str, state: str, tries: int, answer: str) -> None:
         """Write what became of a message. Raises SpoolError, NotOnDutyError."""
         with self._named():
-            text = self._desk.message(key)
-            if text:
-                spooled = Spooled(_decode(text).message, state, tries, answer)
-                self._write({key: _encode(spooled)})
+            for spooled in self._decoded(self._desk.message(key)):
+                self._write({key: _encode(Spooled(spooled.message, state, tries, answer))})
 
     def forget_old(self, now: datetime) -> None:
         """Let go of what was sent or given up long ago. Raises SpoolError, NotOnDutyError."""
@@ -159,7 +181,10 @@ class SharedSpool:
         return tuple(sorted(found, key=lambda spooled: spooled.message.at))
 
     def _messages(self) -> list[Spooled]:
-        return [_decode(text) for text in self._desk.messages().values()]
+        return self._decoded(*self._desk.messages().values())
+
+    def _decoded(self, *texts: str) -> list[Spooled]:
+        return [*self._readable("a message", _SPOOLED, [text for text in texts if text])]
 
     def _write(self, messages: Mapping[str, str]) -> None:
         if not self._desk.mark(self._epoch(), messages):
@@ -194,10 +219,3 @@ def _moved(life: Life, ahead: timedelta) -> Life:
 
 def _encode(spooled: Spooled) -> str:
     return _SPOOLED.dump_json(spooled).decode()
-
-
-def _decode(text: str) -> Spooled:
-    try:
-        return _SPOOLED.validate_json(text)
-    except ValueError as error:
-        raise SpoolError(f"a message cannot be read: {error}; another version may have written it") from error

@@ -4,13 +4,20 @@
 --       1 where I may hold leases, else 0; then of each event its id and how it is claimed: 0 only renewed,
 --       1 taken where those are the workers (I rank first among them), 2 taken where nobody holds it
 -- Returns: "late" | "ok", Redis ms, workers, held (id, epoch, ...), ms when the next of the others runs out, lost,
---          generation, Redis ms until which nobody may ask
+--          generation, ms for which nobody may ask
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function text(number) return string.format('%.0f', number) end
 local expected = tonumber(ARGV[3])
 if math.abs(now - expected) > 1000 then
   return {'late', text(now)}
+end
+
+-- What was written before the clock of Redis was set back ends later than anything can, and would for long.
+local latest, never = now + 61000, 9007199254740000
+local function number(value)
+  local found = tonumber(value)
+  return found and found >= 0 and found < never and found or 0
 end
 
 local me, span, able = ARGV[1], tonumber(ARGV[2]), ARGV[6] == '1'
@@ -20,6 +27,9 @@ if able then
   redis.call('HDEL', KEYS[3], person(me))
 else
   redis.call('ZREM', KEYS[1], me)
+end
+for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. text(now + 1000), '+inf')) do
+  redis.call('ZADD', KEYS[1], now, ahead)
 end
 for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. text(now - span))) do
   redis.call('ZREM', KEYS[1], gone)
@@ -42,7 +52,11 @@ for index = 7, #ARGV, 2 do
   local owner, ends, epoch = '', 0, 0
   if lease then
     local found, found_ends, found_epoch = string.match(lease, '^(.*) (%d+) (%d+)$')
-    if found then owner, ends, epoch = found, tonumber(found_ends), tonumber(found_epoch) end
+    if found then owner, ends, epoch = found, number(found_ends), number(found_epoch) end
+  end
+  if ends > latest then
+    ends = now + span
+    redis.call('HSET', KEYS[2], event, owner .. ' ' .. text(ends) .. ' ' .. text(epoch))
   end
   local is_mine = (how == '1' and is_known) or (how == '2' and (owner == '' or ends <= now))
   if owner == me and not able then
@@ -59,14 +73,15 @@ end
 
 local lost = redis.call('HGETALL', KEYS[3])
 for index = 1, #lost, 2 do
-  if tonumber(lost[index + 1]) < now - 3600000 then redis.call('HDEL', KEYS[3], lost[index]) end
+  if number(lost[index + 1]) < now - 3600000 then redis.call('HDEL', KEYS[3], lost[index]) end
 end
 -- Of events that are gone: a few at a time, by chance. An epoch is a time, so that the next one is higher all the same.
 local some = redis.call('HRANDFIELD', KEYS[2], 16, 'WITHVALUES')
 for index = 1, #some, 2 do
   local ends, epoch = string.match(some[index + 1], ' (%d+) (%d+)$')
-  if ends and math.max(tonumber(ends), tonumber(epoch)) < now - 3600000 then redis.call('HDEL', KEYS[2], some[index]) end
+  if ends and math.max(number(ends), number(epoch)) < now - 3600000 then redis.call('HDEL', KEYS[2], some[index]) end
 end
 redis.call('SET', KEYS[4], ARGV[5], 'NX')
+local retry = redis.call('PTTL', KEYS[5])
 return {'ok', text(now), workers, held, text(next_end), redis.call('HKEYS', KEYS[3]), redis.call('GET', KEYS[4]),
-        redis.call('GET', KEYS[5]) or '0'}
+        text(math.max(0, retry))}
