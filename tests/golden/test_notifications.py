@@ -20,7 +20,7 @@ MESSAGES = {
     "audio-lost": ["CRIT AUDIO_LOST Main stage", "RESOLVED AUDIO_LOST Main stage after 2 min"],
     "audio-low": ["WARN AUDIO_LOW Main stage", "RESOLVED AUDIO_LOW Main stage after 2 min"],
     "bad-night": [
-        "2 alarms: RESTREAM_DOWN Main stage / Video share, RESTREAM_DOWN Main stage / Social network",
+        "CRIT 2 alarms: RESTREAM_DOWN Main stage / Video share, RESTREAM_DOWN Main stage / Social network",
         "CRIT FPS_COLLAPSE Main stage",
         "WARN PACKET_LOSS Second stage",
         "CRIT API_BLIND platform",
@@ -57,7 +57,7 @@ MESSAGES = {
     "fps-halving": ["CRIT FPS_COLLAPSE Main stage", "RESOLVED FPS_COLLAPSE Main stage after 2 min"],
     "fps-low": ["WARN FPS_LOW Main stage", "RESOLVED FPS_LOW Main stage after 2 min"],
     "frozen-picture": ["WARN VIDEO_BELOW_PRESET Small hall", "RESOLVED VIDEO_BELOW_PRESET Small hall after 5 min"],
-    "frozen-qos": ["CRIT PLATFORM 3 of 3 events", "RESOLVED PLATFORM platform after 2 min"],
+    "frozen-qos": ["CRIT PLATFORM 3 of 3 events", "RESOLVED PLATFORM after 2 min"],
     "ghost-publisher": ["CRIT BLACKOUT Main stage", "RESOLVED BLACKOUT Main stage after 2 min"],
     "keyframe-drift": [
         "WARN KEYFRAME_DRIFT Main stage",
@@ -73,11 +73,11 @@ MESSAGES = {
     ],
     "loss-bursts": ["WARN PACKET_LOSS Main stage", "RESOLVED PACKET_LOSS Main stage after 8 min"],
     "missing-values": [
-        "3 alarms: UNKNOWN_DATA Small hall, UNKNOWN_DATA Second stage, UNKNOWN_DATA Main stage",
+        "WARN 3 alarms: UNKNOWN_DATA Small hall, UNKNOWN_DATA Second stage, UNKNOWN_DATA Main stage",
         "RESOLVED 3 alarms: UNKNOWN_DATA Small hall, UNKNOWN_DATA Second stage, UNKNOWN_DATA Main stage",
     ],
     "no-ingest": ["CRIT NO_INGEST Opening", "RESOLVED NO_INGEST Opening after 2 min"],
-    "platform-outage": ["CRIT PLATFORM 3 of 3 events", "RESOLVED PLATFORM platform after 2 min"],
+    "platform-outage": ["CRIT PLATFORM 3 of 3 events", "RESOLVED PLATFORM after 2 min"],
     "preflight": ["CRIT LATE_START Night lecture"],
     "rate-limited": [
         "WARN RATE_LIMITED platform",

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from livedeck.monitor import Severity
-from livedeck.notify import Entry, Message, Plan, Route, Sender
+from livedeck.notify import Board, Entry, EventInfo, Message, Plan, Route, Sender, State, Status, compose, step
 from livedeck.text.secrets import register_secret
-from notify.stage import Desk, alarm, over
+from notify.stage import NOW, Desk, alarm, over
 
 ROUTE = Route("ops", "ops")
 SENDER = Sender("watch-1", "arena", ZoneInfo("Europe/Berlin"))
 
 
-def told(*alarms: str, sender: Sender = SENDER, name: str = "Friday show") -> Message:
-    """The message of alarms of these events."""
+def told(*alarms: str, sender: Sender = SENDER, name: str = "Friday show", **fields: Any) -> Message:
+    """The message of alarms of these events, which are called so."""
     desk = Desk(ROUTE)
     desk.plan = Plan((ROUTE,), sender)
-    desk.put(*(replace(alarm(event), subject=name) for event in alarms or ("one",)))
+    desk.put(*(replace(alarm(event), subject=name, **fields) for event in alarms or ("one",)))
     (message,) = desk.watch(6)
     return message
 
@@ -30,7 +32,7 @@ def test_a_text_says_what_is_since_when_what_viewers_see_why_and_what_to_do() ->
     message = told()
     assert message.title == "CRIT NO_INGEST Friday show"
     assert message.text.split("\n") == [
-        "Friday show: no samples (expected samples), since 21:14:05 CET, 6 s",
+        "Friday show: no samples, since 21:14:05 CET, 6 s (expected samples)",
         "Viewers: nothing",
         "Cause: the encoder is off",
         "Do: call the venue",
@@ -39,14 +41,24 @@ def test_a_text_says_what_is_since_when_what_viewers_see_why_and_what_to_do() ->
 
 
 @pytest.mark.parametrize("count", [1, 3, 60])
-def test_the_first_120_characters_say_which_event_what_is_wrong_and_since_when(count: int) -> None:
-    message = told(*(f"event-{number:02}" for number in range(count)))
-    start = f"{message.text[:120]}"
+@pytest.mark.parametrize("name", ["Friday show", "The Friday show of the " + "very " * 20 + "long name"])
+@pytest.mark.parametrize("actual", ["no samples", "no samples, as " + "the platform refused the token " * 9])
+def test_the_first_120_characters_say_which_event_what_is_wrong_and_since_when(
+    count: int, name: str, actual: str
+) -> None:
+    message = told(*(f"event-{number:02}" for number in range(count)), name=name, actual=actual)
+    start = message.text[:120]
     assert "Friday show" in start
     assert "no samples" in start
-    assert "since 21:14:05 CET" in start
+    assert "since 21:14:05 CET, 6 s" in start
     assert len(message.text) <= 1000
     assert len(message.title) <= 120
+
+
+def test_what_a_lock_screen_has_no_room_for_is_said_below() -> None:
+    actual = "the platform refused the token " * 5 + "of LIVEDECK_TOKEN"
+    assert f"\nSeen: {actual}\n" in told(actual=actual).text
+    assert "Seen" not in told().text
 
 
 def test_of_many_the_worst_are_named_and_the_rest_counted() -> None:
@@ -99,7 +111,7 @@ def test_an_end_says_after_how_long() -> None:
     desk.put(over(alarm(), desk.now))
     (message,) = desk.watch(200)
     assert message.title == "RESOLVED NO_INGEST ONE after 4 min"
-    assert message.text.startswith("ONE: NO_INGEST is over after 4 min, since 20:14:05 UTC")
+    assert message.text.startswith("ONE: NO_INGEST is over after 4 min, 20:14:05 to 20:18:16 UTC\n")
 
 
 def test_what_waits_in_the_file_holds_no_secret() -> None:
@@ -114,3 +126,113 @@ def test_what_waits_in_the_file_holds_no_secret() -> None:
         text = entry.to_json()
         assert "k3y-of-the-stage" not in text
         assert replace(Entry.from_json(text), actual=entry.actual) == entry
+
+
+def ended(began: datetime, *, after: timedelta, sender: Sender = SENDER, **fields: Any) -> Message:
+    """The message that tells the end of an alarm."""
+    desk = Desk(ROUTE, now=began)
+    desk.plan = Plan((ROUTE,), sender)
+    standing = alarm(since=began, changed=began, **fields)
+    desk.put(standing)
+    desk.watch(10)
+    desk.now = began + after
+    desk.look()
+    desk.put(over(standing, desk.now))
+    (message,) = desk.watch(150, 5)
+    return message
+
+
+@pytest.mark.parametrize(
+    ("began", "after", "said"),
+    [
+        ("2026-11-21T20:14:05", 600, "over after 10 min, 21:14:05 to 21:24:10 CET"),
+        ("2026-11-21T22:30:00", 3600, "over after 60 min, 2026-11-21 23:30:00 to 00:30:05 CET"),
+        ("2026-11-19T20:00:00", 170_000, "over after 47 h 13 min, 2026-11-19 21:00:00 to 20:13:25 CET"),
+        ("2026-10-25T00:40:00", 3000, "over after 50 min, 02:40:00 CEST to 02:30:05 CET"),  # clocks went back at 3
+        ("2026-03-29T00:40:00", 3000, "over after 50 min, 01:40:00 CET to 03:30:05 CEST"),  # and forth at 2
+    ],
+)
+def test_times_are_those_of_the_readers_clock_with_a_day_that_is_not_today(began: str, after: int, said: str) -> None:
+    message = ended(datetime.fromisoformat(began).replace(tzinfo=UTC), after=timedelta(seconds=after))
+    assert message.text.splitlines()[0] == f"ONE: NO_INGEST is {said}"
+
+
+def test_an_end_names_the_part_of_the_event_and_a_platform_once() -> None:
+    began, after = datetime(2026, 11, 21, 20, tzinfo=UTC), timedelta(minutes=5)
+    part = ended(began, after=after, event="one", kind="RESTREAM_DOWN", target="7", target_name="Video share")
+    assert part.title == "RESOLVED RESTREAM_DOWN ONE / Video share after 5 min"
+    assert part.text.startswith("ONE / Video share: RESTREAM_DOWN is over after 5 min, 21:00:00 to 21:05:")
+    assert ended(began, after=after, event="", kind="PLATFORM").title == "RESOLVED PLATFORM after 5 min"
+
+
+def test_several_ends_are_one_list_without_severities() -> None:
+    desk = Desk(ROUTE)
+    desk.put(alarm("one"), alarm("two", "FPS_LOW", Severity.WARNING))
+    desk.watch(10)
+    desk.put(over(alarm("one"), desk.now), over(alarm("two", "FPS_LOW", Severity.WARNING), desk.now))
+    (message,) = desk.watch(150)
+    assert message.title == "RESOLVED 2 alarms: NO_INGEST ONE, FPS_LOW TWO"
+    assert message.text.splitlines() == [
+        "NO_INGEST ONE: over after 11 s, 20:14:05 to 20:14:16 UTC",
+        "FPS_LOW TWO: over after 11 s, 20:14:05 to 20:14:16 UTC",
+        "livedeck alarms",
+    ]
+
+
+def test_what_was_over_before_it_could_be_told_is_called_so_and_stands_behind_what_is_not() -> None:
+    over_by_then = entry_of("late", is_over=True, seconds=60.0)
+    message = compose("ops", "ops", [over_by_then, entry_of("later", severity=Severity.WARNING)], NOW, SENDER)
+    assert message.title == "WARN 2 alarms: NO_INGEST LATER, NO_INGEST LATE"
+    assert message.text.splitlines()[:2] == [
+        "WARN NO_INGEST LATER: no samples, since 21:14:05 CET, 0 s",
+        "CRIT NO_INGEST LATE: no samples, 21:14:05 to 21:15:05 CET, over after 60 s",
+    ]
+    assert compose("ops", "ops", [over_by_then], NOW, SENDER).title == "OVER CRIT NO_INGEST LATE after 60 s"
+
+
+def entry_of(event: str, **fields: Any) -> Entry:
+    """A critical alarm of that event, to be told."""
+    told = Entry(
+        Status.FIRING,
+        event,
+        0,
+        event,
+        "NO_INGEST",
+        "",
+        Severity.CRITICAL,
+        event.upper(),
+        "",
+        "no samples",
+        "",
+        NOW,
+        0.0,
+    )
+    return replace(told, **fields)
+
+
+@pytest.mark.parametrize(
+    ("tally", "said"),
+    [
+        ("ON AIR", "Event: on air since 2026-11-21 20:56 CET"),
+        ("RECONNECTING", "Event: reconnecting, on air since 2026-11-21 20:56 CET"),
+        ("SCHEDULED", "Event: scheduled for 2026-11-21 20:56 CET"),
+        ("LATE", "Event: late since 2026-11-21 20:56 CET"),
+        ("COMPLETED", "Event: completed"),
+    ],
+)
+def test_whether_the_event_is_on_air_is_said_in_its_own_tense(tally: str, said: str) -> None:
+    plan = Plan((ROUTE,), SENDER)
+    events = {"one": EventInfo("Friday show", tally, NOW - timedelta(minutes=18))}
+    state, *_ = step(plan, State(), Board((alarm(),), events), NOW)
+    _, (message,), _ = step(plan, state, Board((alarm(),), events), NOW + timedelta(seconds=6))
+    assert said in message.text.splitlines()
+
+
+def test_a_test_says_that_nothing_is_wrong_and_nothing_else() -> None:
+    entry = Entry(Status.TEST, "test/1", 0, "", "TEST", "", Severity.INFO, "livedeck", "", "a test", "", NOW, 0.0)
+    message = compose("ops", "ops", [entry], NOW, SENDER)
+    assert message.title == "TEST livedeck"
+    assert message.text.splitlines() == [
+        "A test message of livedeck, 21:14:05 CET: nothing is wrong.",
+        "watch-1 profile arena: livedeck alarms --profile arena",
+    ]

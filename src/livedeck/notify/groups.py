@@ -433,8 +433,19 @@ class _Turn:
         info = self.board.events.get(event_id)
         if info is None:
             return ""
-        at = info.at and f"{info.at.astimezone(self.plan.sender.zone):%Y-%m-%d %H:%M %Z}"
-        return f"{info.tally.lower()}{f' since {at}' if info.is_on_air else f', {at}'}" if at else info.tally.lower()
+        words = _AIRING.get(info.tally, "")
+        at = f" {info.at.astimezone(self.plan.sender.zone):%Y-%m-%d %H:%M %Z}" if info.at and words else ""
+        return f"{words}{at}" if at else info.tally.lower()
+
+
+_AIRING = {
+    "SCHEDULED": "scheduled for",
+    "LATE": "late since",
+    "ON AIR": "on air since",
+    "RECONNECTING": "reconnecting, on air since",
+    "LOST": "lost, on air since",
+}
+"""What goes before the time of an event, by its tally."""
 
 
 def case_of(alarm: Alarm, events: Mapping[str, EventInfo]) -> Case:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import sha256
 from urllib.parse import quote
 
@@ -22,6 +22,12 @@ MAX_TEXT = 1000
 """Characters of a message's text: what every receiver takes."""
 
 MAX_TITLE = 120
+MAX_SEEN = 120
+"""Characters that a lock screen shows of a text: they tell event, fault and since when."""
+
+MIN_ACTUAL = 16
+"""Characters that are left for the fault there at least."""
+
 MAX_NAMED = 5
 """Alarms that a text names; the JSON has more."""
 
@@ -43,8 +49,8 @@ class Sender:
 
 
 def compose(route: str, target: str, entries: Sequence[Entry], at: datetime, sender: Sender) -> Message:
-    """The message of these alarms, which have one status. The first is the one that is told at length."""
-    entries = sorted(entries, key=lambda entry: (entry.severity.rank, entry.since, entry.key))
+    """The message of these alarms, which have one status; the worst that still stands is named first."""
+    entries = sorted(entries, key=lambda entry: (entry.is_over, entry.severity.rank, entry.since, entry.key))
     status = entries[0].status
     key = _key(route, target, entries, at)
     title, text = _title(entries), _text(entries, at, sender)
@@ -86,49 +92,58 @@ def _alarm(entry: Entry) -> dict[str, object]:
     }
 
 
-_LABELS = {Status.RESOLVED: "RESOLVED ", Status.ESCALATED: "NOBODY ANSWERS "}
+_LABELS = {Status.RESOLVED: "RESOLVED", Status.ESCALATED: "NOBODY ANSWERS", Status.TEST: "TEST"}
 
 
 def _title(entries: Sequence[Entry]) -> str:
     first = entries[0]
-    label = _LABELS.get(first.status, "")
+    label = "OVER" if first.is_over else _LABELS.get(first.status, "")
+    severity = _WORDS[first.severity] if first.status in {Status.FIRING, Status.ESCALATED} else ""
+    names = [" ".join(filter(None, [entry.kind, _subject(entry)])) for entry in entries[:MAX_NAMED]]
     if first.status is Status.TEST:
-        text = f"TEST {_subject(first)}"
+        names = [_subject(first)]
     elif len(entries) > 1:
-        names = ", ".join(f"{entry.kind} {_subject(entry)}" for entry in entries[:MAX_NAMED])
-        text = f"{label}{len(entries)} alarms: {names}"
-    elif first.status is Status.RESOLVED:
-        text = f"{label}{first.kind} {_subject(first)} after {_length(first.seconds)}"
-    else:
-        text = f"{label}{_WORDS[first.severity]} {first.kind} {_subject(first)}"
-    return safe(text, MAX_TITLE)
+        names = [f"{len(entries)} alarms: {', '.join(names)}"]
+    elif first.is_over or first.status is Status.RESOLVED:
+        names += ["after", _length(first.seconds)]
+    return safe(" ".join(filter(None, [label, severity, *names])), MAX_TITLE)
 
 
 def _subject(entry: Entry) -> str:
-    """Whose alarm it is, in few words."""
+    """Whose alarm it is, in few words; nothing where its kind says it."""
     if entry.affected:
         return f"{len(entry.affected)} of {max(entry.on_air, len(entry.affected))} events"
+    if entry.event.upper() == entry.kind:
+        return ""
+    return _named(entry, 60)
+
+
+def _named(entry: Entry, letters: int) -> str:
+    """The event, and the part of it that the alarm is about."""
     part = f" / {masked_line(entry.part, 40)}" if entry.part else ""
-    return f"{masked_line(entry.event, 60)}{part}"
+    return f"{masked_line(entry.event, letters)}{part}"
 
 
 def _text(entries: Sequence[Entry], at: datetime, sender: Sender) -> str:
-    lines = [*_details(entries[0], sender)] if len(entries) == 1 else [*_list(entries, sender)]
-    where = " ".join(filter(None, [sender.collector, f"profile {sender.profile}" if sender.profile else ""]))
-    tail = [f"{where}: {_link(entries[0], sender)}" if where else _link(entries[0], sender)]
     if entries[0].status is Status.TEST:
-        lines.insert(0, f"A test message of livedeck, {_time(at, sender)}: nothing is wrong.")
+        lines = [f"A test message of livedeck, {_time(at, at, sender)}: nothing is wrong."]
+    else:
+        lines = [*(_details(entries[0], at, sender) if len(entries) == 1 else _list(entries, at, sender))]
+    where = " ".join(filter(None, [sender.collector, f"profile {sender.profile}" if sender.profile else ""]))
+    end = f"\n{where}: {_link(entries[0], sender)}" if where else f"\n{_link(entries[0], sender)}"
     kept = "\n".join(lines)
-    end = "\n" + "\n".join(tail)
     if len(kept) + len(end) > MAX_TEXT:
         kept = kept[: MAX_TEXT - len(end) - 1] + "…"
     return kept + end
 
 
-def _details(entry: Entry, sender: Sender) -> Iterator[str]:
+def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:
     """Of a single alarm, what a lock screen shows first."""
-    yield _head(entry, sender)
+    head = _head(entry, at, sender)
+    yield head
+    is_cut = entry.status is not Status.RESOLVED and masked_line(entry.actual, 300) not in head
     labelled = {
+        "Seen": entry.actual if is_cut else "",
         "Viewers": entry.viewers,
         "Cause": entry.cause,
         "Do": entry.advice,
@@ -143,25 +158,30 @@ def _details(entry: Entry, sender: Sender) -> Iterator[str]:
             yield f"{label}: {masked_line(words, 300)}"
 
 
-def _head(entry: Entry, sender: Sender) -> str:
-    """What is, and since when: `Friday show: 42 s without samples (expected samples), since 20:14:05 CET, 42 s`."""
-    since = f"since {_time(entry.since, sender)}"
-    subject = masked_line(entry.event, 40)
+def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
+    """What is, and since when, as a lock screen shows it; then what was expected: `Friday show: 42 s without samples,
+    since 20:14:05 CET, 42 s (expected samples)`."""
     if entry.status is Status.RESOLVED:
-        return f"{subject}: {entry.kind} is over after {_length(entry.seconds)}, {since}"
+        kind = "" if lead else f"{entry.kind} is "
+        return f"{lead}{_named(entry, 40)}: {kind}over after {_length(entry.seconds)}, {_span(entry, at, sender)}"
+    if entry.is_over:
+        when = f"{_span(entry, at, sender)}, over after {_length(entry.seconds)}"
+    else:
+        when = f"since {_time(entry.since, at, sender)}, {_length(entry.seconds)}"
+    subject = f"{lead}{masked_line(entry.event, 32)}"
+    actual = masked_line(entry.actual, max(MIN_ACTUAL, MAX_SEEN - len(f"{subject}: , {when}")))
     expected = f" (expected {masked_line(entry.expected, 60)})" if entry.expected else ""
-    length = f"over after {_length(entry.seconds)}" if entry.is_over else _length(entry.seconds)
-    return f"{subject}: {masked_line(entry.actual, 80)}{expected}, {since}, {length}"
+    return f"{subject}: {actual}, {when}{expected}"
 
 
-def _list(entries: Sequence[Entry], sender: Sender) -> Iterator[str]:
+def _list(entries: Sequence[Entry], at: datetime, sender: Sender) -> Iterator[str]:
     """Of several, the worst by name, the rest as their number."""
     for entry in entries[:MAX_NAMED]:
-        yield f"{_WORDS[entry.severity]} {entry.kind} {_head(entry, sender)}"
-    if len(entries) > MAX_NAMED:
-        rest = entries[MAX_NAMED:]
-        events = {entry.event_id for entry in rest}
-        yield f"and {len(rest)} more of {len(events)} event{'s' if len(events) > 1 else ''}"
+        severity = "" if entry.status is Status.RESOLVED else f"{_WORDS[entry.severity]} "
+        yield _head(entry, at, sender, f"{severity}{entry.kind} ")
+    if rest := entries[MAX_NAMED:]:
+        events = {entry.event_id for entry in rest if entry.event_id}
+        yield f"and {len(rest)} more{f' of {len(events)} event' if events else ''}{'s' if len(events) > 1 else ''}"
     if advice := entries[0].advice:
         yield f"First: {masked_line(advice, 200)}"
 
@@ -178,9 +198,18 @@ def _link(entry: Entry, sender: Sender) -> str:
     return f"livedeck alarms{profile}"
 
 
-def _time(at: datetime, sender: Sender) -> str:
-    """By the reader's clock: `20:14:05 CET`."""
-    return f"{at.astimezone(sender.zone):%H:%M:%S %Z}"
+def _time(moment: datetime, at: datetime, sender: Sender) -> str:
+    """By the reader's clock: `20:14:05 CET`, and with its day where that is not today's."""
+    local, today = moment.astimezone(sender.zone), at.astimezone(sender.zone).date()
+    return f"{local:%H:%M:%S %Z}" if local.date() == today else f"{local:%Y-%m-%d %H:%M:%S %Z}"
+
+
+def _span(entry: Entry, at: datetime, sender: Sender) -> str:
+    """From when to when it stood; the zone once, unless it changed between."""
+    begin, end = entry.since, entry.since + timedelta(seconds=entry.seconds)
+    zones = [f" {moment.astimezone(sender.zone):%Z}" for moment in (begin, end)]
+    first = _time(begin, at, sender)
+    return f"{first.removesuffix(zones[0]) if zones[0] == zones[1] else first} to {_time(end, at, sender)}"
 
 
 def _length(seconds: float) -> str:
