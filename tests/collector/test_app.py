@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec import json
 
-from collector.service import Service, secret, service
+from collector.service import MAY, Service, secret, service
 from livedeck.cli.exposure import Exposure
 from livedeck.cli.http_server import serve_app
 from livedeck.collector import app as apps
@@ -165,6 +165,13 @@ async def test_changes_come_as_they_happen_and_a_token_taken_away_ends_them() ->
             await made.watch()
             assert await chunk(reader) == b""
         assert made.hub.readers == 0
+
+
+async def test_a_listing_says_whose_token_asks_and_what_it_may() -> None:
+    async with service() as made:
+        for name in ("anna", "wall"):
+            listing = (await made.ask("/v1/snapshot", name)).json()
+            assert (listing["by"], listing["may"]) == (name, MAY[name])
 
 
 async def test_one_reader_more_than_a_token_may_have_is_refused() -> None:

@@ -135,6 +135,28 @@ async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_noth
         assert {alarm.key for alarm in well.alarms} == {NO_INGEST}
 
 
+@pytest.mark.parametrize(
+    ("listed", "refusal"),
+    [
+        ({}, ""),
+        ({"by": "anna", "may": "act"}, ""),
+        ({"by": "wall", "may": "read"}, "needs a token that may act: that of wall may read"),
+    ],
+)
+async def test_a_deck_knows_what_its_token_may(listed: dict[str, Any], refusal: str) -> None:
+    async with attached() as deck:
+        deck.theirs.listed = listed
+        seen = (await deck.watching()).attachment
+        assert seen is not None
+        assert (seen.actor, seen.may) == (listed.get("by", ""), listed.get("may", ""))
+        assert seen.refusal(NO_INGEST) == refusal
+        deck.theirs.speaks.clear()
+        (blind,) = (await look(deck.snapshots, lambda found: found.link.state is ConnectionState.BLIND))[-1:]
+        assert blind.attachment is not None
+        assert blind.attachment.refusal(NO_INGEST).startswith("waits for the collector, which is silent since 12:0")
+        assert blind.attachment.refusal(SILENT) == ""
+
+
 async def test_a_collector_that_is_heard_and_tells_nothing_new_for_a_minute_is_not_believed() -> None:
     async with attached() as deck:
         deck.theirs.is_stuck = True

@@ -30,7 +30,7 @@ def sent(message: Any) -> Any:
 def listing(encoded: Encoded, samples: int = 60) -> Any:
     """What a reader is sent who asks now."""
     rows = wire.newest(encoded.snapshot.events, samples)
-    return sent(wire.Listing(schema=wire.SCHEMA, id="a-1", now=0, values=encoded.values, samples=rows))
+    return sent(wire.Listing(schema=wire.SCHEMA, id="a-1", now=0, values=encoded.values, samples=rows, by="", may=""))
 
 
 def without_samples(snapshot: Snapshot) -> Values:

@@ -13,8 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 from livedeck.cli.screenshots import ATTACHED, EVENING, alone, attached, silent, still_deck
 from livedeck.monitor import AlarmRefused, AttachedFeed, AttachmentState, Snapshot
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import plain
+from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.app import Deck
+from livedeck.ui.shell.frame import Footer
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import LARGE, PLAIN
@@ -118,6 +119,64 @@ async def test_one_key_polls_alone_and_goes_back_and_the_banner_names_it() -> No
         deck.monitor = Remote(deck, can_poll=False)
         await give(deck, pilot, silent(whole))
         assert "polls alone" not in text_of(deck)
+
+
+def of_read_token(snapshot: Snapshot) -> Snapshot:
+    """The same by a collector that lets this deck only read."""
+    return replace(snapshot, attachment=attached(AttachmentState.WATCHING, 600, actor="wall", may="read"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [(silent, "waits for the collector, which is silent since 21:13:25Z"), (of_read_token, "that of wall may read")],
+)
+@pytest.mark.parametrize("screen", ["1", "3", "7"])
+async def test_what_cannot_be_answered_is_not_offered_and_says_why(change: Any, words: str, screen: str) -> None:
+    """No form opens for what is refused in the end, no alarm is named, and nothing reaches the collector."""
+    async with running((120, 40), screen) as (deck, pilot):
+        await pilot.press("down")
+        whole = known(deck)
+        await give(deck, pilot, whole)
+        assert (screen == "7") is not (" ack " in footer_of(deck))
+        assert drawn(deck, "a")[0] == StyleRole.INFO
+        await give(deck, pilot, change(whole))
+        assert " ack " not in footer_of(deck)
+        assert drawn(deck, "a")[0] == StyleRole.DIM
+        before = len(deck.screen_stack)
+        for name in ("acknowledge", "shelve", "out_of_service", "note", "return"):
+            await act(pilot, f"alarm.{name}")
+            assert f":alarm.{name} " in deck.preferences.notices[-1].text
+            assert words in deck.preferences.notices[-1].text
+        if screen != "7":
+            await act(pilot, "event.profile")
+            assert words in deck.preferences.notices[-1].text
+        assert len(deck.screen_stack) == before
+        await give(deck, pilot, alone(whole))
+        assert drawn(deck, "a")[0] == StyleRole.INFO
+
+
+def footer_of(deck: Deck) -> str:
+    """Its words."""
+    (line,) = deck.screen.query_one(Footer).draw(deck.size.width, 1)
+    return plain(line)
+
+
+def drawn(deck: Deck, key: str) -> tuple[Any, ...]:
+    """How that key is drawn in the footer."""
+    (line,) = deck.screen.query_one(Footer).draw(deck.size.width, 1)
+    return tuple(getattr(role, "role", role) for text, role, *_ in line if text == key)
+
+
+async def test_the_alarm_of_the_deck_itself_is_answered_here() -> None:
+    async with running((120, 40), "7") as (deck, pilot):
+        whole = silent(known(deck))
+        own = replace(whole.alarms[0], event_id="", kind="COLLECTOR_SILENT", subject="collector", target="")
+        attachment = whole.attachment and replace(whole.attachment, own=frozenset({own.key}))
+        await give(deck, pilot, replace(whole, alarms=(own, *whole.alarms[1:]), attachment=attachment))
+        await pilot.press("home")
+        assert drawn(deck, "a")[0] == StyleRole.INFO
+        await act(pilot, "alarm.acknowledge")
+        assert "waits for the collector" not in deck.preferences.notices[-1].text
 
 
 async def test_leaving_asks_while_an_answer_is_not_shared() -> None:

@@ -93,7 +93,7 @@ class _Pages:
                 self._metrics_text = clock.monotonic(), text
         return Response(self._metrics_text[1], headers={"Content-Type": CONTENT_TYPE, **_NOT_STORED})
 
-    async def listing(self, request: Request, _: Caller) -> Response:
+    async def listing(self, request: Request, caller: Caller) -> Response:
         """All that is known, or 304 to whoever has it."""
         count = _number(request, "samples", wire.LISTED_SAMPLES)
         if not 0 <= count <= MAX_SAMPLES:
@@ -104,7 +104,7 @@ class _Pages:
             return Response(status_code=304, headers={**headers, "ETag": _tag(self._hub.id)})
         is_packed = _takes_gzip(request)
         async with self._listings:
-            listed = await self._hub.listing(count)
+            listed = await self._hub.listing(count, by=caller.name, may=caller.may)
             assert listed is not None
             body = (
                 await asyncio.to_thread(gzip.compress, listed.body, GZIP_LEVEL, mtime=0) if is_packed else listed.body

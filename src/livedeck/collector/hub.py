@@ -90,13 +90,13 @@ class Hub:
         self._is_closed = True
         self._wake()
 
-    async def listing(self, samples: int = wire.LISTED_SAMPLES) -> Listed | None:
-        """All that is known, with the last `samples` of each event; None before the first snapshot. Made in a thread:
-        of hundreds of events it takes some tens of milliseconds."""
+    async def listing(self, samples: int = wire.LISTED_SAMPLES, *, by: str = "", may: str = "") -> Listed | None:
+        """All that is known, with the last `samples` of each event, for the token of that name; None before the first
+        snapshot. Made in a thread: of hundreds of events it takes some tens of milliseconds."""
         if self._published is None:
             return None
         seq, encoded = self._published
-        return await asyncio.to_thread(_listed, self._id(seq), self._now(), encoded, samples)
+        return await asyncio.to_thread(_listed, self._id(seq), self._now(), encoded, samples, (by, may))
 
     def changes(self, after: str, *, is_packed: bool = False) -> AsyncGenerator[bytes, None]:
         """Each change after that id as server-sent events, with a comment at once and now and then, until the hub is
@@ -205,7 +205,9 @@ def _made(change_id: str, snapshot: Snapshot, before: Encoded | None) -> tuple[E
     return after, frame, _pack(frame)
 
 
-def _listed(change_id: str, now: int, encoded: Encoded, samples: int) -> Listed:
-    rows = wire.newest(encoded.snapshot.events, samples)
-    listing = wire.Listing(schema=wire.SCHEMA, id=change_id, now=now, values=encoded.values, samples=rows)
+def _listed(change_id: str, now: int, encoded: Encoded, samples: int, caller: tuple[str, str]) -> Listed:
+    rows, (by, may) = wire.newest(encoded.snapshot.events, samples), caller
+    listing = wire.Listing(
+        schema=wire.SCHEMA, id=change_id, now=now, values=encoded.values, samples=rows, by=by, may=may
+    )
     return Listed(change_id, json.encode(listing))

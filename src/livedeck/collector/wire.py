@@ -57,13 +57,16 @@ class Delta(TypedDict):
 
 
 class Listing(TypedDict):
-    """All that is known. `id`: changes are asked for after it. `now`: the collector's clock (epoch ms)."""
+    """All that is known. `id`: changes are asked for after it. `now`: the collector's clock (epoch ms). `by`, `may`:
+    whose token asks, and what it may."""
 
     schema: int
     id: str
     now: int
     values: Values
     samples: dict[str, Columns]
+    by: str
+    may: str
 
 
 def columns_of(state: EventState, begin: int, end: int) -> Columns:

@@ -113,9 +113,15 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
         heard = attachment.heard_at
         last = f"heard {age(render_time.seconds_since(heard))} ago" if heard else ""
         since = f"since {attachment.since:%H:%M:%S}Z"
-        rest = attachment.host, since, last, skew_text(attachment), attachment.reason
+        rest = attachment.host, _token_text(attachment), since, last, skew_text(attachment), attachment.reason
         lines.append(_way_line("collector ← deck", f"{glyph} {word}", role, *rest))
     return lines
+
+
+def _token_text(attachment: Attachment) -> str:
+    """`as anna`, and what that may where it may not act; empty where nobody told."""
+    limit = f", may {attachment.may}" if attachment.may not in {"", "act"} else ""
+    return f"as {attachment.actor}{limit}" if attachment.actor else ""
 
 
 def _way_line(way: str, words: str, role: StyleRole, *rest: str) -> Line:

@@ -20,6 +20,7 @@ from livedeck.collector.wire import LISTED_SAMPLES, Held, UnknownSchemaError
 from livedeck.monitor import AttachmentState, ConnectionState
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import UnreadableSnapshotError
+from livedeck.text.secrets import masked_line
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 """Seconds until it is asked again: twice as many after each failure, and up to half of them less, as chance has it."""
@@ -49,7 +50,8 @@ class Follower:
 
     `held`: None before the first listing. `state`: LISTING, WATCHING or RESUMING, `since` that moment; `heard`: when
     anything came last (both monotonic s). `reason`: why nothing comes, in words; `is_refused`: because it is refused.
-    `failures`: tries in a row that came to nothing.
+    `failures`: tries in a row that came to nothing. `actor`, `may`: whose token this is and what it may, as the last
+    listing told; empty where none did.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Follower:
         self.state, self.since = AttachmentState.LISTING, self._began
         self.heard: float | None = None
         self.reason, self.is_refused, self.failures = "", False, 0
+        self.actor = self.may = ""
         self.next_try = -inf  # monotonic s, while it waits
 
     @property
@@ -129,6 +132,7 @@ class Follower:
         if not _PLACE.fullmatch(place):
             raise UnreadableSnapshotError("its listing has no id to go on from")
         self.held, self._id, self._is_listed_only = held, place, True
+        self.actor, self.may = (masked_line(listing.get(name, ""), 100) for name in ("by", "may"))
         self._measure(str(listing.get("now", "")))
         self._take(held, True)
 

@@ -288,6 +288,9 @@ class Remote:
             round(self.clock.skew, 0),
             tuple(dict.fromkeys(command.key for command in self._unshared)),
             told,
+            follower.actor,
+            follower.may,
+            frozenset(self._own.alarms),
         )
 
     # What a person looks at

@@ -31,6 +31,9 @@ class Attachment:
     `skew`: seconds that this machine's clock is ahead of the collector's; 0 while that is under 2 s. `unshared`: alarms
     that were answered here, which the collector does not know of yet. `told`: what became of such answers since the
     snapshot before, in words.
+
+    `actor`: whose token is taken there, and `may`: what it may (`read`, `act`); empty where that is not known. `own`:
+    the alarms of this deck alone, which it answers by itself.
     """
 
     state: AttachmentState
@@ -41,6 +44,21 @@ class Attachment:
     skew: float = 0.0
     unshared: tuple[AlarmKey, ...] = ()
     told: tuple[str, ...] = ()
+    actor: str = ""
+    may: str = ""
+    own: frozenset[AlarmKey] = frozenset()
+
+    def refusal(self, *keys: AlarmKey) -> str:
+        """Why nothing can be answered through the collector now, in words; empty where it can, where this deck keeps
+        answers until it is back, and of alarms that are its own."""
+        if self.is_alone or self.own & {*keys}:
+            return ""
+        if self.is_silent:
+            word = "refuses" if self.state is AttachmentState.REFUSED else f"is silent since {self.since:%H:%M:%S}Z"
+            return f"waits for the collector, which {word}"
+        if self.may in {"", "act"}:
+            return ""
+        return f"needs a token that may act: that of {self.actor} may {self.may}"
 
     @property
     def is_silent(self) -> bool:

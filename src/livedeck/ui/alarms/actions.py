@@ -12,7 +12,7 @@ from livedeck.presentation import events
 from livedeck.text import values
 from livedeck.ui.alarms.view import TABS
 from livedeck.ui.shell.commands import unknown_text
-from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab
+from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, needs_collector
 from livedeck.ui.shell.screen import BaseScreen
 
 if TYPE_CHECKING:
@@ -189,6 +189,10 @@ def _target_alarms(ctx: Context, *, needs_ack: bool = False, away: bool = False)
     return ctx.screen_of(BaseScreen).target_alarms(ctx.snapshot, needs_ack=needs_ack, away=away)
 
 
+def _needs_collector(ctx: Context) -> str:
+    return needs_collector(ctx, *(alarm.key for alarm in _target_alarms(ctx) or _target_alarms(ctx, away=True)))
+
+
 def _target_alarm(ctx: Context, *, away: bool = False) -> Alarm | None:
     return next(iter(_target_alarms(ctx, away=away)), None)
 
@@ -221,6 +225,7 @@ ALARMS = (
         rank=20,
         home="alarms",
         alarm_label="ack",
+        blocked=_needs_collector,
         is_for_now=True,
     ),
     Action(
@@ -231,6 +236,7 @@ ALARMS = (
         acknowledge_event,
         ("alarms",),
         rank=21,
+        blocked=_needs_collector,
         is_for_now=True,
     ),
     Action(
@@ -240,6 +246,7 @@ ALARMS = (
         "Put the alarm out of sight for some minutes, or until it is over, for a reason",
         shelve,
         home="alarms",
+        blocked=_needs_collector,
         is_for_now=True,
     ),
     Action(
@@ -248,10 +255,19 @@ ALARMS = (
         "out of service",
         "Put the alarm out of sight until it is brought back, for a reason",
         out_of_service,
+        blocked=_needs_collector,
         is_for_now=True,
     ),
     Action(
-        "alarm.note", ("w",), "note", "Write a note to the alarm", note, takes="TEXT", home="alarms", is_for_now=True
+        "alarm.note",
+        ("w",),
+        "note",
+        "Write a note to the alarm",
+        note,
+        takes="TEXT",
+        home="alarms",
+        blocked=_needs_collector,
+        is_for_now=True,
     ),
     Action(
         "alarm.return",
@@ -260,6 +276,7 @@ ALARMS = (
         "Bring back an alarm that is shelved or out of service",
         bring_back,
         home="alarms",
+        blocked=_needs_collector,
         is_for_now=True,
     ),
 )

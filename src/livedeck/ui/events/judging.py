@@ -10,7 +10,7 @@ from livedeck.presentation import events
 from livedeck.text.segments import StyleRole
 from livedeck.text.values import bits, frames
 from livedeck.ui.shell.commands import unknown_text
-from livedeck.ui.shell.context import Action, needs_chosen_event
+from livedeck.ui.shell.context import Action, needs_chosen_event, needs_collector
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
@@ -32,6 +32,10 @@ _EFFECT = (
     "From the next sample on it is judged by what it sends now, at every deck and wall of this history. "
     "A fault that stands now would be usual too: look at the picture and listen first."
 )
+
+
+def _needs_event_and_collector(ctx: Context) -> str:
+    return needs_chosen_event(ctx) or needs_collector(ctx)
 
 
 def rebaseline(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -131,7 +135,7 @@ JUDGING = (
         "Take what the event sends now as usual, after a question: judge it by that from now on",
         rebaseline,
         HERE,
-        blocked=needs_chosen_event,
+        blocked=_needs_event_and_collector,
         rank=54,
         is_for_now=True,
     ),
@@ -143,7 +147,7 @@ JUDGING = (
         "what the settings say",
         choose_profile,
         HERE,
-        blocked=needs_chosen_event,
+        blocked=_needs_event_and_collector,
         takes="[NAME]",
         is_for_now=True,
     ),

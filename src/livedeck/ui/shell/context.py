@@ -17,7 +17,7 @@ from textual.signal import Signal
 from textual.worker import Worker
 
 from livedeck.client import Api
-from livedeck.monitor import Clock, EventState, Feed, History, HistoryReads, Playback, Severity, Snapshot
+from livedeck.monitor import AlarmKey, Clock, EventState, Feed, History, HistoryReads, Playback, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Segment
@@ -212,6 +212,12 @@ def needs_event(ctx: Context) -> str:
     return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
 
 
+def needs_collector(ctx: Context, *keys: AlarmKey) -> str:
+    """What is answered must be known to all: at an attached deck by its collector. `keys`: the alarms meant."""
+    attachment = ctx.snapshot.attachment if ctx.snapshot else None
+    return attachment.refusal(*keys) if attachment else ""
+
+
 def needs_chosen_event(ctx: Context) -> str:
     """An event has to be selected, by a person: a cursor that follows the worst one may move as a key is pressed."""
     if ctx.selected_event() and not ctx.has_chosen_event():
@@ -253,6 +259,11 @@ class Action:
     operation: str = ""
     is_for_now: bool = False
     past_rank: int = 0
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it answers an alarm."""
+        return self.group == "alarm"
 
     @property
     def help(self) -> str:

@@ -128,7 +128,7 @@ def _key_and_label(
 ) -> list[tuple[str, Role]]:
     """A key and what it does, both of which can be clicked."""
     key = Link(StyleRole.DIM if is_disabled else StyleRole.INFO, action.name)
-    words = f" {label or action.label}{' RO' if is_disabled else ''}"
+    words = f" {label or action.label}{' RO' if is_disabled and action.writes else ''}"
     return [(key_of(action.name, registry), key), (words, Link(StyleRole.DIM, action.name))]
 
 
@@ -168,19 +168,27 @@ def past_line(past: Playback | None, recording: str, width: int) -> ShadedLine:
 
 
 def key_line(
-    actions: Sequence[Action], registry: ActionRegistry, width: int, *, read_only: bool, alarm: str = ""
+    actions: Sequence[Action],
+    registry: ActionRegistry,
+    width: int,
+    *,
+    read_only: bool,
+    alarm: str = "",
+    can_answer: bool = True,
 ) -> ShadedLine:
     """The keys that do something here: what looks, what answers an alarm, what changes the platform. Help and quit
     stand at the end, and are never left out.
 
     Where the line is short whole pairs go, the last of `actions` first. What writes says RO. `alarm`: the one that is
-    acknowledged where no cursor shows it; its action is never left out either.
+    acknowledged where no cursor shows it; its action is never left out either, and where not `can_answer` it has no
+    name: its key, dim as those of all answers then, says why.
     """
     clusters: dict[str, list[tuple[int, list[tuple[str, Role]]]]] = {}
     for rank, action in enumerate(actions, 1):
-        is_named = bool(alarm and action.alarm_label)
+        is_named = bool(alarm and action.alarm_label and can_answer)
         label = f"{action.alarm_label} {alarm}" if is_named else ""
-        pair = _key_and_label(action, registry, label, is_disabled=read_only and action.writes)
+        is_disabled = read_only if action.writes else action.is_answer and not can_answer
+        pair = _key_and_label(action, registry, label, is_disabled=is_disabled)
         cluster = clusters.setdefault(_purpose(action), [])
         begin = " " if cluster or len(clusters) == 1 else "│ "
         cluster.append((0 if is_named else rank, [(begin, StyleRole.RULE), *pair]))
@@ -192,7 +200,7 @@ def key_line(
 
 def _purpose(action: Action) -> str:
     """What its key is for: those of one purpose stand together."""
-    return "change" if action.writes else "answer" if action.group == "alarm" else "look"
+    return "change" if action.writes else "answer" if action.is_answer else "look"
 
 
 class Header(Canvas):
@@ -220,14 +228,23 @@ class Footer(Canvas):
         super().__init__()
         self._registry, self._read_only = registry, read_only
         self._actions: Sequence[Action] = registry.footer(mode)
-        self._alarm = ""
+        self._alarm, self._can_answer = "", True
 
-    def show(self, actions: Sequence[Action], alarm: str) -> None:
+    def show(self, actions: Sequence[Action], alarm: str, *, can_answer: bool) -> None:
         """The keys of these. `alarm`: the one that an acknowledgement would go to; empty: the screen's cursor shows it,
-        or there is none."""
-        if (actions, alarm) != (self._actions, self._alarm):
-            self._actions, self._alarm = actions, alarm
+        or there is none. `can_answer`: whether it can be answered now."""
+        if (actions, alarm, can_answer) != (self._actions, self._alarm, self._can_answer):
+            self._actions, self._alarm, self._can_answer = actions, alarm, can_answer
             self.repaint()
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
-        return [key_line(self._actions, self._registry, width, read_only=self._read_only, alarm=self._alarm)]
+        return [
+            key_line(
+                self._actions,
+                self._registry,
+                width,
+                read_only=self._read_only,
+                alarm=self._alarm,
+                can_answer=self._can_answer,
+            )
+        ]

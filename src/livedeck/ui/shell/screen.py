@@ -22,7 +22,7 @@ from livedeck.ui.kit import themes
 from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.context import Context
+from livedeck.ui.shell.context import Context, needs_collector
 from livedeck.ui.shell.frame import Footer, Header, attachment_hint, frozen_line, past_line, too_small_line
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.preferences import notice_lines
@@ -166,7 +166,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, self.ctx.machine_time(), self.size.width))
         actions = self.ctx.actions.past_footer(self.ctx) if self.ctx.past else self.ctx.actions.footer(self.MODE)
-        self.query_one(Footer).show(actions, self.alarm_label(self.target_alarms(snapshot, needs_ack=True)))
+        targets = self.target_alarms(snapshot, needs_ack=True)
+        refusal = needs_collector(self.ctx, *(alarm.key for alarm in targets or self.target_alarms(snapshot)))
+        self.query_one(Footer).show(actions, self.alarm_label(targets), can_answer=not refusal)
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
         """The rows of this screen's table by the operator's view; a filter that hides some is said above it."""
