@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import socketserver
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -13,6 +14,7 @@ from email.policy import default
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
+from ssl import SSLContext
 from threading import Thread
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
@@ -40,9 +42,12 @@ class Sink:
 
 
 @contextmanager
-def http_sink() -> Iterator[Sink]:
-    """One on a free port of loopback."""
+def http_sink(host: str = "127.0.0.1", tls: SSLContext | None = None) -> Iterator[Sink]:
+    """One on a free port of loopback, behind TLS where its context is given."""
     sink = Sink()
+
+    class Server(ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
@@ -65,8 +70,11 @@ def http_sink() -> Iterator[Sink]:
         def log_message(self, *_: object) -> None:
             """Nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        sink.address = f"http://127.0.0.1:{server.server_port}"
+    with Server((host, 0), Handler) as server:
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        name = f"[{host}]" if ":" in host else host
+        sink.address = f"{'https' if tls else 'http'}://{name}:{server.server_port}"
         with _serving(server):
             yield sink
 

@@ -21,6 +21,8 @@ from virtual_clock import VirtualClock
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what apprise imports
 
+REDIRECT = "{} a redirect, which is not followed: use the final address"
+
 
 def message() -> Message:
     """One alarm, told."""
@@ -67,12 +69,11 @@ async def test_a_webhook_gets_the_json_signed_under_its_key_and_no_token(sink: S
     ("status", "headers", "expected"),
     [
         (204, {}, Delivery(is_taken=True, answer="204")),
-        (
-            302,
-            {"Location": "/elsewhere"},
-            Delivery(is_taken=False, answer="302 a redirect, which is not followed: use the final address"),
-        ),
+        (302, {"Location": "/elsewhere"}, Delivery(is_taken=False, answer=REDIRECT.format(302))),
+        (301, {"Location": "https://example.org/"}, Delivery(is_taken=False, answer=REDIRECT.format(301))),
+        (308, {"Location": "/elsewhere"}, Delivery(is_taken=False, answer=REDIRECT.format(308))),
         (400, {}, Delivery(is_taken=False, answer="400", is_refused=True)),
+        (410, {}, Delivery(is_taken=False, answer="410")),
         (404, {}, Delivery(is_taken=False, answer="404")),
         (429, {"Retry-After": "17"}, Delivery(is_taken=False, answer="429", retry_after=17.0)),
         (503, {}, Delivery(is_taken=False, answer="503")),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -64,17 +64,19 @@ class Outgoing:
         await self._client.aclose()
 
     async def send(self, method: str, address: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """One try. No failure of the network or the receiver is raised."""
+        """One try. No failure of the network or the receiver is raised. A status counts, though its words never end."""
         sent = {"Accept-Encoding": "identity", **headers}
+        reply = Reply(0, "no answer (timeout)")
         try:
             async with asyncio.timeout(_TIMEOUT), self.open(method, address, sent, body) as incoming:
+                reply = Reply(incoming.status, "", retry_after(incoming.headers, datetime.now(UTC)))
                 text = await _beginning(incoming)
-                wait = retry_after(incoming.headers, datetime.now(UTC))
-                return Reply(incoming.status, masked_line(text.decode(errors="replace"), _MAX_WORDS), wait)
+                reply = replace(reply, text=masked_line(text.decode(errors="replace"), _MAX_WORDS))
         except (Misconfigured, Unreachable, Unreadable) as error:
-            return Reply(0, masked_line(error, _MAX_WORDS))
+            return reply if reply.status else Reply(0, masked_line(error, _MAX_WORDS))
         except TimeoutError:
-            return Reply(0, "no answer (timeout)")
+            pass
+        return reply
 
     @asynccontextmanager
     async def open(
