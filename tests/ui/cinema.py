@@ -76,3 +76,8 @@ async def done(stage: Stage) -> None:
 def words(stage: Stage) -> str:
     """What is written on the screen as one line, whatever is drawn around it and wherever it is broken."""
     return " ".join(stage.text().replace("│", " ").split())
+
+
+async def said(stage: Stage, text: str) -> None:
+    """Until that is written on the screen."""
+    await stage.until(lambda: text in words(stage))

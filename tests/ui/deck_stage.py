@@ -102,9 +102,9 @@ class Stage:
         """Until all is painted that can be."""
         await self.pilot.pause()
 
-    async def steady(self) -> None:
-        """Until nothing on the screen moves any more."""
-        await steady(self.deck, self.pilot)
+    async def steady(self) -> str:
+        """The screen as SVG when nothing on it moves any more."""
+        return await steady(self.deck, self.pilot)
 
     async def press(self, *keys: str) -> None:
         """Keys at the pace of a person: a second apart, so that what blinks is always lit."""

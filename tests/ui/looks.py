@@ -14,5 +14,4 @@ async def looks(stage: Stage, picture: SnapshotAssertion, name: str) -> None:
     for size, theme in LOOKS:
         await stage.pilot.resize_terminal(*size)
         stage.deck.theme = theme
-        await stage.steady()
-        assert stage.picture() == picture(name=f"{name}-{size[0]}x{size[1]}-{theme}")
+        assert await stage.steady() == picture(name=f"{name}-{size[0]}x{size[1]}-{theme}")

@@ -54,30 +54,31 @@ async def out(stage: Stage) -> None:
     raise AssertionError(f"no way out: {stage.text()}")
 
 
-@pytest.mark.parametrize(
-    "burst",
-    [
-        ("view.filter", "a", "enter", "enter"),
-        ("app.command", *"app.help", "enter", "enter"),
-        ("app.palette", "enter", "enter", "enter"),
-        ("app.palette", *"help", "enter", "enter", "enter"),
-        ("app.help", "escape", "enter", "escape"),
-        ("app.command", "escape", "escape", "enter"),
-    ],
+TWICE = (
+    ("app.command", *"app.help", "enter", "enter"),
+    ("app.palette", "enter", "enter", "enter"),
+    ("app.palette", *"help", "enter", "enter", "enter"),
+    ("app.help", "escape", "enter", "escape"),
+    ("app.command", "escape", "escape", "enter"),
+    ("view.filter", "a", "enter", "enter"),
 )
+"""Keys of which one answers a screen that the key before it has answered."""
+
+
 @pytest.mark.parametrize("pauses", [False, True], ids=["one write", "an opener first"])
-async def test_a_screen_that_is_answered_twice_at_once_goes_once(burst: tuple[str, ...], pauses: bool) -> None:
+async def test_a_screen_that_is_answered_twice_at_once_goes_once(pauses: bool) -> None:
     async with deck_stage() as stage:
-        keys = keys_of(*burst)
-        if pauses:
-            await stage.pilot.press(*keys[:1])
-            await stage.pilot.press(*(key for key in keys[1:] if len(key) == 1))
-            post(stage.deck, *(key for key in keys[1:] if len(key) > 1))
-        else:
-            post(stage.deck, *keys)
-        await stage.settle()
-        await out(stage)
-        assert stage.deck.is_running
+        for burst in TWICE:
+            keys = keys_of(*burst)
+            if pauses:
+                await stage.pilot.press(*keys[:1])
+                await stage.pilot.press(*(key for key in keys[1:] if len(key) == 1))
+                post(stage.deck, *(key for key in keys[1:] if len(key) > 1))
+            else:
+                post(stage.deck, *keys)
+            await stage.settle()
+            await out(stage)
+            assert stage.deck.is_running, burst
 
 
 @pytest.mark.parametrize("bursts", [25, pytest.param(400, marks=pytest.mark.slow)])

@@ -62,8 +62,7 @@ async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
             await stage.settle()
             if part == "posters":
                 await hung(stage, there=theme != "mono")
-            await stage.steady()
-            assert stage.picture() == picture(name=f"{size[0]}x{size[1]}-{theme}")
+            assert await stage.steady() == picture(name=f"{size[0]}x{size[1]}-{theme}")
 
 
 async def test_rows_that_were_moved_and_not_sent(picture: SnapshotAssertion) -> None:

@@ -15,17 +15,23 @@ from ui.test_videos import VTT, names
 
 REASON = "is not to our liking"
 
-FORMS = {
-    "poster.make": ("posters", ("1:05",), "from_time"),
-    "poster.upload": ("posters", ("https://pictures.example/a.png",), "X-Poster-URL"),
-    "subtitle.upload": ("subtitles", ("a.vtt", "en", "For the hall"), "language"),
-    "subtitle.recognise": ("subtitles", ("uk",), "languages"),
-    "subtitle.edit": ("subtitles", ("", ", for the hall"), "description"),
-    "annotation.new": ("annotations", ("", "Bar 118", "90", "120"), "title"),
-    "annotation.edit": ("annotations", (", again",), "title"),
-    "material.upload": ("materials", ("a.vtt", "The words"), "X-Title"),
+PARTS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
+    "posters": {
+        "poster.make": (("1:05",), "from_time"),
+        "poster.upload": (("https://pictures.example/a.png",), "X-Poster-URL"),
+    },
+    "subtitles": {
+        "subtitle.upload": (("a.vtt", "en", "For the hall"), "language"),
+        "subtitle.recognise": (("uk",), "languages"),
+        "subtitle.edit": (("", ", for the hall"), "description"),
+    },
+    "annotations": {
+        "annotation.new": (("", "Bar 118", "90", "120"), "title"),
+        "annotation.edit": ((", again",), "title"),
+    },
+    "materials": {"material.upload": (("a.vtt", "The words"), "X-Title")},
 }
-"""An action: its part, what is typed into its fields, and what the platform names."""
+"""The actions of a part: what is typed into the fields of each, and what the platform names."""
 
 
 @pytest.fixture
@@ -37,22 +43,24 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("action", FORMS)
-async def test_what_the_platform_does_not_take_stands_at_its_field_and_what_was_typed_stays(action: str) -> None:
+@pytest.mark.parametrize("part", PARTS)
+async def test_what_the_platform_does_not_take_stands_at_its_field_and_what_was_typed_stays(part: str) -> None:
     """platform-api.md, "Error codes": 400400 with `invalid_params`."""
-    part, typed, name = FORMS[action]
-    refusal = {"code": 400400, "message": "invalid parameters", "invalid_params": [{"name": name, "reason": REASON}]}
     async with deck_stage((160, 40)) as stage:
         await opened(stage, part)
-        stage.refusals.append((400, refusal))
-        await fill(stage, action, *typed)
-        if stage.shows(Confirm):
-            await agree(stage)
-        assert stage.shows(Form)
-        assert stage.text().count(f"✖ {REASON}") == 2, "beside the field, and whole below"
-        assert not [text for text in typed if text not in words(stage)]
-        await stage.press("escape")
-        assert "What you typed is lost." in words(stage)
+        for action, (typed, name) in PARTS[part].items():
+            params = [{"name": name, "reason": REASON}]
+            stage.refusals.append((400, {"code": 400400, "message": "invalid parameters", "invalid_params": params}))
+            await fill(stage, action, *typed)
+            if stage.shows(Confirm):
+                await agree(stage)
+            assert stage.shows(Form), action
+            assert stage.text().count(f"✖ {REASON}") == 2, "beside the field, and whole below"
+            assert not [text for text in typed if text not in words(stage)]
+            await stage.press("escape")
+            assert "What you typed is lost." in words(stage), action
+            await stage.press("tab", "enter")
+            assert not stage.deck.screen.is_modal
 
 
 async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None:
