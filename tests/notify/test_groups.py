@@ -242,3 +242,177 @@ def test_an_end_is_not_told_before_the_message_that_waits_and_says_that_it_stand
     assert (messages, withdrawn, withheld(state, unsent, now)) == ((), (), frozenset())
     _, messages, _ = step(desk.plan, state, Board(alarms), now + timedelta(minutes=6))
     assert titles(messages) == ["RESOLVED NO_INGEST ONE after 5 min"]
+
+
+def full(desk: Desk) -> None:
+    """Have its route tell as much as the rate allows, of warnings."""
+    for number in range(6):
+        desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING, since=desk.now))
+        desk.watch(10)
+
+
+def of(desk: Desk, name: str) -> list[tuple[Status, str]]:
+    """What was told of that event, and how it began."""
+    return [(message.status, message.title.split()[0]) for message in desk.told if name in message.text]
+
+
+def test_what_waits_for_the_rate_and_was_answered_is_told_when_that_runs_out() -> None:
+    desk = Desk()
+    full(desk)
+    late = alarm("late", "FPS_LOW", WARNING, since=desk.now, changed=desk.now)
+    desk.put(late)
+    desk.watch(20)
+    desk.put(acknowledged(late, desk.now))
+    desk.watch(900, 5)
+    assert of(desk, "LATE") == []
+    desk.put(replace(late, changed=desk.now, acknowledged_at=NOW))
+    desk.watch(20)
+    assert of(desk, "LATE") == [(Status.FIRING, "WARN")]
+
+
+def test_what_ended_before_it_could_be_told_is_told_though_the_next_fault_is_answered() -> None:
+    desk = Desk()
+    full(desk)
+    late = alarm("late", "FPS_LOW", WARNING, since=desk.now, changed=desk.now)
+    desk.put(late)
+    desk.watch(20)
+    desk.put(over(late, desk.now))
+    desk.watch(150, 5)
+    desk.put(acknowledged(replace(late, since=desk.now), desk.now))
+    desk.watch(900, 5)
+    assert of(desk, "LATE") == [(Status.FIRING, "OVER")]
+
+
+def test_an_end_that_waits_for_the_rate_is_told_though_the_next_fault_is_answered() -> None:
+    desk = Desk()
+    early = alarm("early", "FPS_LOW", WARNING)
+    desk.put(early)
+    desk.watch(10)
+    desk.put(over(early, desk.now))
+    full(desk)
+    desk.watch(120, 5)
+    assert of(desk, "EARLY") == [(Status.FIRING, "WARN")]
+    desk.put(acknowledged(replace(early, since=desk.now), desk.now))
+    desk.watch(900, 5)
+    assert of(desk, "EARLY") == [(Status.FIRING, "WARN"), (Status.RESOLVED, "RESOLVED")]
+
+
+def test_one_that_got_worse_and_was_answered_before_that_could_be_told_is_told_to_be_over() -> None:
+    desk = Desk()
+    early = alarm("early", severity=WARNING)
+    desk.put(early)
+    desk.watch(10)
+    for number in range(12):
+        desk.put(alarm(f"event-{number}", since=desk.now))
+        desk.watch(10)
+    worse = replace(early, severity=Severity.CRITICAL, changed=desk.now)
+    desk.put(worse)
+    desk.watch(10)
+    desk.put(acknowledged(worse, desk.now))
+    desk.watch(120, 5)
+    desk.put(over(acknowledged(worse, desk.now), desk.now))
+    desk.watch(1800, 5)
+    assert of(desk, "EARLY") == [(Status.FIRING, "WARN"), (Status.RESOLVED, "RESOLVED")]
+
+
+def test_two_unsent_messages_of_an_alarm_that_ended_answered_are_both_taken_back() -> None:
+    desk = Desk()
+    standing = alarm("one", severity=WARNING)
+    desk.put(standing)
+    unsent = desk.watch(10)
+    worse = replace(standing, severity=Severity.CRITICAL, changed=desk.now)
+    desk.put(worse)
+    unsent += desk.watch(10)
+    state, now = desk.state, desk.now
+    withdrawn: list[str] = []
+    for seconds, current in (
+        (1, acknowledged(worse)),
+        (2, over(acknowledged(worse))),
+        (200, over(acknowledged(worse))),
+    ):
+        state, messages, taken_back = step(
+            desk.plan, state, Board((current,)), now + timedelta(seconds=seconds), unsent
+        )
+        assert messages == ()
+        withdrawn += taken_back
+    assert withdrawn == [message.key for message in reversed(unsent)]
+    assert len(withdrawn) == 2
+    assert state.lives == {}
+
+
+def test_a_message_is_not_taken_back_as_long_as_one_of_its_alarms_ended_unanswered() -> None:
+    desk = Desk()
+    one, two = alarm("one"), alarm("two")
+    desk.put(one, two)
+    unsent = desk.watch(10)
+    state, now = desk.state, desk.now
+    told = []
+    for seconds, second in ((1, acknowledged(two)), (200, acknowledged(two)), (201, over(acknowledged(two)))):
+        board = Board((over(one), second))
+        state, messages, withdrawn = step(desk.plan, state, board, now + timedelta(seconds=seconds), unsent)
+        told += titles(messages)
+        assert withdrawn == ()
+    _, messages, withdrawn = step(desk.plan, state, board, now + timedelta(seconds=400), unsent)
+    assert (messages, withdrawn) == ((), ())
+    assert [title.split(" after ")[0] for title in told] == ["RESOLVED NO_INGEST ONE"]
+
+
+def test_an_incident_waits_its_own_five_seconds() -> None:
+    desk = Desk()
+    desk.put(alarm("other", "FPS_LOW", WARNING))
+    desk.look()
+    desk.watch(3)
+    desk.put(alarm("", "PLATFORM", affects=("one", "two")))
+    assert titles(desk.watch(3)) == ["WARN FPS_LOW OTHER"]
+    assert titles(desk.watch(5)) == ["CRIT PLATFORM 2 of 2 events"]
+
+
+def test_a_route_is_told_of_what_fits_it_and_of_nothing_else() -> None:
+    desk = Desk(Route("audio", "audio", kinds=("AUDIO_*",)), Route("night", "night", Severity.CRITICAL))
+    desk.put(alarm("one"), alarm("two", "AUDIO_LOW", WARNING), alarm("three", "FPS_LOW", WARNING))
+    told = [(message.target, message.title) for message in desk.watch(600, 5)]
+    assert told == [("audio", "WARN AUDIO_LOW TWO"), ("night", "CRIT NO_INGEST ONE")]
+
+
+def test_of_what_got_worse_while_it_waited_and_was_answered_then_nobody_is_told_the_end() -> None:
+    desk = Desk()
+    for number in range(12):
+        desk.put(alarm(f"event-{number}", since=desk.now))
+        desk.watch(6)
+    last = desk.told[-1].at
+    late = alarm("late", severity=WARNING, since=desk.now, changed=desk.now)
+    desk.put(late)
+    desk.watch(6)
+    worse = replace(late, severity=Severity.CRITICAL, changed=desk.now)
+    desk.put(worse)
+    desk.watch(6)
+    desk.put(acknowledged(worse, desk.now))
+    desk.look()
+    assert desk.told[-1].at == last  # a flood: all of that was within the minute after the last message
+    desk.put(over(acknowledged(worse, desk.now), desk.now))
+    desk.watch(1800, 5)
+    assert of(desk, "LATE") == []
+
+
+def test_of_what_was_told_and_taken_back_when_it_got_worse_the_end_is_told() -> None:
+    desk = Desk()
+    standing = alarm("one", severity=WARNING)
+    desk.put(standing)
+    desk.watch(10)
+    worse = replace(standing, severity=Severity.CRITICAL, changed=desk.now)
+    desk.put(worse)
+    unsent = desk.watch(10)
+    ended = Board((over(acknowledged(worse)),))
+    state, *_ = step(desk.plan, desk.state, Board((acknowledged(worse),)), desk.now, unsent)
+    state, *_ = step(desk.plan, state, ended, desk.now + timedelta(seconds=1), unsent)
+    state, messages, withdrawn = step(desk.plan, state, ended, desk.now + timedelta(minutes=3), unsent)
+    assert withdrawn == (unsent[0].key,)
+    assert [message.status for message in messages] == [Status.RESOLVED]
+
+
+def test_what_was_told_at_the_end_of_quiet_hours_has_its_minutes_from_then_on() -> None:
+    desk = Desk(Route("ops", "ops", hours=Hours.parse("08:00-20:00"), escalate=5, escalate_to="boss"))
+    desk.put(alarm("soft", "FPS_LOW", WARNING))
+    told, escalated = desk.watch(13 * 3600, 60)
+    assert (told.status, escalated.status) == (Status.FIRING, Status.ESCALATED)
+    assert timedelta(minutes=5) <= escalated.at - told.at <= timedelta(minutes=6)
