@@ -244,7 +244,7 @@ async def acknowledge(port: int, alarm: dict[str, Any], readers: Sequence[Reader
     if "error" in answer:
         raise SystemExit(f"not acknowledged: {answer}")
     for reader in readers:
-        await asyncio.wait_for(reader.heard.wait(), 10)
+        await asyncio.wait_for(reader.heard.wait(), 60)
     return max(reader.heard_at for reader in readers) - began
 
 

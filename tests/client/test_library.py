@@ -347,3 +347,20 @@ async def test_the_last_response_tells_its_status_and_its_request_id() -> None:
         last = api.last_response
     assert last
     assert (last.status, last.request_id[:3], "\x1b" in last.request_id) == (401, "r-1", False)
+
+
+async def test_a_request_looks_for_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing is looked for in the whole path each time: a third of a request's processor time went there."""
+    looked_for: list[str] = []
+
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, _path: object = None, _target: object = None) -> None:
+            looked_for.append(name)
+
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n" + b'{"data":[]}'
+    async with listening(answer) as (address, _), Api(base_url=address, token="token-of-tests", retry=0.0) as api:
+        await api.qos.get("event")
+        monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
+        await api.qos.get("event")
+    assert looked_for == []

@@ -19,6 +19,7 @@ from livedeck.cli.engine import Membership, join_others
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.exposure import Exposure
 from livedeck.cli.http_server import OwnName, serve_app
+from livedeck.cli.imports import keep_collections_short
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.receivers import heartbeat_address, make_plan, make_targets, spool_file
@@ -99,6 +100,7 @@ async def _collect(settings: Settings) -> int:
             echo(f"livedeck collect: {error.filename}: {error.strerror}; `listen` of [collect] says where", err=True)
             return FAULT
         async with asyncio.TaskGroup() as group:
+            group.create_task(keep_collections_short(SystemClock()), name="garbage")
             group.create_task(notifier.run(), name="notify")
             if others:
                 group.create_task(others.run(), name="engine")

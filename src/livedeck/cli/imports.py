@@ -1,10 +1,15 @@
-"""Imports of a long-running screen."""
+"""What the garbage collector of a long-running process need not look through."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from livedeck.monitor import Clock
+
+_LASTING, _ALL_EACH = 10.0, 3600.0
+"""Seconds."""
 
 
 @contextmanager
@@ -20,3 +25,17 @@ def lasting_imports() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+async def keep_collections_short(clock: Clock) -> None:
+    """What has lasted for ten seconds will last: a full collection looks through the rest alone. Until cancelled.
+
+    With a thousand events one that looks through everything holds the event loop for a third of a second, many times a
+    minute. What lasted and is garbage all the same is found once an hour.
+    """
+    while True:
+        gc.unfreeze()
+        for _ in range(round(_ALL_EACH / _LASTING)):
+            gc.collect()
+            gc.freeze()
+            await clock.sleep(_LASTING)

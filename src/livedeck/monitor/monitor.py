@@ -509,7 +509,8 @@ class Monitor:
         if not await self._world.analyse_outdated(lambda: self._clock.monotonic() >= until):
             self._interrupt.set()
         measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
-        await self._world.evaluate_all(on_platform, at, measure, is_urgent=self._debounce.is_urgent)
+        is_urgent = self._debounce.is_urgent or (bool(self._answers) and not self._rule_changes)
+        await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(
@@ -524,7 +525,7 @@ class Monitor:
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, bells = self._alarms.step(state)
-        wait = self._poller.seconds_to_retry(self._schedule())
+        wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None
         alarms = self._alarms.ordered(state.events)
         answers, self._answers = tuple(self._answers), []
         rule_changes, self._rule_changes = tuple(self._rule_changes), []

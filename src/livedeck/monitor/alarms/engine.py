@@ -221,6 +221,8 @@ class AlarmEngine:
         """The incidents that the alarms of events on air make together."""
         on_air = ids_on_air(state.events) - {DECK}
         shared = [alarm for alarm in alarms.values() if alarm.event_id in on_air and _may_be_shared(alarm)]
+        if not self._may_coincide(shared):
+            shared = []
         inputs = distinct_inputs([event for event in state.events if event.id in on_air]) if shared else {}
         incidents = {}
         for key, (kind, detector) in _INCIDENTS.items():
@@ -234,6 +236,11 @@ class AlarmEngine:
             elif fault:
                 incidents[key] = lifecycle.raise_alarm(key, fault, state.now, self._limits)
         return incidents
+
+    def _may_coincide(self, shared: Iterable[Alarm]) -> bool:
+        """Whether these can be an incident at all; to find out which events have one input takes its time."""
+        is_one_known = any(key in self.alarms and self.alarms[key].is_ongoing for key in _INCIDENTS)
+        return is_one_known or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
         """Without what is long over, and with no more that nobody acknowledges than a list can hold."""

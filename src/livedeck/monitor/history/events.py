@@ -50,7 +50,7 @@ class EventWatch:
             known = before.pop(state.id, None)
             record = known[1] if known and _is_alike(known[0], state) else EventRecord.of(state, at)
             self._known[state.id] = state, record
-            if known is None or not record.is_same(known[1]):
+            if known is None or (record is not known[1] and not record.is_same(known[1])):
                 yield record
         yield from (replace(record, at=at, is_gone=True) for _, record in before.values())
 

@@ -1,0 +1,69 @@
+"""What the garbage collector of a long-running process looks through."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from livedeck.cli.imports import keep_collections_short
+from livedeck.cli.wiring import SystemClock
+
+
+class Hands(SystemClock):
+    """A clock that goes on when the test says so."""
+
+    def __init__(self) -> None:
+        self.turns = asyncio.Semaphore(0)
+        self.waited = 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        """Until the test turns the hands."""
+        self.waited += seconds
+        await self.turns.acquire()
+
+    async def turn(self, count: int = 1) -> None:
+        """So many sleeps are over."""
+        for _ in range(count):
+            self.turns.release()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+
+class Node:
+    """Refers to itself: it goes when the collector has looked at it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture
+def thawed() -> Iterator[None]:
+    """Nothing that a test has frozen stays so."""
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("thawed")
+async def test_what_lasts_is_looked_through_once_an_hour_and_garbage_is_found() -> None:
+    clock = Hands()
+    lasting = Node()
+    task = asyncio.create_task(keep_collections_short(clock))
+    await asyncio.sleep(0)
+    assert not any(found is lasting for found in gc.get_objects())  # frozen
+    passing = Node()
+    assert any(found is passing for found in gc.get_objects())
+    seen = weakref.ref(passing), weakref.ref(lasting)
+    del passing
+    await clock.turn()
+    assert seen[0]() is None
+    del lasting
+    await clock.turn(10)
+    assert seen[1]() is not None
+    await clock.turn(400)
+    assert clock.waited > 3600
+    assert seen[1]() is None
+    task.cancel()
