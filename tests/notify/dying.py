@@ -1,7 +1,8 @@
-"""A notifier that is killed again and again: `python -m notify.dying FOLDER ADDRESS ROUNDS SEED`.
+"""A notifier that is killed again and again: `python -m notify.dying FOLDER WEBHOOK MAIL ROUNDS SEED`.
 
 Each round is a process of its own, forked from this one, which goes on from what the last one left: a new alarm begins
-with every turn, and lasts half an hour. The last round is left alone until everything is sent.
+with every turn, and lasts half an hour; every fifth is acknowledged meanwhile. The last round is left alone until
+everything is sent. WEBHOOK: an address of HTTP; MAIL: one of apprise.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from urllib.request import Request, urlopen
 
 import structlog
 
-from livedeck.monitor import ConnectionState, ConnectionStatus, Severity, Snapshot
-from livedeck.notify import Notifier, Plan, Route, Spool, Webhook
-from notify.stage import NOW, alarm
+from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Severity, Snapshot
+from livedeck.notify import AppriseTarget, Notifier, Plan, Route, Spool, Target, Webhook
+from notify.stage import NOW, acknowledged, alarm
 
 TURN = timedelta(seconds=30)
 LASTS = 60
@@ -32,7 +33,14 @@ LASTS = 60
 MAX_LIFE = 0.06
 """Seconds after which a round is killed at the latest."""
 
-ROUTES = (Route("ops", "ops", Severity.WARNING), Route("critical", "ops", Severity.CRITICAL))
+ANSWERED_EACH, ANSWERED = 5, range(2, 30)
+"""Which alarms are acknowledged, and in which turns after they began."""
+
+ROUTES = (
+    Route("ops", "ops", Severity.WARNING),
+    Route("critical", "ops", Severity.CRITICAL),
+    Route("mail", "mail", Severity.CRITICAL),
+)
 
 
 class TurnClock:
@@ -65,11 +73,11 @@ class Poster:
         return self
 
 
-async def live(folder: Path, address: str, turns: int | None, is_ready: Callable[[], object]) -> None:
+async def live(folder: Path, targets: Mapping[str, Target], turns: int | None, is_ready: Callable[[], object]) -> None:
     """Go on from the last turn: for ever, or (the last round) for so many turns and until all is sent."""
     clock, counter = TurnClock(), folder / "turn"
     clock.turn = last_turn(folder)
-    notifier = Notifier(Plan(ROUTES), {"ops": Webhook(Poster(), address)}, Spool(folder / "spool"), clock, Random(1))
+    notifier = Notifier(Plan(ROUTES), targets, Spool(folder / "spool"), clock, Random(1))
     await notifier.open()
     sending = asyncio.create_task(notifier.run())
     is_ready()
@@ -99,28 +107,38 @@ def snapshot(born: int, now: datetime) -> Snapshot:
         replace(known, severity=Severity.CRITICAL) if known.event_id[-1] in "369" and index else known
         for index, known in enumerate(reversed(alarms))
     ]
+    alarms = [
+        acknowledged(known) if turn_of(known) % ANSWERED_EACH == 0 and born - turn_of(known) in ANSWERED else known
+        for known in alarms
+    ]
     return Snapshot(1, now, ConnectionStatus(ConnectionState.OK, NOW, as_of=now), alarms=tuple(alarms))
 
 
-def forked(folder: Path, address: str, turns: int | None) -> tuple[int, int]:
+def turn_of(known: Alarm) -> int:
+    """In which it began."""
+    return int(known.event_id.removeprefix("event-"))
+
+
+def forked(folder: Path, targets: Mapping[str, Target], turns: int | None) -> tuple[int, int]:
     """A process that lives, and a pipe that says when it has begun."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            asyncio.run(live(folder, address, turns, lambda: os.write(write, b".")))
+            asyncio.run(live(folder, targets, turns, lambda: os.write(write, b".")))
         finally:
             os._exit(0)
     os.close(write)
     return pid, read
 
 
-def main(folder: Path, address: str, rounds: int, seed: int) -> None:
+def main(folder: Path, address: str, mail: str, rounds: int, seed: int) -> None:
     """All rounds; prints after which turn the last one began. One in five is killed before it has begun."""
+    targets: Mapping[str, Target] = {"ops": Webhook(Poster(), address), "mail": AppriseTarget(mail)}
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     chance = Random(seed)
     for _ in range(rounds):
-        pid, ready = forked(folder, address, None)
+        pid, ready = forked(folder, targets, None)
         if chance.random() < 0.8:
             os.read(ready, 1)
         time.sleep(chance.random() * MAX_LIFE)
@@ -129,9 +147,9 @@ def main(folder: Path, address: str, rounds: int, seed: int) -> None:
         os.close(ready)
     sys.stdout.write(f"{last_turn(folder)}\n")
     sys.stdout.flush()
-    pid, _ = forked(folder, address, 100)
+    pid, _ = forked(folder, targets, 100)
     os.waitpid(pid, 0)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(Path(sys.argv[1]), *sys.argv[2:4], rounds=int(sys.argv[4]), seed=int(sys.argv[5]))

@@ -352,8 +352,9 @@ def test_a_message_is_not_taken_back_as_long_as_one_of_its_alarms_ended_unanswer
         state, messages, withdrawn = step(desk.plan, state, board, now + timedelta(seconds=seconds), unsent)
         told += titles(messages)
         assert withdrawn == ()
-    _, messages, withdrawn = step(desk.plan, state, board, now + timedelta(seconds=400), unsent)
-    assert (messages, withdrawn) == ((), ())
+    last = now + timedelta(seconds=400)
+    state, messages, withdrawn = step(desk.plan, state, board, last, unsent)
+    assert (messages, withdrawn, withheld(state, unsent, last)) == ((), (), frozenset())
     assert [title.split(" after ")[0] for title in told] == ["RESOLVED NO_INGEST ONE"]
 
 
@@ -416,3 +417,60 @@ def test_what_was_told_at_the_end_of_quiet_hours_has_its_minutes_from_then_on() 
     told, escalated = desk.watch(13 * 3600, 60)
     assert (told.status, escalated.status) == (Status.FIRING, Status.ESCALATED)
     assert timedelta(minutes=5) <= escalated.at - told.at <= timedelta(minutes=6)
+
+
+def test_what_waits_for_the_rate_goes_out_in_the_morning_where_the_evening_has_ended_by_then() -> None:
+    desk = Desk(Route("ops", "ops", hours=Hours.parse("08:00-20:20")))
+    full(desk)
+    desk.put(alarm("late", "FPS_LOW", WARNING, since=desk.now))
+    desk.watch(13 * 3600, 60)
+    (late,) = (message for message in desk.told if "LATE" in message.text)
+    assert f"{late.at:%H:%M}" in {"08:00", "08:01"}
+
+
+def test_from_the_eleventh_alarm_on_there_is_one_message_a_minute() -> None:
+    desk = Desk()
+    desk.put(*(alarm(f"event-{number}") for number in range(9)))
+    desk.watch(10)
+    for number in (9, 10):
+        desk.put(alarm(f"event-{number}", since=desk.now))
+        desk.watch(10)
+    desk.watch(120)
+    first, tenth, eleventh = (message.at for message in desk.told)
+    assert tenth - first < timedelta(seconds=30)
+    assert eleventh - tenth == timedelta(minutes=1)
+
+
+def test_hours_are_those_of_the_machine_where_its_clock_was_set() -> None:
+    desk = Desk(Route("ops", "ops", hours=Hours.parse("08:00-20:00")))
+    soft = alarm("soft", "FPS_LOW", WARNING)
+    for offset, told in ((0.0, 0), (-3600.0, 1)):
+        state, *_ = step(desk.plan, desk.state, Board((soft,), offset=offset), NOW)
+        _, messages, _ = step(desk.plan, state, Board((soft,), offset=offset), NOW + timedelta(seconds=6))
+        assert len(messages) == told
+
+
+def test_an_alarm_that_grew_far_is_told_again_where_it_becomes_critical() -> None:
+    desk = Desk()
+    desk.put(alarm(severity=WARNING, stage=150))
+    desk.watch(10)
+    desk.put(alarm())
+    assert titles(desk.watch(10)) == ["CRIT NO_INGEST ONE"]
+
+
+def test_the_end_of_what_is_forgotten_is_as_severe_as_it_was() -> None:
+    desk = Desk()
+    desk.put(alarm("soft", "FPS_LOW", WARNING), alarm("loud"))
+    desk.watch(10)
+    desk.alarms.clear()
+    (message,) = desk.watch(200, 5)
+    severities = {entry["event_id"]: entry["severity"] for entry in json.loads(message.payload)["alarms"]}
+    assert severities == {"loud": "critical", "soft": "warning"}
+
+
+def test_what_else_is_wrong_with_the_event_is_said_and_what_was_wrong_is_not() -> None:
+    desk = Desk()
+    desk.put(alarm("one"), over(alarm("one", "AUDIO_LOW", WARNING)), alarm("two", "FPS_LOW", Severity.INFO))
+    desk.put(alarm("one", "VIDEO_LOW", Severity.INFO))
+    (message,) = desk.watch(10)
+    assert "Other alarms: VIDEO_LOW" in message.text.splitlines()

@@ -382,7 +382,7 @@ class _Turn:
         others = {
             other.kind
             for other in self.board.alarms
-            if other.event_id == alarm.event_id and other.active and other.kind != alarm.kind
+            if other.event_id == alarm.event_id and other.active and other.is_ongoing and other.kind != alarm.kind
         }
         promise = f"by {person(alarm.answered_by)}, and it ran out" if alarm.answered_by else ""
         return Entry(
