@@ -152,4 +152,4 @@ def main(folder: Path, address: str, mail: str, rounds: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:4], rounds=int(sys.argv[4]), seed=int(sys.argv[5]))
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))

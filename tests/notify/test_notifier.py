@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -24,6 +24,9 @@ from livedeck.notify import (
     Delivery,
     Message,
     Notifier,
+    NotOnDutyError,
+    Outcome,
+    OutdatedError,
     Plan,
     Route,
     Spool,
@@ -31,7 +34,7 @@ from livedeck.notify import (
     Target,
     only_notifier,
 )
-from notify.stage import acknowledged, alarm, over
+from notify.stage import Desk, acknowledged, alarm, over
 
 YES, NO = Delivery(is_taken=True, answer="200"), Delivery(is_taken=False, answer="503")
 REFUSED = Delivery(is_taken=False, answer="400", is_refused=True)
@@ -58,11 +61,16 @@ def snapshot(*alarms: Alarm) -> Snapshot:
     return Snapshot(1, now, ConnectionStatus(ConnectionState.OK, START, as_of=now), alarms=alarms)
 
 
-def play(path: Path, receiver: Target, work: Callable[[Notifier], Coroutine[Any, Any, None]]) -> None:
+def play(
+    path: Path,
+    receiver: Target,
+    work: Callable[[Notifier], Coroutine[Any, Any, None]],
+    make: Callable[[Path], Spool] = Spool,
+) -> None:
     """Have a notifier of that spool run while that work is done, on time of its own."""
 
     async def run() -> None:
-        notifier = Notifier(PLAN, {"ops": receiver}, Spool(path), Clock(), Random(1))
+        notifier = Notifier(PLAN, {"ops": receiver}, make(path), Clock(), Random(1))
         await notifier.open()
         sending = asyncio.create_task(notifier.run())
         await work(notifier)
@@ -189,7 +197,7 @@ def test_what_waits_is_called_back_by_an_answer_and_goes_out_under_its_key_when_
         receiver.answers = [YES]
         await asyncio.sleep(60)  # the platform says nothing yet
         await notifier.take(snapshot(acknowledged(standing)))
-        await asyncio.sleep(60)
+        await asyncio.sleep(50)
         assert len(receiver.asked) == count
         await notifier.take(snapshot(standing))
         await asyncio.sleep(1)
@@ -200,12 +208,16 @@ def test_what_waits_is_called_back_by_an_answer_and_goes_out_under_its_key_when_
     assert len({message.key for _, message in receiver.asked}) == 1
 
 
-def test_what_is_over_while_it_is_answered_and_waits_is_told_to_nobody_nor_is_its_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tried", [0, 2], ids=["before it was tried", "after it was tried"])
+def test_what_is_over_while_it_is_answered_and_waits_is_told_to_nobody_nor_is_its_end(
+    tmp_path: Path, tried: int
+) -> None:
     receiver = Receiver([NO])
     standing = alarm("one", since=START, changed=START)
 
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
+        await asyncio.sleep(tried)
         await notifier.take(snapshot(acknowledged(standing)))
         await asyncio.sleep(3)
         count, receiver.answers = len(receiver.asked), [YES]
@@ -256,3 +268,194 @@ def test_another_programs_file_is_left_alone(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(SpoolError, match="another program"):
         Spool(tmp_path / "spool")
+
+
+def test_what_is_under_way_is_not_taken_back_and_its_end_is_told(tmp_path: Path) -> None:
+    receiver = Receiver([YES])
+    standing = alarm("one", since=START, changed=START)
+
+    class Slow:
+        async def send(self, message: Message) -> Delivery:
+            """It takes it, after four minutes."""
+            await asyncio.sleep(240)
+            return await receiver.send(message)
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(1)
+        await notifier.take(snapshot(acknowledged(standing)))
+        for _ in range(200):
+            await notifier.take(snapshot(over(acknowledged(standing))))
+            await asyncio.sleep(5)
+
+    play(tmp_path / "spool", Slow(), work)
+    assert [message.title.split(" after ")[0] for _, message in receiver.asked] == [
+        "CRIT NO_INGEST ONE",
+        "RESOLVED NO_INGEST ONE",
+    ]
+
+
+def test_tries_are_counted_over_restarts(tmp_path: Path) -> None:
+    receiver = Receiver([NO])
+
+    async def begin(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(5)
+
+    async def go_on(notifier: Notifier) -> None:
+        receiver.answers = [YES]
+        await asyncio.sleep(5)
+        assert notifier.waiting == 0
+
+    play(tmp_path / "spool", receiver, begin)
+    play(tmp_path / "spool", receiver, go_on)
+    spool = Spool(tmp_path / "spool", reads=True)
+    assert [spooled.tries for spooled in spool.messages(SENT)] == [len(receiver.asked)]
+    assert len(receiver.asked) > 2
+    spool.close()
+
+
+def test_what_was_sent_is_not_sent_again_where_that_cannot_be_written(tmp_path: Path) -> None:
+    receiver = Receiver([YES])
+
+    class Unmarked(Spool):
+        def mark(self, key: str, state: str, tries: int, answer: str) -> None:
+            """The disk is full by then."""
+            del key, state, tries, answer
+            raise SpoolError("the disk is full")
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(300)
+
+    play(tmp_path / "spool", receiver, work, Unmarked)
+    assert len(receiver.asked) == 1
+
+
+class Shared(Spool):
+    """A storage that several processes share, as one of them sees it. `refuses`: what it says to the next step."""
+
+    refuses: SpoolError | None = None
+    is_elsewhere = is_away = False
+
+    @property
+    def is_on_duty(self) -> bool:
+        """Whether this one tells."""
+        return not self.is_elsewhere
+
+    def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
+        """Once it refuses."""
+        refusal, self.refuses = self.refuses, None
+        if refusal:
+            raise refusal
+        super().keep(outcome, now, offset)
+
+    def may_send(self, key: str) -> bool:
+        """Not where another one tells; where the file is away nobody knows."""
+        if self.is_away:
+            raise SpoolError("the disk is away")
+        return super().may_send(key) and not self.is_elsewhere
+
+
+def test_who_finds_that_another_one_has_told_meanwhile_tells_it_no_second_time(tmp_path: Path) -> None:
+    receiver, spool = Receiver([YES]), Shared(tmp_path / "spool")
+    standing = alarm("one", since=START, changed=START)
+
+    async def work(notifier: Notifier) -> None:
+        await notifier.take(snapshot(standing))
+        await asyncio.sleep(6)
+        desk, other = Desk(now=START), Spool(tmp_path / "spool")
+        desk.put(standing)
+        (told,) = desk.watch(6)
+        other.keep(Outcome(desk.state, (told,)), desk.now)
+        other.mark(told.key, SENT, 1, "200")
+        other.close()
+        spool.refuses = OutdatedError()
+        for _ in range(20):
+            assert await notifier.take(snapshot(standing)) == ()
+            await asyncio.sleep(5)
+
+    play(tmp_path / "spool", receiver, work, lambda _: spool)
+    assert receiver.asked == []
+
+
+def test_who_is_not_on_duty_any_more_sends_nothing_and_begins_anew_when_it_is(tmp_path: Path) -> None:
+    receiver, spool = Receiver([YES]), Shared(tmp_path / "spool")
+    standing = alarm("one", since=START, changed=START)
+
+    async def work(notifier: Notifier) -> None:
+        await notifier.take(snapshot(standing))
+        await asyncio.sleep(6)
+        spool.refuses = NotOnDutyError()
+        assert await notifier.take(snapshot(standing)) == ()
+        spool.is_elsewhere = True
+        await asyncio.sleep(60)
+        assert await notifier.take(snapshot(standing)) == ()
+        assert (receiver.asked, notifier.waiting, notifier.fault) == ([], 0, "")
+        spool.is_elsewhere = False
+        await notifier.take(snapshot(standing))
+        await asyncio.sleep(6)
+        await notifier.take(snapshot(standing))
+        await asyncio.sleep(1)
+
+    play(tmp_path / "spool", receiver, work, lambda _: spool)
+    assert [message.title for _, message in receiver.asked] == ["CRIT NO_INGEST ONE"]
+
+
+def test_what_another_one_has_sent_by_then_is_not_sent(tmp_path: Path) -> None:
+    receiver, spool = Receiver([YES]), Shared(tmp_path / "spool")
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        spool.is_elsewhere = True  # before its sender has turned to it
+        await asyncio.sleep(20)
+        assert (receiver.asked, notifier.waiting) == ([], 0)
+
+    play(tmp_path / "spool", receiver, work, lambda _: spool)
+
+
+def test_what_was_sent_from_memory_is_known_as_sent_when_it_is_kept(tmp_path: Path) -> None:
+    receiver, spool = Receiver([YES]), Shared(tmp_path / "spool")
+    standing = alarm("one", since=START, changed=START)
+
+    async def work(notifier: Notifier) -> None:
+        await notifier.take(snapshot(standing))
+        await asyncio.sleep(6)
+        spool.refuses = SpoolError("the disk is full")
+        spool.is_away = True
+        await notifier.take(snapshot(standing))
+        await asyncio.sleep(6)
+        assert len(receiver.asked) == 1
+        await notifier.take(snapshot(standing))
+
+    play(tmp_path / "spool", receiver, work, lambda _: spool)
+    reader = Spool(tmp_path / "spool", reads=True)
+    assert (len(reader.messages(SENT)), reader.messages(WAITING)) == (1, ())
+    reader.close()
+
+
+def test_the_waits_of_one_message_are_not_those_of_the_next(tmp_path: Path) -> None:
+    receiver = Receiver([NO] * 6 + [YES, NO, YES])
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(100)
+        await tell(notifier, "two")
+        await asyncio.sleep(100)
+
+    play(tmp_path / "spool", receiver, work)
+    moments = [at for at, _ in receiver.asked]
+    assert moments[6] - moments[5] > 20
+    assert moments[8] - moments[7] < 1.5
+
+
+def test_nobody_is_given_more_than_an_hour(tmp_path: Path) -> None:
+    receiver = Receiver([Delivery(is_taken=False, answer="503", retry_after=10 * 86_400.0), YES])
+
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(3700)
+
+    play(tmp_path / "spool", receiver, work)
+    (first, _), (second, _) = receiver.asked
+    assert second - first == pytest.approx(3600.0)
