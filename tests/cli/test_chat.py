@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from breadth import slow
 from cli.commands import LIVEDECK, TIMEOUT, called, environment, livedeck, served
 from livedeck.monitor import History
 from monitor.recordings import NOW, readings, snapshot, ticking
@@ -294,7 +295,7 @@ def test_a_kill_leaves_at_most_what_is_known_for_unfinished(tmp_path: Path) -> N
     assert left.endswith(".part")
 
 
-@pytest.mark.parametrize("form", ["json", "ndjson", "xlsx"])
+@pytest.mark.parametrize("form", ["json", "xlsx", *slow("ndjson")])
 def test_a_full_disk_is_said_and_leaves_nothing(form: str, tmp_path: Path, env: dict[str, str]) -> None:
     """A limit on the size of files stands for it: 8 kB."""
     (tmp_path / "home").mkdir()

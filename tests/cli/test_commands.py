@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from breadth import slow_rows
 from cli.commands import TIMEOUT, called, livedeck, served
 from livedeck import __version__
 
@@ -177,7 +178,8 @@ def test_the_log_goes_to_a_private_file_and_nowhere_else(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "found"), [("sta", "status"), ("eve", "events"), ("qos --f", "--follow"), ("config v", "validate")]
+    ("words", "found"),
+    [("eve", "events"), ("qos --f", "--follow"), *slow_rows(("sta", "status"), ("config v", "validate"))],
 )
 def test_the_shell_completes_commands_and_flags(tmp_path: Path, words: str, found: str) -> None:
     env = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": f"livedeck {words}"}

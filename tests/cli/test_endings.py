@@ -14,6 +14,7 @@ from time import sleep
 
 import pytest
 
+from breadth import slow_rows
 from cli.commands import LIVEDECK, TIMEOUT, environment
 from cli.terminals import Terminal, terminal
 
@@ -188,11 +189,13 @@ def test_ctrl_c_before_anything_is_drawn_says_nothing(tmp_path: Path) -> None:
         ("docs 2>&-", 0, ""),
         ("docs <&- >/dev/null 2>&-", 0, ""),
         ("status <&-", 4, "127.0.0.1:9"),
-        ("status >/dev/full", 4, "127.0.0.1:9"),
-        ("status --json >/dev/full", 1, "standard output: No space left on device"),
-        ("wallboard <&-", 4, "standard input is closed"),
         ("<&-", 4, "standard input is closed"),
         ("demo --read-only <&- >/dev/full", 1, "standard output: No space left on device"),
+        *slow_rows(
+            ("status >/dev/full", 4, "127.0.0.1:9"),
+            ("status --json >/dev/full", 1, "standard output: No space left on device"),
+            ("wallboard <&-", 4, "standard input is closed"),
+        ),
     ],
 )
 def test_standard_streams_that_are_closed_or_full_are_told_in_a_line(

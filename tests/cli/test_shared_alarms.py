@@ -13,6 +13,7 @@ from time import monotonic
 
 import pytest
 
+from breadth import slow
 from cli.commands import LIVEDECK, TIMEOUT, environment, served
 from cli.terminals import Terminal, terminal
 
@@ -151,7 +152,7 @@ def note(text: str) -> Callable[[Terminal], None]:
     return act
 
 
-@pytest.mark.parametrize("restarts", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("restarts", [2, *slow(20)])
 def test_what_is_answered_at_one_deck_is_so_at_every_program_and_is_never_lost(
     room: Room, tmp_path: Path, restarts: int
 ) -> None:

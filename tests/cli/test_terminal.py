@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from breadth import slow
 from cli.commands import LIVEDECK, TIMEOUT, served
 from cli.crashing import SECRET
 from cli.terminals import RESTORED, terminal
@@ -24,7 +25,7 @@ LEAVING = 5
 """Seconds in which the process is gone, whatever ended it."""
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+@pytest.mark.parametrize("size", [(120, 40), *slow((80, 24), (200, 60))], ids=["120x40", "80x24", "200x60"])
 def test_the_demo_shows_both_screens_and_moves(tmp_path: Path, size: tuple[int, int]) -> None:
     with terminal(tmp_path, "demo", size=size) as deck:
         deck.until("POOR")  # the samples came: the worst event is first, and one with a picture

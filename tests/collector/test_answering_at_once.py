@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from breadth import slow_rows
 from collector.attached import app
 from collector.hasty import Hasty
 from livedeck.cli.http_server import serve_app
@@ -151,9 +152,7 @@ async def answer_in_process(port: int, name: str, count: int) -> list[dict[str, 
 Answering = Callable[[int, str, int], Any]
 
 
-@pytest.mark.parametrize(
-    ("answering", "count"), [(answer_in_thread, 25), pytest.param(answer_in_process, 200, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("answering", "count"), [(answer_in_thread, 25), *slow_rows((answer_in_process, 200))])
 async def test_no_alarm_is_silenced_by_a_command_for_another_occurrence(answering: Answering, count: int) -> None:
     desk = Desk()
     async with served(desk) as port:

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from breadth import slow_rows
 from collector.cutting import cable
 from collector.stand_in import Asked, plain, stand_in
 from collector.third_party import FastClock
@@ -62,7 +63,7 @@ class Watched:
             await writer.drain()
 
 
-@pytest.mark.parametrize(("cuts", "restarts"), [(40, 3), pytest.param(1000, 40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("cuts", "restarts"), [(40, 3), *slow_rows((1000, 40))])
 async def test_no_change_is_missed_and_the_end_is_what_the_collector_knows(cuts: int, restarts: int) -> None:
     clock, random = FastClock(100.0), Random(cuts)
     watched = Watched(clock, seed=7)

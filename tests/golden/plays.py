@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from breadth import slow
 from golden.player import Wire
 from livedeck.simulator import scenario_names
 
 FIRST_SEED, OTHER_SEEDS = 1, (2, 3)
-SEEDS = (FIRST_SEED, *(pytest.param(seed, marks=pytest.mark.slow) for seed in OTHER_SEEDS))
+SEEDS = (FIRST_SEED, *slow(*OTHER_SEEDS))
 
 OVER_HTTP = frozenset({"api-dead", "broken-json", "encoder-drop-inside-window", "platform-outage", "slow-api"})
 """Played over HTTP for every change: the wire itself fails there, and one where it does not."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from breadth import slow_rows
 from golden.log import Log
 from golden.player import play
 from livedeck.monitor import Alarm, AlarmState
@@ -42,10 +43,7 @@ def left(log: Log) -> tuple[Alarm, ...]:
     return next(snapshot.alarms for at, snapshot in log.snapshots if at >= OVER + LATER)
 
 
-@pytest.mark.parametrize(
-    ("workspace", "seed"),
-    [("stage", 1), *(pytest.param("forty", seed, marks=pytest.mark.slow) for seed in range(1, 6))],
-)
+@pytest.mark.parametrize(("workspace", "seed"), [("stage", 1), *slow_rows(*(("forty", seed) for seed in range(1, 6)))])
 def test_encoders_that_fail_at_once_and_come_back_are_one_bell_and_one_alarm_to_answer(
     tmp_path: Path, workspace: str, seed: int
 ) -> None:
@@ -64,9 +62,7 @@ def test_encoders_that_fail_at_once_and_come_back_are_one_bell_and_one_alarm_to_
     assert (words[0], words[-1], {*words[1:-1]}) == ("raised", "returned", {"joined", "left"})
 
 
-@pytest.mark.parametrize(
-    ("minutes", "seed"), [(1, 1), *(pytest.param(10, seed, marks=pytest.mark.slow) for seed in (1, 2, 3))]
-)
+@pytest.mark.parametrize(("minutes", "seed"), [(1, 1), *slow_rows(*((10, seed) for seed in (1, 2, 3)))])
 def test_the_demonstration_is_no_flood(tmp_path: Path, minutes: int, seed: int) -> None:
     scenario = tmp_path / "demo.toml"
     scenario.write_text(DEMO.format(lasts=f"+00:{minutes:02}:00"))

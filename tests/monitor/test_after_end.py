@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from breadth import slow_rows
 from livedeck.monitor import Cadence, CollectedStream, History, Snapshot
 from livedeck.monitor.history.reads import Recorded
 from monitor.conftest import Raise
@@ -133,10 +134,7 @@ async def test_a_stream_that_ended_long_ago_is_left_alone(age: float, asks: int,
     assert len(one.stage.times("one")) == asks
 
 
-@pytest.mark.parametrize(
-    ("status", "asks"),
-    [(404, 1), (500, 8), (429, 4), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((400, 1), (403, 4)))],
-)
+@pytest.mark.parametrize(("status", "asks"), [(404, 1), (500, 8), (429, 4), *slow_rows((400, 1), (403, 4))])
 async def test_a_refusal_is_heeded_and_a_failure_is_tried_again_within_bounds(
     status: int, asks: int, deck: Raise
 ) -> None:

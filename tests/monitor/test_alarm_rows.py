@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from breadth import slow
 from livedeck.monitor import (
     Alarm,
     AlarmChange,
@@ -126,7 +127,7 @@ async def play(path: Path, seed: int, behind: Sequence[int]) -> tuple[Told, list
     return tally(log), decks
 
 
-SEEDS = pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 21))])
+SEEDS = pytest.mark.parametrize("seed", [1, *slow(*range(2, 21))])
 
 
 @SEEDS

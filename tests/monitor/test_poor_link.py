@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from breadth import slow, slow_rows
 from livedeck.monitor import AlarmTransition, ConnectionProblem, ConnectionState, Grade, Severity, Snapshot
 from monitor.stage import NOW, event
 from monitor.wire import Platform, WallClock, run, watch
 
-MORE = [pytest.param(seed, f"event-{seed % 6}", marks=pytest.mark.slow) for seed in range(2, 12)]
+MORE = slow_rows(*((seed, f"event-{seed % 6}") for seed in range(2, 12)))
 
 
 def seconds(snapshot: Snapshot) -> float:
@@ -29,8 +30,8 @@ def six_events(seed: int = 1) -> Platform:
     return Platform(*(event(f"event-{number}") for number in range(6)), seed=seed)
 
 
-@pytest.mark.parametrize("share", [pytest.param(0.1, marks=pytest.mark.slow), 0.3])
-@pytest.mark.parametrize(("seed", "focus"), [(1, None), (1, "event-0"), *MORE])
+@pytest.mark.parametrize("share", [0.3, *slow(0.1)])
+@pytest.mark.parametrize(("seed", "focus"), [(1, "event-0"), *slow_rows((1, None)), *MORE])
 def test_answers_that_are_lost_make_a_poor_link_and_no_alarm_of_an_event(
     share: float, seed: int, focus: str | None
 ) -> None:
@@ -52,7 +53,7 @@ def test_answers_that_are_lost_make_a_poor_link_and_no_alarm_of_an_event(
     assert snapshots[-1].link.state is ConnectionState.OK
 
 
-@pytest.mark.parametrize("focus", [None, "event-0"])
+@pytest.mark.parametrize("focus", [None, *slow("event-0")])
 def test_three_seconds_of_latency_are_no_fault_of_any_of_twenty_events(focus: str | None) -> None:
     """Eight calls at once bring three answers a second: each event is asked less often, and that is known."""
     platform = Platform(*(event(f"event-{number}") for number in range(20)))

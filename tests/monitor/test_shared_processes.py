@@ -13,6 +13,8 @@ from threading import Thread
 
 import pytest
 
+from breadth import slow
+
 ROOT = Path(__file__).parents[2]
 DEADLINE = 30
 """Seconds after which silence is a failure; nothing is measured."""
@@ -54,7 +56,7 @@ class Process:
         self._process.communicate()
 
 
-@pytest.mark.parametrize("restarts", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("restarts", [2, *slow(20)])
 def test_no_answer_is_lost_whoever_is_killed_and_all_hear_of_each(tmp_path: Path, restarts: int) -> None:
     path, random, safe = tmp_path / "history.sqlite", Random(restarts), list[str]()
     roles = {"anna": "deck", "bert": "deck", "wall": "reader", "follow": "reader"}

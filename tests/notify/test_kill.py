@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from breadth import slow
 from livedeck.notify import DEAD, SENT, WAITING, Spool
 from notify.dying import ANSWERED, ANSWERED_EACH, TURN
 from notify.sinks import http_sink, smtp_sink
@@ -20,7 +21,7 @@ from notify.stage import NOW
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("rounds", [10, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [10, *slow(200)])
 def test_after_every_kill_everything_is_told_under_one_key(tmp_path: Path, rounds: int) -> None:
     with http_sink() as sink, smtp_sink() as box:
         mail = f"mailto://127.0.0.1:{box.port}/?from=deck@example.org&to=ops@example.org&mode=insecure"

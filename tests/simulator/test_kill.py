@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from breadth import slow
 from cli.commands import served
 from simulator.http_client import Row
 
@@ -69,7 +70,7 @@ async def recording(api: httpx.AsyncClient) -> str:
     return str((await api.get(f"/v2/live/events/{event}/videos")).json()["data"][0]["id"])
 
 
-@pytest.mark.parametrize("rounds", [7, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [7, *slow(50)])
 async def test_every_acknowledged_write_outlives_a_kill(tmp_path: Path, rounds: int) -> None:
     rooms: set[str] = set()
     files: dict[str, int] = {}

@@ -14,6 +14,7 @@ from io import BytesIO
 
 import pytest
 
+from breadth import slow
 from livedeck.simulator import Simulator, SimulatorClock, Timeouts, serve
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -174,7 +175,7 @@ PIECES = [
 ]
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [1, *slow(20)])
 async def test_whatever_is_put_together_of_such_pieces_is_answered_whole_or_not_at_all(
     wire: Wire, rounds: int, caplog: pytest.LogCaptureFixture
 ) -> None:

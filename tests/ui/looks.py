@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from breadth import slow
 from ui.deck_stage import Stage
 
-LOOKS = (((80, 24), "dark"), ((120, 40), "light"), ((200, 60), "mono"))
+Look = tuple[tuple[int, int], str]
+
+FIRST: Look = ((80, 24), "dark")
+"""Where a dialog has the least room."""
+
+OTHERS: tuple[Look, ...] = (((120, 40), "light"), ((200, 60), "mono"))
 
 
-async def looks(stage: Stage, picture: SnapshotAssertion, name: str) -> None:
-    """What stands on the screen now is what was kept under that name."""
-    for size, theme in LOOKS:
-        await stage.pilot.resize_terminal(*size)
-        stage.deck.theme = theme
-        assert await stage.steady() == picture(name=f"{name}-{size[0]}x{size[1]}-{theme}")
+def _name(look: Look) -> str:
+    (columns, rows), theme = look
+    return f"{columns}x{rows}-{theme}"
+
+
+in_each_look = pytest.mark.parametrize("look", [FIRST, *slow(*OTHERS)], ids=_name)
+
+
+async def looks(stage: Stage, picture: SnapshotAssertion, look: Look, name: str) -> None:
+    """What stands on the screen now, in that size and theme, is what was kept under that name."""
+    size, stage.deck.theme = look
+    await stage.pilot.resize_terminal(*size)
+    assert await stage.steady() == picture(name=name)

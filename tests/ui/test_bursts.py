@@ -13,6 +13,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Size
 from textual.widget import Widget
 
+from breadth import slow
 from livedeck.ui.general.welcome import Choice
 from livedeck.ui.kit.dialogs import modal
 from livedeck.ui.kit.dialogs.confirm import Confirm
@@ -81,7 +82,7 @@ async def test_a_screen_that_is_answered_twice_at_once_goes_once(pauses: bool) -
             assert stage.deck.is_running, burst
 
 
-@pytest.mark.parametrize("bursts", [25, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bursts", [25, *slow(400)])
 async def test_no_burst_of_keys_ends_the_deck(bursts: int) -> None:
     random = Random(20)
     async with deck_stage() as stage:
@@ -114,7 +115,7 @@ def mixed(app: App[Any], random: Random) -> int:
     return 0
 
 
-@pytest.mark.parametrize("keys", [500, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("keys", [500, *slow(100_000)])
 async def test_keys_pastes_mouse_and_sizes_in_bursts_leave_the_deck_alive(keys: int) -> None:
     """On a clock on which nobody has the time to read a question: nothing is sent."""
     random = Random(22)
@@ -309,9 +310,10 @@ async def test_a_screen_that_has_answered_takes_no_second_answer() -> None:
         assert (answers, len(app.screen_stack)) == ([1], 1)
 
 
-async def test_no_burst_of_keys_ends_the_first_start() -> None:
+@pytest.mark.parametrize("bursts", [10, *slow(100)])
+async def test_no_burst_of_keys_ends_the_first_start(bursts: int) -> None:
     random = Random(21)
-    for _ in range(30):
+    for _ in range(bursts):
         async with asking("refused", "refused", "refused") as (welcome, pilot, _tried, kept):
             await pilot.press("right")
             post(welcome, *(random.choice(("enter", "escape", "tab", "ctrl+s", "a")) for _ in range(8)))

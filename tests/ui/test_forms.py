@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from textual.widget import Widget
 
+from breadth import slow
 from livedeck.operations.schema import Suggestion, suggested
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
@@ -144,7 +145,7 @@ async def _edit_event(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("opener", [_new_event, _edit_event])
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 60)], ids=str)
+@pytest.mark.parametrize("size", [(60, 20), *slow((80, 24), (120, 40), (200, 60))], ids=str)
 async def test_the_buttons_and_the_verdict_stay_in_sight(opener: Opener, size: tuple[int, int]) -> None:
     async with deck_stage(size) as stage:
         await opener(stage)

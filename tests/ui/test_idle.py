@@ -13,12 +13,16 @@ from rich.cells import cell_len
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
+from breadth import slow
 from livedeck.cli.screenshots import EVENING, FixedClock, still_deck
 from livedeck.monitor import AlarmState
 from livedeck.ui.app import Deck
 from ui.stage import REGISTRY, known
 
 MODES = sorted(REGISTRY.screens)
+ALIKE = {"annotations", "cues", "materials", "posters"}
+"""The parts of a video that are drawn as its subtitles are."""
+
 SIZE = (120, 40)
 
 MOST = 3000
@@ -100,7 +104,7 @@ def pieces() -> list[str]:
     return [text for text in (re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text) for text in texts) if text]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [*sorted({*MODES} - ALIKE), *slow(*sorted(ALIKE))])
 async def test_an_idle_deck_sends_what_time_changes_and_nothing_else(mode: str) -> None:
     """The same picture: no byte. A second: the cells that count, 3 kB of them at most. A half: signs that blink."""
     async with idle(mode) as (deck, pilot, clock):

@@ -1,6 +1,6 @@
 """Golden pictures of both screens: sizes, and the states in which a screen must not look fine.
 
-Renewed with `--snapshot-update`; look at each picture that changed before you keep it.
+Renewed as performance.md, "Test run", says; look at each picture that changed before you keep it.
 """
 
 from __future__ import annotations

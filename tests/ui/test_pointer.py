@@ -19,6 +19,7 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 import livedeck.ui
+from breadth import slow
 from livedeck.presentation.events import EVENTS
 from livedeck.text.segments import Link, ShadedLine, plain
 from livedeck.ui.app import Deck
@@ -106,7 +107,7 @@ async def test_a_click_on_any_link_is_its_command(size: tuple[int, int], monkeyp
     assert await click_all(size, monkeypatch, REGISTRY.screens, every_argument=True) > 60
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [SIZES[0], *slow(*SIZES[1:])])
 async def test_every_word_of_tabs_and_footer_is_a_link(size: tuple[int, int]) -> None:
     async with running(size) as (deck, pilot):
         for mode in REGISTRY.screens:

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Room
 from livedeck.monitor import ROOM_LIST, CachedList
-from ui.looks import looks
+from ui.looks import Look, in_each_look, looks
 from ui.meeting import agree, broadcast, meeting, new_profile, rename, words
 from ui.stage import known, running, show, steady, text_of
 
@@ -45,7 +45,8 @@ async def test_zero_rooms_and_unknown_rooms_do_not_look_alike() -> None:
         assert "this workspace has no rooms" in said[2]
 
 
-async def test_the_dialogs_of_the_rooms(picture: SnapshotAssertion) -> None:
+@in_each_look
+async def test_the_dialogs_of_the_rooms(picture: SnapshotAssertion, look: Look) -> None:
     async with meeting(size=SMALL) as stage:
         await stage.act("room.new")
         await stage.enter("Board")
@@ -57,18 +58,18 @@ async def test_the_dialogs_of_the_rooms(picture: SnapshotAssertion) -> None:
         stage.refusals.append((400, {"code": 400400, "message": "invalid", "invalid_params": reasons}))
         await stage.press("ctrl+s")
         await stage.until(lambda: "is taken" in words(stage))
-        await looks(stage, picture, "new")
+        await looks(stage, picture, look, "new")
         await stage.press("escape", "tab", "enter")
         await stage.act("room.delete")
-        await looks(stage, picture, "delete")
+        await looks(stage, picture, look, "delete")
         await stage.press("escape")
         await stage.act("relay.edit")
-        await looks(stage, picture, "edit")
+        await looks(stage, picture, look, "edit")
         await stage.press("escape")
         await broadcast(stage, running=True)
         await rename(stage, "Renamed")
         assert "is broadcasting" in words(stage)
-        await looks(stage, picture, "locked")
+        await looks(stage, picture, look, "locked")
         await agree(stage)
         await stage.act("relay.apply")
-        await looks(stage, picture, "apply")
+        await looks(stage, picture, look, "apply")

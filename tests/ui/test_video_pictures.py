@@ -1,6 +1,6 @@
 """Golden pictures of the Videos screens: sizes, themes, and the states in which a list must not look fine.
 
-Renewed with `--snapshot-update`; look at each picture that changed before you keep it.
+Renewed as performance.md, "Test run", says; look at each picture that changed before you keep it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from livedeck.ui.kit.dialogs.progress import ProgressDialog
 from livedeck.ui.videos.thumbnail import Thumbnail
 from ui.cinema import asked, cached, fill, opened, sent
 from ui.deck_stage import Stage, deck_stage
-from ui.looks import looks
+from ui.looks import Look, in_each_look, looks
 from ui.stage import linked, show
 from ui.test_pictures import GREEN
 from ui.test_videos import TIMED
@@ -121,7 +121,8 @@ async def test_what_nobody_sees_or_cannot_be_believed(picture: SnapshotAssertion
         assert stage.picture() == picture(name="stale")
 
 
-async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, tmp_path: Path) -> None:
+@in_each_look
+async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, look: Look, tmp_path: Path) -> None:
     odd = tmp_path / "odd.vtt"
     odd.write_text(TIMED)
     async with deck_stage((80, 24)) as stage:
@@ -130,17 +131,17 @@ async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, tmp_path: P
         await stage.act("video.find")
         await stage.enter("no-such-video")
         await sent(stage)
-        await looks(stage, picture, "find")
+        await looks(stage, picture, look, "find")
         await stage.press("escape", "tab", "enter")
         await pictured(stage)
         await stage.act("poster.make")
         await stage.enter("9:99")
-        await looks(stage, picture, "make")
+        await looks(stage, picture, look, "make")
         await stage.press("escape", "tab", "enter")
         await pictured(stage)
         await stage.act("poster.delete")
         await stage.until(lambda: stage.shows(Confirm))
-        await looks(stage, picture, "delete")
+        await looks(stage, picture, look, "delete")
         await stage.press("escape")
         await stage.act("part.next")
         await asked(stage)
@@ -148,42 +149,43 @@ async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, tmp_path: P
         await stage.settle()
         await stage.press("tab")
         await stage.enter("xx")
-        await looks(stage, picture, "upload")
+        await looks(stage, picture, look, "upload")
         await stage.press("escape", "tab", "enter")
         stage.deck.dispatch("subtitle.upload", str(odd))
         await stage.settle()
         await stage.press("tab")
         await stage.enter("en")
         await sent(stage)
-        await looks(stage, picture, "odd")
+        await looks(stage, picture, look, "odd")
 
 
-async def test_the_dialogs_of_what_is_refused_or_takes_long(picture: SnapshotAssertion) -> None:
+@in_each_look
+async def test_the_dialogs_of_what_is_refused_or_takes_long(picture: SnapshotAssertion, look: Look) -> None:
     async with deck_stage((80, 24)) as stage:
         video = await opened(stage, "subtitles")
         await stage.fault(kind="status", status=400, path="*/subtitles/auto")
         await stage.act("subtitle.recognise")
         await stage.enter("uk aa")
         await sent(stage)
-        await looks(stage, picture, "language")
+        await looks(stage, picture, look, "language")
         await stage.press("escape", "tab", "enter")
         await stage.clear_faults()
         await stage.act("order.later")
         await stage.api.subtitles.copy(video, (await stage.api.subtitles.list(video)).items[0].id)
         await stage.act("order.send")
         await stage.until(lambda: stage.shows(Confirm))
-        await looks(stage, picture, "order")
+        await looks(stage, picture, look, "order")
         await stage.press("escape", "escape")
         await stage.act("part.next")
         await asked(stage)
         await fill(stage, "annotation.new", "", "Bar 118", "90", "60")
-        await looks(stage, picture, "annotation")
+        await looks(stage, picture, look, "annotation")
         await stage.press("escape", "tab", "enter")
         await stage.act("annotation.delete")
         stage.clock.impatient = True
         await stage.fault(kind="hang", method="DELETE")
         await stage.press("tab", "enter")
         await stage.until(lambda: stage.shows(ProgressDialog))
-        await looks(stage, picture, "working")
+        await looks(stage, picture, look, "working")
         await stage.press("tab", "enter")
         await stage.idle()

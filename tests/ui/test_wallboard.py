@@ -1,6 +1,6 @@
 """Golden walls: as text for every size and number of events; as pictures for the themes and for each state.
 
-Renewed with `--snapshot-update`; look at each one that changed before you keep it.
+Renewed as performance.md, "Test run", says; look at each one that changed before you keep it.
 """
 
 from __future__ import annotations
