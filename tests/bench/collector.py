@@ -6,8 +6,9 @@
 Platform, collector and decks are processes of their own on this machine, and share its cores: compare the rows of one
 run. A platform of literal JSON counts the requests that come to it; a deck is a raw socket that reads the stream of
 changes and keeps nothing. The delay is that from the time of a sample, when the platform first has it, to the reader:
-half the pause between two asks of an event is the least that it can be. Several collectors need redis-server; what
-they take is added up.
+half the pause between two asks of an event is the least that it can be. Several collectors need redis-server. Processor
+time is told of each collector and, last, of the platform; where not all events are known after `--settle` seconds, what
+each of them took until then is told in place of the row.
 """
 
 from __future__ import annotations
@@ -35,9 +36,6 @@ from bench.loop_held import World
 TICKS = os.sysconf("SC_CLK_TCK")
 A_TOKEN = 6
 """Decks that share a token: fewer than may."""
-
-START = 120.0
-"""Seconds until every event is judged."""
 
 
 class Platform(World):
@@ -217,9 +215,9 @@ def write_settings(home: Path, platform: int, listen: int, budget: float, redis:
     (home / "config.toml").chmod(0o600)
 
 
-async def settled(port: int, events: int) -> dict[str, Any]:
-    """What the collector lists once it has samples of every event."""
-    until = monotonic() + START
+async def settled(port: int, events: int, seconds: float = 10.0) -> dict[str, Any]:
+    """What the collector lists once it has samples of every event. Raises TimeoutError, and how many it has."""
+    until, samples = monotonic() + seconds, []
     while monotonic() < until:
         try:
             listing = json.loads(await get(port, "/v1/snapshot?samples=1", TOKENS[0]))
@@ -228,8 +226,8 @@ async def settled(port: int, events: int) -> dict[str, Any]:
         samples = [columns for columns in listing.get("samples", {}).values() if columns["t0"]]
         if len(samples) >= events and listing["values"]["alarms"]:
             return dict(listing)
-        await asyncio.sleep(1)
-    raise SystemExit(f"the collector does not know {events} events after {START:.0f} s")
+        await asyncio.sleep(1 + events / 300)  # a listing of thousands takes its time, too
+    raise TimeoutError(f"{len(samples)} of {events} events known after {seconds:.0f} s")
 
 
 async def acknowledge(port: int, alarm: dict[str, Any], readers: Sequence[Reader]) -> float:
@@ -248,7 +246,9 @@ async def acknowledge(port: int, alarm: dict[str, Any], readers: Sequence[Reader
     return max(reader.heard_at for reader in readers) - began
 
 
-async def measure(events: int, collectors: int, decks: int, seconds: float, budget: float) -> None:
+async def measure(
+    events: int, collectors: int, decks: int, *, seconds: float, budget: float, settle: float = 240.0
+) -> None:
     """A line of the table, by a platform and a collector of its own."""
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))
@@ -264,16 +264,27 @@ async def measure(events: int, collectors: int, decks: int, seconds: float, budg
             write_settings(place, platform_port, with_listen + number, budget, redis)
             run = program("-m", "livedeck", "collect", home=place, out=(place / "log").open("wb"))
             running.append(await stack.enter_async_context(run))
-        await settled(with_listen, events)
+        pids = [*(process.pid for process in running), platform.pid]
+        began = monotonic()
+        try:
+            await settled(with_listen, events, settle)
+        except TimeoutError as error:
+            took = [processor(pid) / (monotonic() - began) for pid in pids]
+            echo(f"{events:>6} {collectors:>10} {decks:>5} not settled: {error}; {_cores(took)} of a core")
+            return
+        took_seconds = monotonic() - began
         size = len(await get(with_listen, "/v1/snapshot", TOKENS[0]))
-        pids = [process.pid for process in running]
         row = await watch(pids, platform_port, with_listen, decks, seconds)
-        echo(f"{events:>6} {collectors:>10} {row} {size / 1024:>9.0f}")
+        echo(f"{events:>6} {collectors:>10} {row} {size / 1024:>9.0f} {took_seconds:>8.0f}")
+
+
+def _cores(shares: Sequence[float]) -> str:
+    return " ".join(f"{100 * share:.0f}" for share in shares[:-1]) + f" + {100 * shares[-1]:.0f} %"
 
 
 async def watch(pids: Sequence[int], platform: int, port: int, decks: int, seconds: float) -> str:
-    """What so many decks cost in those seconds."""
-    listing = await settled(port, 0)
+    """What so many decks cost in those seconds. The last of `pids` is the platform."""
+    listing = await settled(port, 0, 60.0)
     readers = [Reader(times_delays=number == 0) for number in range(max(decks, 1))]
     used = readers if decks else readers[:1]
     async with asyncio.TaskGroup() as group:
@@ -281,12 +292,13 @@ async def watch(pids: Sequence[int], platform: int, port: int, decks: int, secon
             group.create_task(reader.read(port, TOKENS[number // A_TOKEN], listing["id"]))
             for number, reader in enumerate(used[:decks])
         ]
-        asked, spent, began = int(await get(platform, "/counted")), sum(map(processor, pids)), monotonic()
+        asked, before, began = int(await get(platform, "/counted")), [*map(processor, pids)], monotonic()
         for reader in used:
             reader.received = 0
         await asyncio.sleep(seconds)
         passed = monotonic() - began
-        asked, spent = int(await get(platform, "/counted")) - asked, sum(map(processor, pids)) - spent
+        asked = int(await get(platform, "/counted")) - asked
+        shares = [(processor(pid) - was) / passed for pid, was in zip(pids, before, strict=True)]
         received = max(reader.received for reader in used)
         alarms = [alarm for alarm in listing["values"]["alarms"].values() if alarm.get("needs_ack", True)]
         told = await acknowledge(port, alarms[0], readers[:decks]) if alarms and decks else 0.0
@@ -295,9 +307,9 @@ async def watch(pids: Sequence[int], platform: int, port: int, decks: int, secon
     delays = readers[0].delays
     p50, p99 = (quantiles(delays, n=100)[at] for at in (49, 98)) if len(delays) > 1 else (0.0, 0.0)
     missed = sum(reader.missed for reader in readers)
-    held = sum(map(memory, pids))
+    held = sum(map(memory, pids[:-1]))
     return (
-        f"{decks:>5} {asked / passed:>10.1f} {100 * spent / passed:>6.1f} % {held:>6.0f} {p50:>7.2f} {p99:>7.2f}"
+        f"{decks:>5} {asked / passed:>10.1f} {_cores(shares):>20} {held:>6.0f} {p50:>7.2f} {p99:>7.2f}"
         f" {told:>7.2f} {received / passed / 1024:>8.1f} {missed:>6}"
     )
 
@@ -310,16 +322,22 @@ def main() -> None:
     parser.add_argument("--decks", default="0,1,5,20")
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--budget", type=float, default=50.0, help="requests a second; 50 is that of the settings")
+    parser.add_argument("--settle", type=float, default=240.0, help="seconds until all events are to be known")
     parser.add_argument("--platform", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.platform:
         asyncio.run(serve_platform(options.platform))
         return
-    echo("events collectors decks requests/s   core     MB   p50 s   p99 s   ack s   kB/s/d missed listing kB")
+    head = "events collectors decks requests/s  % of a core, platform   MB   p50 s   p99 s   ack s   kB/s/d missed"
+    echo(f"{head} listing kB settled")
     for events in map(int, options.events.split(",")):
         for collectors in map(int, options.collectors.split(",")):
             for decks in map(int, options.decks.split(",")):
-                asyncio.run(measure(events, collectors, decks, options.seconds, options.budget))
+                asyncio.run(
+                    measure(
+                        events, collectors, decks, seconds=options.seconds, budget=options.budget, settle=options.settle
+                    )
+                )
 
 
 if __name__ == "__main__":

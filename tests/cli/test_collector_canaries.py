@@ -1,7 +1,7 @@
 """A collector tells no secret: in no answer, change, metric, message or file, whoever asks.
 
-Its platform has a canary in every place for a secret; the address and the secret of its webhook and the token it asks
-the platform with are canaries too.
+Its platform has a canary in every place for a secret; the address and the secret of its webhook, the token it asks the
+platform with and the password of the Redis that it shares with others are canaries too.
 """
 
 from __future__ import annotations
@@ -11,28 +11,33 @@ import re
 import signal
 import subprocess
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from redis import Redis
 
 from cli.commands import LIVEDECK, TIMEOUT, called, environment
 from cli.secretive import CANARY, spellings
 from cli.test_canaries import histories, secretive, unpacked
+from collector.engine.servers import RedisServer, skip_without_redis
 from livedeck.collector.questions import QUESTIONS
 from notify.sinks import Sink, http_sink
 
-SECRETS = ("token", "hook", "hook-secret", "apprise")
+SECRETS = ("token", "hook", "hook-secret", "apprise", "redis")
 """Files that hold one."""
 
 HOOK = f"/hooks/{CANARY}-of-the-hook-31"
 WATCHED = 12.0
 """Seconds of changes."""
+
+
+PASSWORD = f"{CANARY}-of-redis-58"
 
 
 def settings(address: str, home: Path, sink: Sink) -> str:
@@ -52,12 +57,13 @@ def settings(address: str, home: Path, sink: Sink) -> str:
 
 
 @contextmanager
-def collecting(home: Path, sink: Sink) -> Iterator[tuple[int, str, list[str]]]:
-    """A collector: its port, a token of a person who may act, and what it has printed in the end."""
+def collecting(home: Path, sink: Sink, engine: str = "") -> Iterator[tuple[int, str, list[str]]]:
+    """A collector: its port, a token of a person who may act, and what it has printed in the end. `engine`: settings of
+    one of several."""
     said: list[str] = []
     with secretive(home) as address:
         config = home / "config.toml"
-        config.write_text(settings(address, home, sink))
+        config.write_text(settings(address, home, sink) + engine)
         config.chmod(0o600)
         env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "history.sqlite")}
         token = called(home, "collect", "token", "add", "anna", "--may", "act", env=env).stdout.strip()
@@ -70,6 +76,68 @@ def collecting(home: Path, sink: Sink) -> Iterator[tuple[int, str, list[str]]]:
             process.send_signal(signal.SIGTERM)
             process.wait(TIMEOUT)
             said += [(home / "printed").read_text(), (home / "errors").read_text()]
+
+
+@contextmanager
+def beside(home: Path) -> Iterator[None]:
+    """Another collector of the same settings, with a name and a history of its own."""
+    place = home / "second"
+    place.mkdir()
+    config = place / "config.toml"
+    config.write_text((home / "config.toml").read_text().replace('"north"', '"south"'))
+    config.chmod(0o600)
+    env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(place / "history.sqlite")}
+    with (place / "printed").open("w") as printed:
+        command = [*LIVEDECK, "collect", "--debug"]
+        process = subprocess.Popen(command, env=environment(place, **env), stdout=printed, stderr=printed)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(TIMEOUT)
+
+
+@contextmanager
+def shared_redis(home: Path) -> Iterator[tuple[Redis, RedisServer, str]]:
+    """A Redis with a password: a way to it, the server, and the settings of who meets there."""
+    server = RedisServer()
+    try:
+        with Redis.from_url(server.address) as client:
+            client.config_set("requirepass", PASSWORD)
+        (home / "redis").write_text(f"unix://:{PASSWORD}@{server.socket}")
+        (home / "redis").chmod(0o600)
+        with Redis.from_url(f"unix://:{PASSWORD}@{server.socket}") as client:
+            yield client, server, f'[engine]\nredis_url_file = "{home}/redis"\nname = "north"\nttl = 5\n'
+    finally:
+        server.close()
+
+
+def stored(client: Redis) -> dict[str, bytes]:
+    """All that is kept there, by key: as its type is read, and as it would be moved to another Redis."""
+    readers: dict[object, Callable[[bytes], object]] = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+        b"stream": client.xrange,
+    }
+    found = {}
+    for key in client.scan_iter():
+        name = key.decode()
+        # a list of all parts as they are: no escape of ours is between the letters of a secret
+        parts = [key, *_parts(readers[client.type(key)](key))]
+        found[name], found[f"dump of {name}"] = b"\n".join(parts), client.dump(key) or b""
+    return found
+
+
+def _parts(value: object) -> Iterator[bytes]:
+    if isinstance(value, bytes):
+        yield value
+    elif isinstance(value, dict):
+        for pair in value.items():
+            yield from _parts(pair)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _parts(part)
 
 
 def port_of(errors: Path, process: subprocess.Popen[bytes]) -> int:
@@ -184,3 +252,41 @@ def test_a_collector_tells_no_secret(tmp_path: Path) -> None:
     assert found["changes"].count(b"\ndata: ") > 1
     assert sink.received
     assert any(file.endswith(".notify") for file in files)
+
+
+@pytest.mark.slow
+def test_several_collectors_leave_no_secret_in_redis(tmp_path: Path) -> None:
+    skip_without_redis()
+    kinds = {"workers", "leases", "generation", "answers", "said", "said:ids", "told", "messages", "lost"}
+    with (
+        http_sink() as sink,
+        shared_redis(tmp_path) as (client, server, engine),
+        collecting(tmp_path, sink, engine) as (port, token, _),
+        beside(tmp_path),
+    ):
+        known = listing(port, token)
+        event = next(key for key, found in known["samples"].items() if found["t0"])
+        alarm = next(iter(known["values"]["alarms"].values()))
+        key = json.dumps([alarm["event_id"], alarm["kind"], alarm.get("target", "")]).encode()
+        path = f"/v1/alarms/{urlsafe_b64encode(key).decode().rstrip('=')}"
+        seen = {"since": alarm["since"], "severity": alarm["severity"], "stage": alarm.get("stage", 0)}
+        text = f"see {sink.address}{HOOK}, {CANARY}-that-signs-64 and {PASSWORD}"
+        (workers,) = (bytes(key).decode() for key in client.scan_iter("*:workers"))
+        client.hset(workers.replace(":workers", ":lost"), "east", round(time() * 1000))  # it went without leaving
+        intent = {"id": "i", "action": "event.complete", "target_id": event, "name": f"{CANARY[:3]}"}
+        requests = [
+            request(port, "POST", f"{path}/note", token, {**seen, "text": text}),
+            request(port, "POST", f"{path}/acknowledge", token, seen),
+            request(port, "POST", f"/v1/events/{event}/usual", token, {}),
+            request(port, "POST", "/v1/audit", token, {"intent": intent}),
+        ]
+        assert [status for status, _ in requests[:3]] == [200, 200, 200]
+        until, found = monotonic() + TIMEOUT, stored(client)
+        while {name.rpartition("}:")[2] for name in found if "dump" not in name} < kinds or client.zcard(workers) < 2:
+            assert monotonic() < until, sorted(found)
+            found = stored(client)
+        folder = server.socket.parent
+        found |= {str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    assert any(file.endswith(".aof") and content for file, content in found.items())  # all that was ever written
+    assert leaks(found) == []
+    assert any(b"see " in content for content in found.values())

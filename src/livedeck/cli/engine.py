@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from livedeck.cli.output import echo
@@ -16,6 +17,7 @@ from livedeck.cli.wiring import SystemClock
 from livedeck.environment import this_process
 from livedeck.monitor import History, HistoryReader
 from livedeck.settings import Settings, SettingsError
+from livedeck.text.secrets import register_secret
 
 if TYPE_CHECKING:
     from livedeck.collector.engine.engine import Engine
@@ -104,6 +106,8 @@ async def redis_address(settings: Settings) -> str:
             raise SettingsError(f"engine: {_MISSING}") from error
         except ValueError as error:
             raise SettingsError(f"engine.redis_url: {error}") from None
+        if password := urlsplit(address).password:  # of unix:// too, which has no host
+            register_secret(unquote(password))
     return address
 
 
