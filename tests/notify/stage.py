@@ -51,6 +51,7 @@ class Desk:
         board = Board([*self.alarms.values()], events, is_known)
         self.state, messages, _ = step(self.plan, self.state, board, self.now)
         self.told += messages
+        assert len({message.key for message in self.told}) == len(self.told)
         return list(messages)
 
     def watch(self, seconds: float, each: float = 1.0) -> list[Message]:

@@ -72,6 +72,18 @@ def test_an_acknowledgement_that_runs_out_escalates_and_pages_nobody_anew() -> N
     assert "Acknowledged: by anna@x, and it ran out" in message.text
 
 
+def test_each_acknowledgement_that_runs_out_escalates_once() -> None:
+    desk = Desk(Route("ops", "ops", escalate=5, escalate_to="boss"))
+    desk.put(alarm())
+    desk.watch(10)
+    for _ in range(3):
+        at = desk.now
+        desk.put(acknowledged(alarm(), at))
+        desk.watch(600, 10)
+        desk.put(replace(alarm(), changed=desk.now, acknowledged_at=at, answered_by="anna@x:1"))
+        assert [message.target for message in desk.watch(1800, 10)] == ["boss"]
+
+
 def test_its_end_is_told_once_to_all_who_were_told_that_it_began() -> None:
     desk = Desk(Route("ops", "ops", escalate=1, escalate_to="boss"), Route("log", "log", resolved=False))
     desk.put(alarm())
@@ -474,3 +486,18 @@ def test_what_else_is_wrong_with_the_event_is_said_and_what_was_wrong_is_not() -
     desk.put(alarm("one", "VIDEO_LOW", Severity.INFO))
     (message,) = desk.watch(10)
     assert "Other alarms: VIDEO_LOW" in message.text.splitlines()
+
+
+def test_an_escalation_that_waits_is_taken_back_and_the_end_is_told_to_who_knew_of_it() -> None:
+    desk = Desk(Route("ops", "ops", escalate=1, escalate_to="boss"))
+    standing = alarm("one")
+    desk.put(standing)
+    *_, escalated = desk.watch(90)
+    assert escalated.target == "boss"
+    answered = acknowledged(standing, desk.now)
+    state, now = desk.state, desk.now
+    for seconds, current in ((1, answered), (2, over(answered)), (200, over(answered))):
+        at = now + timedelta(seconds=seconds)
+        state, messages, withdrawn = step(desk.plan, state, Board((current,)), at, [escalated])
+    assert withdrawn == (escalated.key,)
+    assert [(message.target, message.status) for message in messages] == [("ops", Status.RESOLVED)]

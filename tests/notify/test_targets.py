@@ -6,13 +6,13 @@ import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from urllib.parse import quote
 
 import pytest
 
-from livedeck.client import Outgoing
+from livedeck.client import Outgoing, Reply
 from livedeck.monitor import Severity
 from livedeck.notify import AppriseMissing, AppriseTarget, Delivery, Heartbeat, Message, Vitals, Webhook, failure
 from notify.sinks import Sink, http_sink
@@ -169,3 +169,33 @@ async def test_the_heart_beats_each_minute_and_says_why_not(sink: Sink, outgoing
     assert second.body == b"the collector has not looked at the alarms since 20:14:05Z"
     assert clock.now() == NOW + timedelta(minutes=2)
     assert heartbeat.taken_at == NOW + timedelta(minutes=1)
+
+
+async def test_only_a_beat_that_was_taken_counts_and_after_a_failure_there_is_none() -> None:
+    asked, answers, moments = [], iter([500, 200, 204, 200]), iter([60.0, 120.0, 180.0, 240.0])
+
+    class Ended(Exception):  # noqa: N818
+        pass
+
+    class Steps(VirtualClock):
+        async def sleep(self, seconds: float) -> None:
+            taken.append(heartbeat.taken_at)
+            if next(moments, None) is None:
+                raise Ended
+            self._tick += seconds
+
+    async def post(method: str, address: str, _headers: object, _body: bytes) -> Reply:
+        asked.append((method, address.rpartition("/")[2]))
+        return Reply(next(answers))
+
+    def vitals() -> Vitals:
+        is_ill = len(asked) == 2
+        return Vitals(clock.now(), None if is_ill else clock.now())
+
+    clock, taken = Steps(NOW), list[datetime | None]()
+    heartbeat = Heartbeat(post, "https://beats.example/ping", vitals, clock)
+    with pytest.raises(Ended):
+        await heartbeat.run()
+    assert asked == [("GET", "ping"), ("GET", "ping"), ("POST", "fail"), ("GET", "ping")]
+    minutes = [at and (at - NOW) / timedelta(minutes=1) for at in taken]
+    assert minutes == [None, None, 2, 2, 4]

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from livedeck.monitor import Severity
+from livedeck.monitor import Diagnosis, Severity
 from livedeck.notify import Board, Entry, EventInfo, Message, Plan, Route, Sender, State, Status, compose, step
 from livedeck.text.secrets import register_secret
 from notify.stage import NOW, Desk, alarm, over
@@ -236,3 +236,10 @@ def test_a_test_says_that_nothing_is_wrong_and_nothing_else() -> None:
         "A test message of livedeck, 21:14:05 CET: nothing is wrong.",
         "watch-1 profile arena: livedeck alarms --profile arena",
     ]
+
+
+def test_a_long_text_is_cut_before_who_tells_and_never_after() -> None:
+    words = Diagnosis(*(f"{name} " * 80 for name in ("cause", "viewers", "advice")))
+    message = told(name="x" * 200, actual="y" * 400, expected="z" * 400, diagnosis=words)
+    assert len(message.text) == 1000
+    assert message.text.endswith("…\nwatch-1 profile arena: livedeck alarms --profile arena")

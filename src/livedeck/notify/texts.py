@@ -152,9 +152,8 @@ def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:
         "Acknowledged": entry.acknowledged,
         "Events": _names(entry.affected),
     }
-    skipped = {"Viewers", "Cause", "Do", "Other alarms"} if entry.status is Status.RESOLVED else set[str]()
     for label, words in labelled.items():
-        if words and label not in skipped:
+        if words:
             yield f"{label}: {masked_line(words, 300)}"
 
 

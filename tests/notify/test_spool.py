@@ -1,0 +1,143 @@
+"""What the file of the spool keeps, for how long, and by whose clock."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from livedeck.notify import DEAD, SENT, WAITING, Box, Outcome, Route, Spool, SpoolError
+from notify.stage import NOW, Desk, acknowledged, alarm
+
+OPS = Box("ops", "ops")
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    """A new one."""
+    made = Spool(tmp_path / "spool")
+    yield made
+    made.close()
+
+
+def told() -> Desk:
+    """A desk that has told one alarm."""
+    desk = Desk()
+    desk.put(alarm())
+    desk.watch(6)
+    return desk
+
+
+def outcome(desk: Desk) -> Outcome:
+    """What it came to since."""
+    return Outcome(desk.state, tuple(desk.told))
+
+
+def test_a_message_that_was_sent_is_not_to_be_sent_because_it_is_kept_once_more(spool: Spool) -> None:
+    desk = told()
+    spool.keep(outcome(desk), desk.now)
+    (message,) = desk.told
+    spool.mark(message.key, SENT, 1, "200")
+    spool.keep(outcome(desk), desk.now)
+    assert [spooled.message for spooled in spool.messages(SENT)] == [message]
+    assert spool.messages(WAITING) == ()
+
+
+def test_an_alarm_was_seen_standing_ten_seconds_before_a_death_at_the_latest(spool: Spool) -> None:
+    desk = told()
+    spool.keep(outcome(desk), desk.now)
+    for _ in range(60):
+        desk.look(1)
+        spool.keep(Outcome(desk.state), desk.now)
+    (life,) = spool.state(desk.now).told_lives
+    assert desk.now - life.standing_at <= timedelta(seconds=10)
+
+
+def test_while_nothing_is_new_the_disk_is_left_alone(spool: Spool, tmp_path: Path) -> None:
+    desk = told()
+    spool.keep(outcome(desk), desk.now)
+    with closing(sqlite3.connect(tmp_path / "spool")) as other:
+        before = other.execute("PRAGMA data_version").fetchone()
+        for _ in range(9):
+            desk.look(1)
+            spool.keep(Outcome(desk.state), desk.now)
+        assert other.execute("PRAGMA data_version").fetchone() == before
+
+
+def test_times_are_kept_by_the_clock_of_the_machine_though_those_of_the_alarms_differ(spool: Spool) -> None:
+    desk = told()
+    hour = timedelta(hours=1)
+    spool.keep(outcome(desk), desk.now, hour.total_seconds())
+    state = spool.state(desk.now + hour)
+    (life,), (before,) = state.told_lives, desk.state.told_lives
+    assert (life.since, life.standing_at) == (before.since + hour, before.standing_at + hour)
+    assert life.told["ops"] == before.told["ops"]._replace(at=before.told["ops"].at + hour)
+    assert state.sent == {OPS: (desk.told[0].at + hour,)}
+    assert state.counted == {OPS: (desk.told[0].at + hour,)}
+
+
+@pytest.mark.parametrize(("after", "is_counted"), [(0, True), (9, True), (11, False), (-60, False)])
+def test_the_rate_counts_the_last_ten_minutes_and_nothing_of_a_clock_that_was_set_back(
+    spool: Spool, after: float, is_counted: bool
+) -> None:
+    desk = told()
+    spool.keep(outcome(desk), desk.now)
+    state = spool.state(desk.now + timedelta(minutes=after))
+    assert ({*state.sent}, {*state.counted}) == (({OPS}, {OPS}) if is_counted else (set(), set()))
+
+
+def test_what_is_tried_again_by_a_person_begins_anew(spool: Spool) -> None:
+    desk = told()
+    spool.keep(outcome(desk), desk.now)
+    spool.mark(desk.told[0].key, DEAD, 90, "503")
+    assert spool.revive() == 1
+    (spooled,) = spool.messages(WAITING)
+    assert (spooled.message, spooled.tries, spool.messages(DEAD)) == (desk.told[0], 0, ())
+
+
+@pytest.mark.parametrize(("state", "days"), [(SENT, 1), (DEAD, 7)])
+def test_what_is_done_is_kept_for_so_many_days_and_what_waits_for_ever(spool: Spool, state: str, days: int) -> None:
+    desk = told()
+    spool.keep(outcome(desk), desk.now)
+    spool.forget_old(desk.now + timedelta(days=30))
+    assert len(spool.messages(WAITING)) == 1
+    spool.mark(desk.told[0].key, state, 1, "")
+    spool.forget_old(desk.now + timedelta(days=days - 0.1))
+    assert len(spool.messages(state)) == 1
+    spool.forget_old(desk.now + timedelta(days=days + 0.1))
+    assert spool.messages(state) == ()
+
+
+def test_a_restart_knows_who_was_told_what_escalated_what_is_held_and_who_had_answered(tmp_path: Path) -> None:
+    desk = Desk(Route("ops", "ops", escalate=1, escalate_to="boss"))
+    desk.put(*(alarm(f"event-{number}") for number in range(9)))
+    desk.watch(90)
+    desk.put(acknowledged(alarm("event-0"), desk.now))
+    for name in ("late", "later"):  # the first is told, and then there is a flood
+        desk.put(*(alarm(f"{name}-{number}", since=desk.now) for number in range(9)))
+        desk.watch(10)
+    spool = Spool(tmp_path / "spool")
+    spool.keep(outcome(desk), desk.now)
+    spool.close()
+    spool = Spool(tmp_path / "spool")
+    state = spool.state(desk.now)
+    spool.close()
+    assert state.is_kept_as(desk.state)
+    assert {life.id: life for life in state.told_lives} == {life.id: life for life in desk.state.told_lives}
+    assert (state.held, state.counted) == (desk.state.held, desk.state.counted)
+    assert any(life.escalated for life in state.told_lives)
+    assert any(life.is_answered for life in state.told_lives)
+    assert any(state.held.values())
+
+
+def test_a_reader_writes_nothing(tmp_path: Path) -> None:
+    desk = told()
+    Spool(tmp_path / "spool").close()
+    reader = Spool(tmp_path / "spool", reads=True)
+    with pytest.raises(SpoolError, match="readonly"):
+        reader.keep(outcome(desk), NOW)
+    reader.close()
