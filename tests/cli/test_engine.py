@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -63,6 +64,26 @@ async def test_a_redis_that_is_away_is_said_and_the_collector_works_alone(
     said = capsys.readouterr().err
     assert "asking for everything until it is there" in said
     assert SECRET not in said + fault
+
+
+async def test_a_redis_that_hangs_holds_up_neither_the_start_nor_the_doctor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skip_without_redis()
+    server = RedisServer()
+    history = await History.open(tmp_path / "history.sqlite", SystemClock().now())
+    try:
+        settings = settings_of(tmp_path, server.address)
+        server.hang()
+        async with asyncio.timeout(20):
+            assert await engine_faults(settings) == ["Redis does not answer in time"]
+            async with join_others(settings, history) as others:
+                assert others
+                assert others.engine.fault.apart_since
+        assert "does not answer in time; asking for everything until it is there" in capsys.readouterr().err
+    finally:
+        await history.close()
+        server.close()
 
 
 async def test_who_joins_holds_and_who_ends_gives_back(tmp_path: Path) -> None:

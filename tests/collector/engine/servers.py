@@ -1,12 +1,15 @@
-"""A Redis of our own for one test: a socket in a short folder, ended by its own pid."""
+"""A Redis of our own for one test: a socket in a short folder, ended by its own pid; and a way to it that can die."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -94,3 +97,38 @@ class RedisServer:
         self.wake()
         self.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class DeadEnds:
+    """A way to Redis on which connections can be left half open: no end hears of it. `address`: of its near end."""
+
+    def __init__(self, server: RedisServer, path: Path) -> None:
+        self.address, self._server, self._path = f"unix://{path}", server, path
+        self._is_dead = asyncio.Event()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """While the block runs."""
+        async with await asyncio.start_unix_server(self._connect, self._path):
+            yield
+
+    def swallow(self) -> None:
+        """Nothing that is sent arrives any more, by what is connected or will be."""
+        self._is_dead.set()
+
+    def heal(self) -> None:
+        """New connections pass; those that were there stay dead, as where a router forgot them."""
+        self._is_dead = asyncio.Event()
+
+    async def _connect(self, near: asyncio.StreamReader, near_writer: asyncio.StreamWriter) -> None:
+        is_dead = self._is_dead
+        far, far_writer = await asyncio.open_unix_connection(self._server.socket)
+        await asyncio.gather(_pump(near, far_writer, is_dead), _pump(far, near_writer, is_dead))
+
+
+async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, is_dead: asyncio.Event) -> None:
+    with suppress(OSError):
+        while data := await source.read(65536):
+            if not is_dead.is_set():
+                sink.write(data)
+    sink.close()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from collector.engine.servers import RedisServer
+from collector.engine.servers import DeadEnds, RedisServer
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import QosSamples
 from livedeck.collector.engine.engine import DESK, Engine
@@ -249,6 +249,22 @@ async def test_a_redis_that_hangs_is_away_and_what_was_sent_meanwhile_does_no_ha
         await fleet.beat()
         fleet.assert_shared_out()
         assert not any(engine.fault.apart_since for engine in fleet.engines.values())
+
+
+async def test_connections_that_died_without_a_word_are_made_anew(redis_server: RedisServer) -> None:
+    way = DeadEnds(redis_server, redis_server.socket.with_name("way.sock"))
+    async with way.open():
+        store = SharedStore(way.address, "workspace", "a/1", patience=0.5)
+        engine = Engine(store, CLOCK, 15.0)
+        async with at_work(engine):
+            await until(lambda: engine.desk_epoch is not None)
+            way.swallow()
+            await until(lambda: engine.fault.apart_since is not None)
+            await engine.join()  # once more in vain, by a connection that was dead from the first
+            assert engine.fault.apart_since is not None
+            way.heal()
+            await until(lambda: engine.fault.apart_since is None)
+        await store.close()
 
 
 async def test_the_wish_of_the_platform_reaches_all(redis_server: RedisServer) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import pytest
@@ -289,6 +290,39 @@ async def test_a_redis_that_hangs_or_is_gone_is_said_within_half_a_second(mortal
     mortal_server.kill()
     with pytest.raises(SharedStoreError, match="Redis"):
         await store.say({"3": "row"})
+    await store.close()
+
+
+@pytest.mark.parametrize("was_there", [True, False])
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda store: store.faults(), id="faults"),
+        pytest.param(lambda store: store.time_ms(), id="time_ms"),
+        pytest.param(
+            lambda store: store.claim({}, span_ms=SPAN, expected_ms=0, workers=(), generation="g"), id="claim"
+        ),
+        pytest.param(lambda store: store.release(), id="release"),
+        pytest.param(lambda store: store.publish([("event-1", 1, "body")]), id="publish"),
+        pytest.param(lambda store: store.say({"1": "row"}), id="say"),
+        pytest.param(lambda store: store.hold_back(1.0), id="hold_back"),
+        pytest.param(lambda store: store.listen(), id="listen"),
+        pytest.param(lambda store: store.read(0.01), id="read"),
+    ],
+)
+async def test_no_call_waits_for_a_redis_that_hangs(
+    mortal_server: RedisServer, call: Callable[[SharedStore], Awaitable[object]], was_there: bool
+) -> None:
+    """Whether its connection was there before, or is being made."""
+    store = SharedStore(mortal_server.address, "workspace", "a", patience=0.2)
+    if was_there:
+        with suppress(SharedStoreError):  # such as a claim that comes late
+            await call(store)
+    mortal_server.hang()
+    async with asyncio.timeout(PATIENT):
+        with pytest.raises(SharedStoreError, match="does not answer in time"):
+            await call(store)
+    mortal_server.wake()
     await store.close()
 
 

@@ -7,8 +7,8 @@ one slot (engine.md, "Keys").
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import sha256
@@ -190,7 +190,7 @@ class SharedStore:
 
     async def faults(self) -> list[str]:
         """Why that Redis is not fit for this, in words, the first being the gravest. Raises SharedStoreError."""
-        with _named():
+        async with self._answered():
             about: Mapping[str, Any] = await self._leases.info("server", "persistence")
             found = []
             version = str(about.get("redis_version", ""))
@@ -208,7 +208,7 @@ class SharedStore:
 
     async def time_ms(self) -> int:
         """Redis' time. Raises SharedStoreError."""
-        with _named():
+        async with self._answered():
             seconds, micro = await self._leases.time()
         return int(seconds) * 1000 + int(micro) // 1000
 
@@ -266,9 +266,8 @@ class SharedStore:
     async def listen(self) -> None:
         """Answers are read from now on; what was said is read whole. Raises SharedStoreError."""
         (answers,) = self._keys("answers")
-        with _named():
-            async with asyncio.timeout(self._patience):
-                newest = await self._reading.xrevrange(answers, count=1)
+        async with self._answered():
+            newest = await self._reading.xrevrange(answers, count=1)
         self._answers_from = str(newest[0][0]) if newest else "0"
 
     def start_over(self) -> None:
@@ -280,13 +279,10 @@ class SharedStore:
         answers_key, rows_key = self._keys("answers", "said")
         if not self._answers_from:
             await self.listen()
-        with _named():
-            async with asyncio.timeout(seconds + self._patience):
-                found = await self._reading.xread(
-                    {answers_key: self._answers_from, rows_key: self._rows_from},
-                    count=_READ,
-                    block=round(seconds * 1000),
-                )
+        async with self._answered(seconds):
+            found = await self._reading.xread(
+                {answers_key: self._answers_from, rows_key: self._rows_from}, count=_READ, block=round(seconds * 1000)
+            )
         answers: list[Answer] = []
         rows: list[str] = []
         retry_ms, has_left = 0, False
@@ -307,9 +303,16 @@ class SharedStore:
         return News(answers, rows, retry_ms, has_left)
 
     async def _run(self, client: Redis, script: _Script, *values: object) -> Any:
+        async with self._answered():
+            return await client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
+
+    @asynccontextmanager
+    async def _answered(self, seconds: float = 0.0) -> AsyncIterator[None]:
+        """Around every call: it takes so long, and `patience`, at most. One that is cut short drops its connection,
+        which may be dead though neither end has heard of it."""
         with _named():
-            async with asyncio.timeout(self._patience):
-                return await client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
+            async with asyncio.timeout(seconds + self._patience):
+                yield
 
 
 class SharedDesk:
