@@ -21,6 +21,7 @@ from livedeck.monitor import (
     ConnectionProblem,
     ConnectionState,
     ConnectionStatus,
+    Episode,
     EventState,
     Finding,
     Grade,
@@ -806,3 +807,27 @@ def test_alarms_and_events_stand_in_one_order_and_silence_before_bad_pictures() 
     assert [alarm.event_id for alarm in shown] == ["gone", "bad", "late", "mild", "a-told"]
     ranked = [event.id for event in worst_first(states, urgent_first(watcher.engine.alarms.values(), states))]
     assert ranked == ["gone", "bad", "late", "mild", "a-told", "calm"]
+
+
+def test_what_another_monitor_has_judged_is_no_news_to_one_that_takes_over() -> None:
+    """It sees fewer samples: a fault that went on may look to it like one that was over and another that began."""
+
+    def seen(*episodes: tuple[float, float]) -> EventState:
+        found = tuple(
+            Episode(kind, Severity.CRITICAL, "", NOW + timedelta(seconds=since), NOW + timedelta(seconds=until), "", "")
+            for since, until in episodes
+        )
+        series = merge(Readings(), samples([Reading(NOW.timestamp() + 200.0, 4e6, 128e3, 30.0, 0)]))
+        standing = state(critical(kind, since=NOW + timedelta(seconds=100)))
+        return replace(standing, episodes=found, qos=QosState(series))
+
+    kind = "BLACKOUT"
+    before = Watcher(now=NOW)
+    before.look(state(critical(kind, since=NOW)))
+    acknowledge(before, kind)
+    for until, is_news in ((150.0, False), (190.0, True)):
+        alone = Watcher(now=NOW + timedelta(seconds=200))
+        alone.engine.restore(before.engine.alarms.values(), alone.now, NOW + timedelta(seconds=160))
+        for _ in range(3):
+            alone.look(seen((110.0, until)), after=2)
+        assert alone.alarm(kind).needs_ack is is_news, until

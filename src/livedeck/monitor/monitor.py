@@ -288,9 +288,9 @@ class Monitor:
         """Keep these words beside that alarm. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, AnswerKind.NOTE, shown, text=text, actor=self.actor))
 
-    def take_over(self, alarms: Iterable[Alarm]) -> None:
-        """Go on from these alarms, as another monitor left them."""
-        self._alarms.restore(alarms, self._clock.now())
+    def take_over(self, alarms: Iterable[Alarm], seen: datetime) -> None:
+        """Go on from these alarms, as another monitor left them that judged all until `seen`."""
+        self._alarms.restore(alarms, self._clock.now(), seen)
 
     def carry_out(self, command: AlarmCommand) -> AlarmAnswer | None:
         """What came of that command, whoever gives it, and however often; None where it changed nothing, as somebody

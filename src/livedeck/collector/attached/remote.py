@@ -478,7 +478,8 @@ class Remote:
     def _begin_alone(self, monitor: Monitor) -> None:
         self._alone_ahead = monitor.clock.now() - self.clock.now()
         alarms = (alarm for alarm in _alarms_of(self._seen) if alarm.event_id != DECK)
-        monitor.take_over([alarm.moved(self._alone_ahead.total_seconds()) for alarm in alarms])
+        moved = [alarm.moved(self._alone_ahead.total_seconds()) for alarm in alarms]
+        monitor.take_over(moved, self.clock.ago(self._follower.quiet_since) + self._alone_ahead)
         self._alone, self._alone_since, self.clock.source = monitor, self.clock.monotonic(), monitor.clock
         monitor.set_focus(self._focus)
         for viewer, keys in self._watched.items():

@@ -46,6 +46,7 @@ class AlarmEngine:
         self._rung_at: Mapping[AlarmKey, datetime] = {}  # in the last 10 min
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # by a person, since the last step
+        self._seen: dict[AlarmKey, datetime] = {}  # until when another engine has judged what it left
         self._answers: Mapping[AlarmKey, Answers] = {}
         self._carried_out: dict[str, AlarmAnswer] = {}  # by the id of the command
 
@@ -53,14 +54,16 @@ class AlarmEngine:
         """These limits hold from the next step on."""
         self._thresholds, self._limits = thresholds, thresholds.attention
 
-    def restore(self, alarms: Iterable[Alarm], now: datetime) -> None:
-        """Go on from the alarms of a deck that ran before: how they stood counts, not what was found meanwhile.
+    def restore(self, alarms: Iterable[Alarm], now: datetime, seen: datetime | None = None) -> None:
+        """Go on from the alarms of a deck that ran before: how they stood counts, not what was found meanwhile. `seen`:
+        until when whoever left them has judged all of it, and knew more samples than there are now.
 
         A shelf from the future is no shelf.
         """
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
         self._rung_at = {key: alarm.activations[-1] for key, alarm in restored.items() if alarm.activations}
         self.alarms = {**self.alarms, **restored}
+        self._seen = dict.fromkeys(restored, seen) if seen else {}
 
     def take(self, given: Iterable[AlarmAnswer]) -> tuple[AlarmAnswer, ...]:
         """Heed these answers from the next step on, wherever they were given, in whatever order they come. Returns
@@ -206,7 +209,7 @@ class AlarmEngine:
         """Every alarm with its fault, but for incidents."""
         now, limits = state.now, self._limits
         active = faults.active_faults(state, self._thresholds)
-        ended = faults.ended_faults(self.alarms, self._newest_samples, state)
+        ended = faults.ended_faults(self.alarms, self._newest_samples, state, self._seen)
         unjudged = set(faults.unjudged_keys(self.alarms.values(), state)) - set(active)
         after = {}
         for key in {**self.alarms, **ended, **active}:

@@ -106,13 +106,16 @@ def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventSta
 
 
 def ended_faults(
-    alarms: Mapping[AlarmKey, Alarm], newest: Mapping[str, datetime], state: MonitorState
+    alarms: Mapping[AlarmKey, Alarm],
+    newest: Mapping[str, datetime],
+    state: MonitorState,
+    seen: Mapping[AlarmKey, datetime],
 ) -> dict[AlarmKey, list[ActiveFault]]:
     """Faults that the samples show to be over, the oldest first: those that ended since the last evaluation, and those
     of `alarms`.
 
     `newest`: the newest sample of each event at the last evaluation (server clock). A fault from before its alarm began
-    is no news.
+    is no news, nor is one that was over at the moment in `seen`: whoever watched until then knew more of it.
     """
     faults: dict[AlarmKey, list[ActiveFault]] = {}
     with_alarm = {alarm.event_id for alarm in alarms.values() if alarm.present}
@@ -124,6 +127,8 @@ def ended_faults(
             if episode.until is None or not (episode.until > newest_before or event.id in with_alarm):
                 continue
             key = AlarmKey(event.id, episode.kind, episode.target)
+            if key in seen and episode.until <= seen[key] + timedelta(seconds=state.connection.skew):
+                continue
             if _is_news(episode, newest_before, alarms.get(key), state.connection):
                 faults.setdefault(key, []).append(_ended_fault(episode, event, state))
     return faults
