@@ -6,6 +6,7 @@ that has a key, at two sizes; the small form opens one screen and its form.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,17 +16,20 @@ from typing import Any
 import pytest
 
 from cli.altered import altered
+from cli.commands import LIVEDECK, called, environment
 from cli.sequences import foreign
 from cli.terminals import Terminal, terminal
+from cli.test_collector_canaries import port_of
 from livedeck.ui.features import FEATURES
 from livedeck.ui.shell.context import ActionRegistry
+from livedeck.ui.shell.keymap import key_text
 from payloads import LEGIT, SEQUENCES
 
 HERE = Path(__file__).parent
 UNPROTECTED = [sys.executable, str(HERE / "unprotected.py")]
 PROGRAMS = {"the last filter alone": [*UNPROTECTED, "text"], "without the last filter": [*UNPROTECTED, "terminal"]}
-KEYS = {"question_mark": "?", "slash": "/", "colon": ":", "enter": "\r", "space": " ", "escape": "\x1b"}
-"""What a terminal sends for keys that are not named by what they send."""
+KEYS = {"enter": "\r", "space": " ", "escape": "\x1b"}
+"""What a terminal sends for keys that are not written as what they send."""
 
 REGISTRY = ActionRegistry(FEATURES)
 DOWN = "\x1b[B"
@@ -91,7 +95,7 @@ def open_all(deck: Terminal, mode: str) -> None:
     deck.until_raw(sign)
     everywhere = set.intersection(*({action.name for action in REGISTRY.on_screen(screen)} for screen in WAYS))
     for action in REGISTRY.on_screen(mode):
-        keys = [KEYS.get(key, key) for key in REGISTRY.keys_of(action)]
+        keys = [KEYS.get(key, key_text(key)) for key in REGISTRY.keys_of(action)]
         is_elsewhere = action.name in everywhere and mode != "events"
         if action.name in LEAVING or is_elsewhere or not keys or len(keys[0]) > 1:
             continue
@@ -148,6 +152,56 @@ def test_no_payload_passes_anything_that_a_key_opens(
         deck.until("Morning service")
         open_form(deck)
         open_all(deck, mode)
+        leave(deck)
+        assert_own(deck, size)
+
+
+@contextmanager
+def collected(home: Path, platform: dict[str, Any]) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, str]]]:
+    """A collector of that platform, and what a deck has to be told to attach."""
+    config, errors = home / "collector.toml", home / "errors"
+    config.write_text('[collect]\nlisten = "127.0.0.1:0"\n')
+    env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "collector.sqlite"), **platform}
+    token = home / "collector-token"
+    token.write_text(called(home, "collect", "token", "add", "anna", "--may", "act", env=env).stdout.strip())
+    token.chmod(0o600)
+    with errors.open("w") as said:
+        collector = subprocess.Popen(
+            [*LIVEDECK, "collect"], env=environment(home, **env), stdout=subprocess.DEVNULL, stderr=said
+        )
+    try:
+        address = f"http://127.0.0.1:{port_of(errors, collector)}"
+        yield collector, {"LIVEDECK_COLLECTOR_URL": address, "LIVEDECK_COLLECTOR_TOKEN_FILE": str(token)}
+    finally:
+        collector.kill()
+        collector.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_no_payload_passes_a_collector_nor_what_is_said_of_it(tmp_path: Path, program: list[str]) -> None:
+    """Attached, while the collector is silent, and polling alone; each with its words, and with what its keys say."""
+    size = (120, 40)
+    with (
+        hostile(tmp_path) as platform,
+        collected(tmp_path, platform) as (collector, env),
+        terminal(tmp_path, size=size, program=program, **platform, **env) as deck,
+    ):
+        deck.until("Morning service")
+        deck.press_until("7", "UNREAD")
+        follow(deck, [DOWN, "a"])
+        deck.press("[")
+        deck.until("collector ← deck")
+        deck.press("@")
+        deck.until("the collector is heard")
+        collector.kill()
+        deck.until("COLLECTOR SILENT")
+        follow(deck, ["]", DOWN])
+        deck.press("w")
+        deck.until("waits for the collector")
+        deck.press("@")
+        deck.until("POLLING ALONE")
+        follow(deck, ["1", DOWN, "3", "\x1b"])
         leave(deck)
         assert_own(deck, size)
 

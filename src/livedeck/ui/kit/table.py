@@ -16,7 +16,7 @@ from textual.strip import Strip
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import GAP, SORT, Column, TableSchema, head_line, layout, row_line
-from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, cell_len, join, on_ground
+from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, cell_len, fit, join, on_ground
 from livedeck.text.segments import width as line_width
 from livedeck.ui.kit.canvas import StyledWidget, changed_regions
 
@@ -140,9 +140,9 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
     def _draw_head(self) -> Line:
         """The titles of the columns; and how many rows with a critical fault are scrolled out above."""
         count = self._critical_above[self._rows_above(self.scroll_offset.y)]
-        above: Line = [(f"✖ {count} more above ", StyleRole.CRITICAL)] if count else []
+        above: Line = [(f" ✖ {count} more above ", StyleRole.CRITICAL)] if count else []
         titles = head_line(self._columns, self._view.sort, down=self._view.down)
-        return join([(" ", StyleRole.HEAD), *titles], above, self.size.width)
+        return join(fit([(" ", StyleRole.HEAD), *titles], self.size.width - line_width(above)), above, self.size.width)
 
     def _draw(self, line: int) -> ShadedLine:
         if self._render_time is None:
