@@ -109,6 +109,14 @@ async def test_what_is_answered_at_one_deck_is_so_for_all_by_the_name_of_its_tok
     assert (kept.actor, kept.key) == ("anna", KEY)
 
 
+async def test_an_alarm_without_a_stage_is_acknowledged_as_a_snapshot_shows_it(room: Room) -> None:
+    """Which leaves the stage out: one that has got to a later stage meanwhile is not silenced so."""
+    path, body = request_of(room.command(AnswerKind.ACKNOWLEDGE))
+    del body["stage"]
+    assert (await room.anna.post(path, body)).status == (200 if room.standing().stage == 0 else 409)
+    assert room.standing().needs_ack is (room.standing().stage > 0)
+
+
 async def test_who_acknowledges_second_is_told_who_was_first(room: Room) -> None:
     await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))
     second = await room.bert.command(room.command(AnswerKind.ACKNOWLEDGE))

@@ -20,11 +20,12 @@ class Body(BaseModel):
 
 
 class Seen(Body):
-    """The alarm as the person saw it: what is meant for it silences no other."""
+    """The alarm as the person saw it: what is meant for it silences no other. `stage`: a snapshot leaves
+    out the first."""
 
     since: AwareDatetime
     severity: Severity
-    stage: int
+    stage: int = 0
 
 
 class Away(Seen):
