@@ -188,6 +188,20 @@ async def test_a_peer_that_never_ends_its_request_is_cut(beginning: bytes, monke
         writer.close()
 
 
+async def test_where_half_of_all_connections_are_in_use_nobody_waits_long_for_what_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_server, "HEAD_SECONDS", 1000)
+    monkeypatch.setattr(http_server, "CROWDED_HEAD_SECONDS", 0)
+    monkeypatch.setattr(wall_server, "MAX_VIEWERS", 1)
+    async with served() as outlet, asyncio.timeout(30):
+        idle = [await asyncio.open_connection("127.0.0.1", outlet.port) for _ in range(2)]
+        for reader, writer in idle:
+            with contextlib.suppress(ConnectionResetError):
+                assert await reader.read() == b""
+            writer.close()
+
+
 async def test_a_peer_that_never_ends_its_body_is_cut_though_it_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "HEAD_SECONDS", 0)
     async with served() as outlet, asyncio.timeout(30):

@@ -6,11 +6,13 @@ import asyncio
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import inf
+from pathlib import Path
 from random import Random
+from sqlite3 import connect
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ import pytest
 from collector.attached import Attached, fields
 from livedeck.client import Api
 from livedeck.collector import acts
-from livedeck.collector.acts import MAX_DECKS, Interests, Pokes, routes
+from livedeck.collector.acts import MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN, Interests, Pokes, routes
 from livedeck.collector.commands import VERBS, command_of, key_text, parse_key, request_of
 from livedeck.collector.endpoints import MAX_BODY, Refusal
 from livedeck.monitor import (
@@ -81,18 +83,25 @@ class Room:
 
 @pytest.fixture
 async def room() -> AsyncIterator[Room]:
+    async with opened() as room:
+        yield room
+
+
+@asynccontextmanager
+async def opened(path: Path | None = None) -> AsyncIterator[Room]:
+    """That room; `path`: of its history, None: in memory."""
     stage = Stage(VirtualClock(NOW + timedelta(seconds=AT)), event("one"))
     stage.silent_from = 0.0
-    history = await History.open(None, NOW)
+    history = await History.open(path, NOW)
     clock = MovedClock(AT)
     async with Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage) as api:
         monitor = Monitor(api, clock, random=Random(1), history=history, actor="collector@rack:1")
         routed = routes(monitor, history)
         decks = [Attached(routed, token) for token in ("anna", "bert", "wall")]
         async with aclosing(monitor.snapshots()) as snapshots:
-            opened = Room(stage, monitor, snapshots, history, *decks)
-            await opened.until(lambda snapshot: snapshot.alarms)
-            yield opened
+            room = Room(stage, monitor, snapshots, history, *decks)
+            await room.until(lambda snapshot: snapshot.alarms)
+            yield room
         for deck in decks:
             await deck.close()
     await history.close()
@@ -133,6 +142,32 @@ async def test_the_same_command_again_is_the_same_answer(room: Room) -> None:
     await room.bert.command(room.command(AnswerKind.UNSHELVE))
     assert fields(await room.anna.command(shelf), "state") == {"state": None}, "in sight: it was brought back since"
     assert len((await room.until(lambda snapshot: snapshot.answers)).answers) == 2
+
+
+async def test_the_id_of_a_command_is_of_no_other(room: Room) -> None:
+    note = room.command(AnswerKind.NOTE, text="called the venue")
+    assert (await room.anna.command(note)).status == 200
+    for other in (replace(note, kind=AnswerKind.SHELVE, minutes=15), replace(note, text="nobody answers")):
+        answered = await room.bert.command(other)
+        assert (answered.status, answered.body["say"]) == (409, "that id is of another command: each needs its own")
+    assert (room.standing().note, room.standing().needs_ack) == ("called the venue", True)
+
+
+async def test_what_was_done_is_on_the_disk_before_it_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acts, "KEPT_SECONDS", 30.0)
+    path = tmp_path / "history.db"
+    async with opened(path) as room:
+        with closing(connect(path, isolation_level=None)) as other:
+            for number in range(5):
+                noted = await room.anna.command(room.command(AnswerKind.NOTE, text=f"look {number}"))
+                assert "kept" not in noted.body["say"]
+                assert other.execute("SELECT count(*) FROM answer").fetchone() == (number + 1,)
+            monkeypatch.setattr(acts, "KEPT_SECONDS", 0.01)
+            other.execute("BEGIN IMMEDIATE")
+            waits = await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))
+            assert (waits.body["changed"], "; not yet kept: " in waits.body["say"]) == (True, True)
 
 
 async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_is(room: Room) -> None:
@@ -270,7 +305,7 @@ async def test_an_audit_is_dated_no_later_than_now_and_holds_what_is_known(room:
     at = (NOW + timedelta(days=1)).isoformat()
     done = ActionRecord(NOW, "event.complete", "event", "one", "Friday show", AuditOutcome.DONE, intent="i1")
     action = {"at": at, **{name: getattr(done, name) for name in ActionRecord.__slots__ if name != "at"}}
-    marker = {"at": NOW.isoformat(), "event_id": "one", "text": "doors open"}
+    marker = {"at": at, "event_id": "one", "text": "doors open"}
     assert (await room.anna.post("/v1/audit", {"intent": intent(at=at)})).status == 200
     assert [change.intent.actor for change in await room.history.open_changes()] == ["anna"]
     assert (await room.anna.post("/v1/audit", {"action": action, "marker": marker})).status == 200
@@ -278,7 +313,8 @@ async def test_an_audit_is_dated_no_later_than_now_and_holds_what_is_known(room:
     now = room.monitor.clock.now()
     assert all(record.at <= now for record in await room.history.audit(NOW))
     assert all(record.at <= now for record in await room.history.intents(NOW))
-    assert [kept.text for kept in await room.history.markers("one")] == ["doors open"]
+    (kept,) = await room.history.markers("one")
+    assert (kept.text, kept.at <= room.monitor.clock.now() + timedelta(seconds=1)) == ("doors open", True)
     for bad, say in [
         (intent(at="2026-03-01T12:00:00"), "intent.at: a time needs its zone"),
         (intent(password="x"), "intent.password: unknown"),
@@ -320,18 +356,41 @@ async def test_a_deck_that_says_nothing_more_looks_at_nothing() -> None:
     looks = Looks()
     interests = Interests(looks)
     lists = (ResourceKey(ResourceKind.ROOMS),)
-    interests.put("anna/d1", acts.Interest(deck="d1", focus="one", lists=lists, ttl=30))
-    interests.put("anna/d2", acts.Interest(deck="d2", focus="two", lists=lists, ttl=0.001))
+    interests.put("anna", acts.Interest(deck="d1", focus="one", lists=lists, ttl=30))
+    interests.put("anna", acts.Interest(deck="d2", focus="two", lists=lists, ttl=0.001))
     assert looks.focus == {"anna/d1": "one", "anna/d2": "two"}
     await asyncio.wait_for(looks.left.wait(), 10)
     assert looks.focus == {"anna/d1": "one", "anna/d2": None}
     assert looks.lists == {"anna/d1": lists, "anna/d2": ()}
-    for number in range(MAX_DECKS - 1):
-        interests.put(f"bert/{number}", acts.Interest(deck="d", focus="one", ttl=30))
+    interests.put("anna", acts.Interest(deck="d1", ttl=30))
+    assert set(looks.focus.values()) == {None}
+
+
+async def test_what_one_token_looks_at_is_bounded_and_shuts_nobody_out() -> None:
+    looks = Looks()
+    interests = Interests(looks)
+
+    def look(person: str, deck: int, *lists: ResourceKey, ttl: float = 30) -> None:
+        interests.put(person, acts.Interest(deck=f"d{deck}", focus="one", lists=lists, ttl=ttl))
+
+    for deck in range(MAX_DECKS_OF_TOKEN):
+        look("anna", deck, ResourceKey(ResourceKind.ROOMS))
+    with pytest.raises(Refusal, match="8 decks look with the token of anna already"):
+        look("anna", MAX_DECKS_OF_TOKEN)
+    posters = [ResourceKey(ResourceKind.POSTERS, f"v{number}") for number in range(MAX_LISTS_OF_TOKEN)]
+    look("bert", 0, *posters)
+    look("bert", 1, posters[0])
+    with pytest.raises(Refusal, match="the decks of bert look at more than 32 lists"):
+        look("bert", 1, ResourceKey(ResourceKind.ROOMS))
+    assert looks.lists["bert/d1"] == (posters[0],), "it looks at what it did"
+    for number in range(MAX_DECKS - MAX_DECKS_OF_TOKEN - 2):
+        look(f"carl{number}", 0)
     with pytest.raises(Refusal, match="256 decks look already"):
-        interests.put("bert/more", acts.Interest(deck="d", focus="one", ttl=30))
-    for viewer in [viewer for viewer, focus in looks.focus.items() if focus]:
-        interests.put(viewer, acts.Interest(deck="d", ttl=30))
+        look("dora", 0)
+    look("anna", 0, posters[0])
+    for viewer in tuple(looks.focus):
+        person, _, name = viewer.partition("/")
+        interests.put(person, acts.Interest(deck=name, ttl=30))
     assert set(looks.focus.values()) == {None}
 
 

@@ -167,6 +167,14 @@ async def test_changes_come_as_they_happen_and_a_token_taken_away_ends_them() ->
         assert made.hub.readers == 0
 
 
+async def test_whoever_asks_for_the_head_of_what_never_ends_has_it_and_takes_no_place() -> None:
+    async with service() as made:
+        answered = await made.ask("/v1/changes", method="HEAD")
+        assert (answered.status_code, answered.content) == (200, b"")
+        assert answered.headers["content-type"].startswith("text/event-stream")
+        assert made.hub.readers == 0
+
+
 async def test_a_listing_says_whose_token_asks_and_what_it_may() -> None:
     async with service() as made:
         for name in ("anna", "wall"):

@@ -7,6 +7,7 @@ import contextlib
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from math import inf
 
 import h11
 import uvicorn
@@ -16,8 +17,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from livedeck.cli.exposure import Exposure
 
-HEAD_SECONDS, SENDING_SECONDS = 10, 30
-"""How long a peer may take for the head of a request, and for its body, and to take any of what it is sent."""
+HEAD_SECONDS, CROWDED_HEAD_SECONDS, SENDING_SECONDS = 10, 1, 30
+"""How long a peer may take for the head of a request, and for its body, also where half of all connections are in use,
+and to take any of what it is sent."""
 
 SEND_BUFFER = 256 * 1024
 """Bytes that the system keeps for a peer that takes nothing; by itself it keeps up to 4 MB of each."""
@@ -71,9 +73,11 @@ class _Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second."""
-        for connection in [*self.server_state.connections]:
+        connections, now = [*self.server_state.connections], asyncio.get_running_loop().time()
+        is_crowded = len(connections) >= (self.config.limit_concurrency or inf) / 2
+        for connection in connections:
             if isinstance(connection, _Connection):
-                connection.end_overdue(asyncio.get_running_loop().time())
+                connection.end_overdue(now, CROWDED_HEAD_SECONDS if is_crowded else HEAD_SECONDS)
         return await super().on_tick(counter)
 
 
@@ -87,12 +91,12 @@ class _Connection(H11Protocol):
     _owed: tuple[object, ...] = ()
     _owed_since = 0.0
 
-    def end_overdue(self, now: float) -> None:
+    def end_overdue(self, now: float, head_seconds: float) -> None:
         """Cut it where the peer has owed us the same for too long; uvicorn sees to what is idle between requests."""
         unsent = self.transport.get_write_buffer_size()
         is_asking = self.conn.their_state in _ASKING and self.timeout_keep_alive_task is None
         owed = (self.cycle, unsent) if unsent or is_asking else ()
         if owed != self._owed:
             self._owed, self._owed_since = owed, now
-        elif owed and now - self._owed_since >= (SENDING_SECONDS if unsent else HEAD_SECONDS):
+        elif owed and now - self._owed_since >= (SENDING_SECONDS if unsent else head_seconds):
             self.transport.abort()  # a close would wait for the peer to take what is left

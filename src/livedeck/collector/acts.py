@@ -7,8 +7,9 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import timedelta
 from math import inf
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 from uuid import uuid4
 
 from pydantic import Field
@@ -36,8 +37,11 @@ from livedeck.monitor import (
 from livedeck.monitor.published.codec import SHARED_LISTS, encode_record
 from livedeck.text.secrets import masked_line
 
-MAX_DECKS = 256
-"""Whose interests are followed at a time."""
+MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN = 256, 8, 32
+"""Whose interests are followed at a time, with how many lists that are asked for because of them."""
+
+KEPT_SECONDS = 1.0
+"""For so long an answer waits until what was done is on the disk."""
 
 POKE_SECONDS = 1.0
 """From one poke that counts to the next, of all decks together."""
@@ -120,8 +124,19 @@ class _Acts:
         except AlarmRefused as refusal:
             status = 404 if isinstance(refusal, AlarmGone) else 409
             raise Refusal(status, refusal.code, str(refusal), self._alarm(key)) from None
-        alarm = self._monitor.find_alarm(key)
-        return {"changed": answer is not None, "say": _outcome_text(alarm), **self._alarm(key)}
+        say = f"{_outcome_text(self._monitor.find_alarm(key))}{await self._keep()}"
+        return {"changed": answer is not None, "say": say, **self._alarm(key)}
+
+    async def _keep(self) -> str:
+        """Have all that was done on the disk before it is said to be done; what is to be said where it is not."""
+        if self._history is None:
+            return ""
+        try:
+            async with asyncio.timeout(KEPT_SECONDS):
+                is_kept = await self._history.flush()
+        except TimeoutError:
+            return "; not yet kept: the history takes long to write"
+        return "" if is_kept else f"; not yet kept: {masked_line(self._history.fault)}"
 
     def _alarm(self, key: AlarmKey) -> dict[str, Any]:
         alarm = self._monitor.find_alarm(key)
@@ -169,7 +184,8 @@ class _Acts:
         if action := body.action:
             await self._history.record_action(replace(action, at=min(action.at, now)))
         if marker := body.marker:
-            await self._history.mark(marker.event_id, marker.at, marker.text)
+            server_now = now + timedelta(seconds=self._monitor.snapshot.link.skew)
+            await self._history.mark(marker.event_id, min(marker.at, server_now), marker.text)
         return {}
 
     async def take_interest(self, request: Request, caller: Caller) -> Any:
@@ -177,7 +193,7 @@ class _Acts:
         interest = await read_body(request, Interest)
         if any(key.kind not in SHARED_LISTS for key in interest.lists):
             raise Refusal(422, "not understood", f"lists: of {', '.join(sorted(SHARED_LISTS))}")
-        self._interests.put(f"{caller.name}/{interest.deck}", interest)
+        self._interests.put(caller.name, interest)
         return {}
 
     async def poke(self, request: Request, _: Caller) -> Any:
@@ -187,33 +203,54 @@ class _Acts:
         return {}
 
 
+class _Deck(NamedTuple):
+    """Of whose token, and what it calls itself."""
+
+    person: str
+    name: str
+
+
 class Interests:
     """What is looked at at attached decks, together. Of a deck that says nothing more it is forgotten."""
 
     def __init__(self, looks: Looks) -> None:
         self._looks = looks
-        self._ends: dict[str, asyncio.TimerHandle] = {}
+        self._looking: dict[_Deck, tuple[Interest, asyncio.TimerHandle]] = {}
 
-    def put(self, viewer: str, interest: Interest) -> None:
-        """That deck shows this now, and nothing else. Raises Refusal."""
-        if viewer not in self._ends and len(self._ends) >= MAX_DECKS:
-            raise Refusal(503, "too many decks", f"{MAX_DECKS} decks look already")
-        self._cancel(viewer)
-        self._look(viewer, interest.focus, interest.lists)
+    def put(self, person: str, interest: Interest) -> None:
+        """That deck of theirs shows this now, and nothing else. Raises Refusal."""
+        deck = _Deck(person, interest.deck)
+        self._refuse_crowd(deck, interest)
+        self._cancel(deck)
+        self._look(deck, interest.focus, interest.lists)
         if interest.focus or interest.lists:
-            self._ends[viewer] = asyncio.get_running_loop().call_later(interest.ttl, self._forget, viewer)
+            end = asyncio.get_running_loop().call_later(interest.ttl, self._forget, deck)
+            self._looking[deck] = interest, end
 
-    def _forget(self, viewer: str) -> None:
-        self._cancel(viewer)
-        self._look(viewer, None, ())
+    def _refuse_crowd(self, deck: _Deck, interest: Interest) -> None:
+        theirs = [
+            look.lists for other, (look, _) in self._looking.items() if other.person == deck.person and other != deck
+        ]
+        if deck not in self._looking and len(theirs) >= MAX_DECKS_OF_TOKEN:
+            say = f"{MAX_DECKS_OF_TOKEN} decks look with the token of {deck.person} already; add one for each person"
+            raise Refusal(429, "too many decks", say)
+        if len({*interest.lists}.union(*theirs)) > MAX_LISTS_OF_TOKEN:
+            say = f"the decks of {deck.person} look at more than {MAX_LISTS_OF_TOKEN} lists"
+            raise Refusal(429, "too many lists", say)
+        if deck not in self._looking and len(self._looking) >= MAX_DECKS:
+            raise Refusal(503, "too many decks", f"{MAX_DECKS} decks look already")
 
-    def _cancel(self, viewer: str) -> None:
-        if end := self._ends.pop(viewer, None):
-            end.cancel()
+    def _forget(self, deck: _Deck) -> None:
+        self._cancel(deck)
+        self._look(deck, None, ())
 
-    def _look(self, viewer: str, focus: str | None, lists: Iterable[ResourceKey]) -> None:
-        self._looks.set_focus(focus, viewer)
-        self._looks.watch(viewer, *lists)
+    def _cancel(self, deck: _Deck) -> None:
+        if known := self._looking.pop(deck, None):
+            known[1].cancel()
+
+    def _look(self, deck: _Deck, focus: str | None, lists: Iterable[ResourceKey]) -> None:
+        self._looks.set_focus(focus, "/".join(deck))
+        self._looks.watch("/".join(deck), *lists)
 
 
 class Pokes:

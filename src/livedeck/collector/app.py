@@ -114,6 +114,8 @@ class _Pages:
 
     async def changes(self, request: Request, caller: Caller) -> Response:
         """What changes after an id, until either side leaves."""
+        if request.method == "HEAD":  # of what never ends
+            return Response(headers=_NOT_STORED, media_type="text/event-stream")
         after = request.headers.get("last-event-id") or request.query_params.get("from", "")
         self._access.check_readers(caller)
         is_packed = _takes_gzip(request)

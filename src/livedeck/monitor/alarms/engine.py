@@ -12,7 +12,7 @@ from livedeck.monitor.alarms.answers import Answers
 from livedeck.monitor.alarms.commands import AlarmGone
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
-from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, bring_back
+from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, bring_back, note_text
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
@@ -21,6 +21,7 @@ from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, Ala
 from livedeck.monitor.model.answer import PROMISES, AlarmAnswer, AlarmCommand, AnswerKind
 from livedeck.monitor.model.state import EventState
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.text.secrets import masked_line
 
 _INCIDENTS = {
     AlarmKey(DECK, kind.name): (kind, kind.detector)
@@ -78,8 +79,8 @@ class AlarmEngine:
     def find_answer(self, command: AlarmCommand) -> AlarmAnswer | None:
         """What came of that very command before. Raises AlarmRefused where its id is another one's."""
         answer = self._carried_out.get(command.uid)
-        if answer and answer.key != command.key:
-            raise AlarmRefused("that id is of a command for another alarm: each needs its own")
+        if answer and not _is_answer_to(command, answer):
+            raise AlarmRefused("that id is of another command: each needs its own")
         return answer
 
     def answer(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAnswer | None:
@@ -282,3 +283,9 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
 
 def _may_be_shared(alarm: Alarm) -> bool:
     return alarm.is_ongoing and alarm.kind in _SHARED and alarm.severity is not Severity.INFO
+
+
+def _is_answer_to(command: AlarmCommand, answer: AlarmAnswer) -> bool:
+    kind = AnswerKind.ACKNOWLEDGE if answer.kind is AnswerKind.CLOSE else answer.kind
+    is_same_note = kind is not AnswerKind.NOTE or answer.reason == masked_line(note_text(command.text))
+    return (answer.key, kind) == (command.key, command.kind) and is_same_note

@@ -78,7 +78,12 @@ def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
 
 def add_note(alarm: Alarm, text: str) -> Alarm:
     """With these words beside it; empty words take them away."""
-    return replace(alarm, note=safe(text.strip(), _MAX_CHARS))
+    return replace(alarm, note=note_text(text))
+
+
+def note_text(text: str) -> str:
+    """Those words as they are kept."""
+    return safe(text.strip(), _MAX_CHARS)
 
 
 def bring_back(alarm: Alarm, now: datetime) -> Alarm:

@@ -83,9 +83,9 @@ class History(HistoryReads):
         """What is wrong, with which file, and what to do; empty while all is kept."""
         return self._queue.fault
 
-    async def flush(self) -> None:
-        """Return once all that was given has been tried."""
-        await self._queue.flush()
+    async def flush(self) -> bool:
+        """Return once all that was given has been tried: whether the file took it."""
+        return await self._queue.flush()
 
     async def salvaged(self) -> None:
         """Return once what could be read of a damaged file has been copied into this one; `fault` says what."""

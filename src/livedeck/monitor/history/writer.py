@@ -429,11 +429,12 @@ class HistoryQueue:
         if self._writer.salvage:
             await asyncio.to_thread(self._writer.salvage.join)
 
-    async def flush(self) -> None:
-        """Return once all that was given has been tried."""
+    async def flush(self) -> bool:
+        """Return once all that was given has been tried: whether the file took it."""
         self.put(Batch())
         if self._writing:
             await asyncio.shield(self._writing)
+        return _WRITTEN not in self._faults
 
     async def read(self, query: Callable[[Database], T], otherwise: T) -> T:
         """What the file answers; `otherwise` where it cannot be read, and then `fault` says why."""
