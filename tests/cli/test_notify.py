@@ -93,6 +93,17 @@ def test_a_target_that_cannot_be_used_is_told_before_it_is_needed(tmp_path: Path
     assert sink.received == []
 
 
+@pytest.mark.parametrize("word", ["list", "retry"])
+def test_what_several_collectors_share_is_in_no_file_here_which_is_said(tmp_path: Path, sink: Sink, word: str) -> None:
+    env = configured(tmp_path, sink)
+    with Path(env["LIVEDECK_CONFIG"]).open("a") as config:
+        config.write('[engine]\nredis_url_command = ["false"]\n')
+    done = called(tmp_path, "notify", word, env=env)
+    assert (done.returncode, done.stdout, "`collector_url` in the settings" in done.stderr) == (2, "", True), (
+        done.stderr
+    )
+
+
 def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: Path, sink: Sink) -> None:
     with served(tmp_path) as (_, service):
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}

@@ -242,6 +242,11 @@ def retry_command(ctx: click.Context, /, **flags: Any) -> None:
 
 def _spool(settings: Settings, *, reads: bool = False) -> closing[Spool]:
     """The spool of these settings. Raises SettingsError where there is none, or none that can be used."""
+    if settings.engine.redis_url_command or settings.engine.redis_url_file:
+        raise SettingsError(
+            "engine: the collectors share what waits, and it is in no file here; "
+            "with `collector_url` in the settings one of them is asked"
+        )
     path = spool_file(settings)
     if not path.exists():
         raise SettingsError(f"{path}: nothing was ever told from this history; `livedeck collect` tells")

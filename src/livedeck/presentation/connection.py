@@ -113,7 +113,9 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
         heard = attachment.heard_at
         last = f"heard {age(render_time.seconds_since(heard))} ago" if heard else ""
         since = f"since {attachment.since:%H:%M:%S}Z"
-        rest = attachment.host, _token_text(attachment), since, last, skew_text(attachment), attachment.reason
+        reason = attachment.reason.removeprefix(f"{attachment.host} ")
+        where = f"{attachment.host} {reason}" if reason else attachment.host
+        rest = where, since, last, _token_text(attachment), skew_text(attachment)
         lines.append(_way_line("collector ← deck", f"{glyph} {word}", role, *rest))
     return lines
 
