@@ -35,9 +35,11 @@ def skip_without_redis() -> None:
 
 
 class RedisServer:
-    """`address`: of its socket. What it keeps outlives a kill, unless it is told to forget."""
+    """`address`: of its socket; `options`: of its command line. What it keeps outlives a kill, unless it is told to
+    forget."""
 
-    def __init__(self) -> None:
+    def __init__(self, *options: str) -> None:
+        self._options = options
         self._folder = Path(mkdtemp(prefix="ld-"))  # the path of a socket has at most 107 bytes
         self.socket = self._folder / "r.sock"
         self.address = f"unix://{self.socket}"
@@ -49,9 +51,10 @@ class RedisServer:
         program = redis_program()
         assert program
         self.socket.unlink(missing_ok=True)
-        options = ["--port", "0", "--unixsocket", "r.sock", "--save", "", "--appendonly", "yes", "--daemonize", "no"]
+        options = ("--port", "0", "--unixsocket", "r.sock", "--save", "", "--appendonly", "yes", "--daemonize", "no")
+        command = [program, *options, *self._options]
         with (self._folder / "log").open("ab") as log:
-            self._process = subprocess.Popen([program, *options], cwd=self._folder, stdout=log, stderr=log)
+            self._process = subprocess.Popen(command, cwd=self._folder, stdout=log, stderr=log)
         until = time.monotonic() + _START_SECONDS
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > until:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio import StreamReader, StreamWriter, start_server
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, closing, suppress
+from pathlib import Path
+from socket import socket
 from typing import Any
 
 import pytest
 from redis import Redis
 from structlog.testing import capture_logs
 
-from collector.engine.servers import RedisServer
+from client.certificates import make_certificates, needs_openssl
+from collector.engine.servers import RedisServer, skip_without_redis
 from livedeck.collector.engine.ranks import first_in_rank
 from livedeck.collector.engine.shared import (
     Claim,
     Held,
     News,
+    RefusedError,
     SharedDesk,
     SharedKeys,
     SharedStore,
@@ -358,6 +363,79 @@ async def test_a_user_of_few_rights_is_enough(redis_server: RedisServer) -> None
     await store.close()
     with pytest.raises(SharedStoreError, match="no such user or password"):
         await SharedStore(f"unix://livedeck:wrong@{redis_server.socket}", "workspace", "a").time_ms()
+
+
+@pytest.mark.parametrize("address", ["rediss://r.example?ssl_cert_reqs=none", "rediss://r?ssl_check_hostname=False"])
+def test_an_address_whose_certificate_nobody_looks_at_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="ssl_ca_certs"):
+        check_address(address)
+
+
+async def work_once(address: str) -> None:
+    """Everything that a collector does there, once."""
+    store, desk = SharedStore(address, "workspace", "a", patience=PATIENT), SharedDesk(address, "workspace", "a")
+    check_address(address)
+    assert await store.faults() == []
+    await claim(store, "a")
+    epochs = (await claim(store, "a", events={"event-1": Claim.BY_RANK, "@desk": Claim.BY_RANK})).epochs
+    assert await store.publish([("event-1", epochs["event-1"], "body")]) == ()
+    await store.say({"1": "row"})
+    await store.hold_back(1)
+    assert (await store.read(0.01)).rows == ["row"]
+    assert desk.keep(epochs["@desk"], 0, 1, "state", {"k": "message"})
+    assert (desk.state(), desk.messages()) == (("state", 1, epochs["@desk"]), {"k": "message"})
+    await store.release()
+    await store.close()
+    desk.close()
+
+
+async def test_a_managed_redis_that_has_no_config_is_enough() -> None:
+    skip_without_redis()
+    with closing(RedisServer("--rename-command", "CONFIG", "")) as server:
+        await work_once(server.address)
+
+
+async def test_one_node_of_a_cluster_has_all_of_a_workspace() -> None:
+    skip_without_redis()
+    with closing(RedisServer("--cluster-enabled", "yes")) as server, Redis.from_url(server.address) as client:
+        store = SharedStore(server.address, "workspace", "a")
+        with pytest.raises(RefusedError, match="slot"):
+            await claim(store, "a")
+        await store.close()
+        client.execute_command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+        while b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
+            pass
+        await work_once(server.address)
+
+
+@needs_openssl
+async def test_a_redis_behind_tls_is_known_by_an_authority_of_ones_own(tmp_path: Path) -> None:
+    skip_without_redis()
+    made = make_certificates(tmp_path)
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    names = {"cert-file": made.server, "key-file": made.server, "ca-cert-file": made.authority, "auth-clients": "no"}
+    options = [word for name, value in names.items() for word in (f"--tls-{name}", str(value))]
+    with closing(RedisServer("--tls-port", str(port), *options)):
+        await work_once(f"rediss://localhost:{port}?ssl_ca_certs={made.authority}")
+        stranger = SharedStore(f"rediss://localhost:{port}", "workspace", "a", patience=PATIENT)
+        with pytest.raises(SharedStoreError, match="CERTIFICATE_VERIFY_FAILED"):
+            await stranger.time_ms()
+        await stranger.close()
+
+
+async def test_a_redis_that_loads_its_file_says_so() -> None:
+    async def load(reader: StreamReader, writer: StreamWriter) -> None:
+        while await reader.read(1000):
+            writer.write(b"-LOADING Redis is loading the dataset in memory\r\n")
+        writer.close()
+
+    async with await start_server(load, "127.0.0.1", 0) as server:
+        store = SharedStore(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}", "workspace", "a")
+        with pytest.raises(SharedStoreError, match="is loading"):
+            await store.time_ms()
+        await store.close()
 
 
 @pytest.mark.parametrize("address", ["redis://redis.example:6379", "redis://10.0.0.1", "http://127.0.0.1", "localhost"])

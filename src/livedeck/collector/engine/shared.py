@@ -15,7 +15,7 @@ from hashlib import sha256
 from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import structlog
 from redis import BlockingConnectionPool as ThreadPool
@@ -53,6 +53,10 @@ _LEAST_VERSION = 7
 _MAX_DIGITS = 16
 
 _log = structlog.get_logger("livedeck.collector")
+
+
+_LENIENT, _STRICT = frozenset({"ssl_cert_reqs", "ssl_check_hostname"}), frozenset({"required", "true", "yes", "1"})
+"""Of the library's parameters in an address: whoever stands between could read and write."""
 
 
 class SharedStoreError(Exception):
@@ -124,6 +128,8 @@ class News:
 def check_address(address: str) -> None:
     """Raises ValueError for an address over which what is shared would travel in clear (engine.md, "Safety")."""
     parts = urlsplit(address)
+    if any(name in _LENIENT and value.lower() not in _STRICT for name, value in parse_qsl(parts.query)):
+        raise ValueError("its certificate should be looked at: ssl_ca_certs=FILE names an authority of your own")
     if parts.scheme in {"rediss", "unix"}:
         return
     if parts.scheme != "redis":
