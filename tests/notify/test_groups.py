@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from livedeck.monitor import AlarmState, Severity
 from livedeck.notify import Board, Hours, Outcome, Route, Spool, Status, step, withheld
@@ -501,3 +503,86 @@ def test_an_escalation_that_waits_is_taken_back_and_the_end_is_told_to_who_knew_
         state, messages, withdrawn = step(desk.plan, state, Board((current,)), at, [escalated])
     assert withdrawn == (escalated.key,)
     assert [(message.target, message.status) for message in messages] == [("ops", Status.RESOLVED)]
+
+
+ESCALATING = Route("ops", "ops", escalate=10, escalate_to="boss", resolved=False)
+
+
+def escalated(desk: Desk) -> list[float]:
+    """After how many minutes that was told, each time."""
+    return [(message.at - NOW).total_seconds() / 60 for message in desk.told if message.status is Status.ESCALATED]
+
+
+def test_a_fault_that_comes_and_goes_escalates_once_and_as_soon_as_one_that_stays() -> None:
+    desk = Desk(ESCALATING)
+    for _ in range(20):
+        desk.put(alarm(since=desk.now, changed=desk.now))
+        desk.watch(300, 5)
+        desk.put(over(alarm(since=desk.now), desk.now))
+        desk.watch(60, 5)
+    (minutes,) = escalated(desk)
+    assert [message.status for message in desk.told] == [Status.FIRING, Status.ESCALATED]
+    assert 10 <= minutes <= 12  # told while it stands
+
+
+def test_what_another_alarm_hid_meanwhile_escalates_as_soon_as_one_that_it_did_not() -> None:
+    desk = Desk(ESCALATING)
+    for _ in range(20):
+        desk.put(alarm(changed=desk.now))
+        desk.watch(300, 5)
+        desk.put(replace(alarm(), state=AlarmState.SUPPRESSED, parent="PLATFORM", changed=desk.now))
+        desk.watch(60, 5)
+    (minutes,) = escalated(desk)
+    assert 10 <= minutes <= 12
+
+
+@pytest.mark.parametrize("state", [AlarmState.ACKNOWLEDGED, AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE])
+@pytest.mark.parametrize("has_pause", [False, True])
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_an_answer_that_ended_gives_whoever_gave_it_all_minutes_once(
+    tmp_path: Path, state: AlarmState, *, has_pause: bool, is_restarted: bool
+) -> None:
+    desk = Desk(ESCALATING)
+    desk.put(alarm())
+    desk.watch(60, 5)
+    answered_at: datetime | None = desk.now
+    desk.put(replace(alarm(), state=state, changed=desk.now, answered_at=answered_at))
+    desk.watch(1200, 5)
+    if has_pause:  # the fault that returns is another occurrence, and knows of no answer
+        desk.put(over(alarm(), desk.now))
+        desk.watch(60, 5)
+        answered_at = None
+    ended = desk.now
+    desk.put(alarm(since=desk.now if has_pause else NOW, changed=desk.now, answered_at=answered_at))
+    desk.watch(5, 5)
+    if is_restarted:
+        restart(desk, tmp_path)
+    for _ in range(10):
+        desk.watch(300, 5)
+        desk.put(over(desk.alarms[alarm().key], desk.now))
+        desk.watch(60, 5)
+        desk.put(alarm(since=desk.now, changed=desk.now))
+    (minutes,) = escalated(desk)
+    assert timedelta(minutes=10) <= NOW + timedelta(minutes=minutes) - ended <= timedelta(minutes=12)
+
+
+def test_an_acknowledgement_that_ran_out_while_nobody_watched_has_its_minutes_from_then_on(tmp_path: Path) -> None:
+    desk = Desk(ESCALATING)
+    desk.put(alarm())
+    desk.watch(60, 5)
+    given = desk.now
+    restart(desk, tmp_path)  # before anybody saw the answer
+    desk.now += timedelta(minutes=34)
+    desk.put(alarm(changed=desk.now - timedelta(minutes=4), acknowledged_at=given, answered_at=given))
+    desk.watch(355, 5)
+    assert escalated(desk) == []
+    desk.watch(10, 5)
+    assert len(escalated(desk)) == 1
+
+
+def restart(desk: Desk, folder: Path) -> None:
+    """Go on with what the file knows."""
+    spool = Spool(folder / "spool")
+    spool.keep(Outcome(desk.state, tuple(desk.told)), desk.now)
+    desk.state = spool.state(desk.now)
+    spool.close()

@@ -80,7 +80,8 @@ class Plan:
 
 
 class Told(NamedTuple):
-    """How far an alarm had grown when a route was told last, and when that was."""
+    """How far an alarm had grown when a route was told last, and since when it waits there for an answer: since that
+    was told, or since the last answer ended."""
 
     stage: int
     at: datetime
@@ -89,8 +90,9 @@ class Told(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Life:
     """An alarm from its onset until its end is told. `standing_at`: when it was last seen; `over_since`: since when it
-    was not. `is_answered`: somebody had answered it, or another alarm hid it, when it was last seen. `told`: by name of
-    the route; `escalated`: by route, after which acknowledgement that was."""
+    was not. `is_answered`: somebody had answered it, or another alarm hid it, when it was last seen; `is_hidden`: only
+    the latter, which the file forgets. `told`: by name of the route; `escalated`: by route, after which acknowledgement
+    that was."""
 
     id: str
     key: AlarmKey
@@ -100,6 +102,7 @@ class Life:
     is_answered: bool = False
     told: Mapping[str, Told] = field(default_factory=dict)
     escalated: Mapping[str, str] = field(default_factory=dict)
+    is_hidden: bool = False
 
 
 class Box(NamedTuple):
@@ -217,7 +220,14 @@ class _Turn:
             life = self.lives.get(alarm.key)
             if life is None or alarm.since > life.standing_at + SETTLED:
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
-            self.lives[alarm.key] = replace(life, standing_at=self.now, over_since=None, is_answered=not _asks(alarm))
+            self.lives[alarm.key] = replace(
+                life,
+                standing_at=self.now,
+                over_since=None,
+                is_answered=not _asks(alarm),
+                is_hidden=alarm.state is AlarmState.SUPPRESSED and (life.is_hidden or not life.is_answered),
+                told=_waiting(life, alarm) if _asks(alarm) else life.told,
+            )
         for key, life in [*self.lives.items()]:
             alarm_now = self.alarms.get(key)
             if life.over_since is None and self.board.is_known and not (alarm_now and alarm_now.is_ongoing):
@@ -323,9 +333,11 @@ class _Turn:
 
     def _is_unanswered(self, route: Route, alarm: Alarm, life: Life) -> bool:
         told = life.told.get(route.name)
-        if told is None or not _asks(alarm) or life.escalated.get(route.name) == _promise(alarm):
+        if told is None or not _asks(alarm):
             return False
-        return self.now - max(told.at, alarm.changed) >= timedelta(minutes=route.escalate)
+        escalated = life.escalated.get(route.name)
+        is_new = escalated is None or escalated < _promise(alarm)
+        return is_new and self.now - told.at >= timedelta(minutes=route.escalate)
 
     def collect_resolved(self) -> None:
         """What is over for long enough, and was told, is told to be over; then its life is."""
@@ -480,8 +492,21 @@ def _life_id(alarm: Alarm) -> str:
     return "/".join((*alarm.key, str(round(alarm.since.timestamp() * 1000))))
 
 
+def _waiting(life: Life, alarm: Alarm) -> Mapping[str, Told]:
+    """Who was told of what asks now. An answer that has ended begins the wait for another one anew; neither a pause of
+    the fault nor an alarm that hid it does."""
+    has_ended = life.is_answered and not life.is_hidden
+    return {
+        route: told._replace(at=max(told.at, alarm.changed))
+        if has_ended or (alarm.answered_at and alarm.answered_at > told.at)
+        else told
+        for route, told in life.told.items()
+    }
+
+
 def _promise(alarm: Alarm) -> str:
-    """Which acknowledgement has run out: each is a reason of its own to escalate. Empty: there was none."""
+    """Which acknowledgement has run out: each is a reason of its own to escalate, and the later is the greater. Empty:
+    there was none."""
     return isoformat_utc(alarm.acknowledged_at) or ""
 
 
