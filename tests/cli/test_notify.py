@@ -13,7 +13,7 @@ import pytest
 from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
 from livedeck.cli.wiring import SystemClock
 from livedeck.notify import Spool, spool_path
-from notify.sinks import Sink, http_sink
+from notify.sinks import Sink, http_sink, smtp_sink
 
 SECRET = "h00k-of-the-night-shift-77aa"
 
@@ -50,6 +50,26 @@ def test_a_route_is_tried_and_explained_and_its_address_is_shown_nowhere(tmp_pat
     assert (unknown.returncode, "no such route 'boss'; known: ops" in unknown.stderr) == (2, True)
     shown = called(tmp_path, "config", "show", env=env)
     assert SECRET not in tried.stdout + refused.stdout + unknown.stderr + shown.stdout
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what apprise imports
+def test_a_route_of_mail_is_tried_and_why_it_failed_is_said(tmp_path: Path, sink: Sink) -> None:
+    env = configured(tmp_path, sink)
+    with smtp_sink() as box:
+        address = f"mailto://127.0.0.1:{box.port}/?from=deck@example.org&to=ops@example.org&+X-Key={SECRET}"
+        (tmp_path / "mail").write_text(f"{address}&mode=insecure")
+        (tmp_path / "mail").chmod(0o600)
+        config = tmp_path / "config.toml"
+        config.write_text(config.read_text().replace(f'webhook_file = "{tmp_path}/hook"', 'apprise_file = "~/mail"'))
+        box.to_readers = ["550 5.1.1 no such reader"]
+        refused = called(tmp_path, "notify", "test", env=env)
+        tried = called(tmp_path, "notify", "test", env=env)
+    (mail,) = box.mails
+    assert (tried.returncode, tried.stdout) == (0, "ops -> ops: taken: apprise has delivered it\n")
+    assert (mail["Subject"], mail["X-Key"]) == ("TEST livedeck", SECRET)
+    assert refused.returncode == 1
+    assert refused.stdout.startswith("ops -> ops: NOT TAKEN: apprise could not deliver it: ")
+    assert SECRET not in tried.stdout + refused.stdout + refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ async def test_a_mail_says_title_and_text_to_its_reader_whatever_the_event_is_ca
     sent = told(name)
     with smtp_sink() as box:
         delivery = await target(box).send(sent)
-    assert (delivery.is_taken, delivery.answer) == (True, "taken")
+    assert (delivery.is_taken, delivery.answer) == (True, "apprise has delivered it")
     (mail,), (readers,) = box.mails, box.readers
     assert readers == [READER]
     assert (mail["To"].addresses[0].addr_spec, mail["From"].addresses[0].addr_spec) == (READER, "deck@example.org")

@@ -127,7 +127,7 @@ class AppriseTarget:
             timeout=_APPRISE_TIMEOUT,
         )
         if result:
-            return Delivery(is_taken=True, answer="taken")
+            return Delivery(is_taken=True, answer="apprise has delivered it")
         words = "; ".join(entry.message for entry in result.logs())
         return Delivery(is_taken=False, answer=f"apprise could not deliver it: {masked_line(words, 200)}")
 
