@@ -136,7 +136,7 @@ class _Pages:
 
     def _published(self) -> Snapshot:
         if self._hub.snapshot is None:
-            raise Refusal(503, "starting", "nothing is known yet; ask again in some seconds")
+            raise Refusal(503, wire.STARTING, "nothing is known yet; ask again in some seconds")
         return self._hub.snapshot
 
 

@@ -27,6 +27,10 @@ LISTED_SAMPLES = 180
 sample in two seconds) is never a gap that is none."""
 
 
+STARTING = "starting"
+"""The word of a collector that has just begun and knows nothing yet."""
+
+
 class UnknownSchemaError(ValueError):
     """The collector is newer than this deck, in what it means by what it sends."""
 

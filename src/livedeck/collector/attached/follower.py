@@ -16,7 +16,7 @@ import structlog
 
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.link import CollectorError, CollectorRefusedError, Link, ServerEvent
-from livedeck.collector.wire import LISTED_SAMPLES, Held, UnknownSchemaError
+from livedeck.collector.wire import LISTED_SAMPLES, STARTING, Held, UnknownSchemaError
 from livedeck.monitor import AttachmentState, ConnectionState
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import UnreadableSnapshotError
@@ -24,6 +24,9 @@ from livedeck.text.secrets import masked_line
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 """Seconds until it is asked again: twice as many after each failure, and up to half of them less, as chance has it."""
+
+_SOON = 3
+"""Failures that count at most of a collector that is there and has just begun: it knows something in a moment."""
 
 _REFUSED_PAUSE = 30.0
 """Seconds until a collector that refuses is asked again: wrong tokens that come often are answered 429, which would
@@ -110,6 +113,8 @@ class Follower:
                 self._fail(self.reason, is_refused=True)
             else:
                 self._fail(str(refusal), is_refused=refusal.is_of_token)
+                if refusal.code == STARTING:
+                    self.failures = min(self.failures, _SOON)
         except CollectorError as error:
             self._fail(str(error))
         except (UnknownSchemaError, UnreadableSnapshotError) as error:

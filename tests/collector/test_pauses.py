@@ -1,0 +1,78 @@
+"""How long a deck waits until it asks a collector again."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from random import Random
+from typing import Any, cast
+
+import pytest
+
+from livedeck.collector.attached.clock import RemoteClock
+from livedeck.collector.attached.follower import Follower
+from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError
+
+TRIES = 12
+
+
+class Patient:
+    """A clock on which every wait is over at once, and noted."""
+
+    def __init__(self) -> None:
+        self.waited: list[float] = []
+
+    def now(self) -> datetime:
+        """Always the same."""
+        return datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def monotonic(self) -> float:
+        """What was waited."""
+        return sum(self.waited)
+
+    async def sleep(self, seconds: float) -> None:
+        """Not at all."""
+        self.waited.append(seconds)
+
+
+class Failing:
+    """A link that answers each request the same way; `asked`: set once it was so often enough."""
+
+    host = "collector.example"
+
+    def __init__(self, error: CollectorError) -> None:
+        self.error, self.count, self.asked = error, 0, asyncio.Event()
+
+    async def get(self, path: str, query: str = "") -> dict[str, Any]:
+        """Raise it."""
+        del path, query
+        self.count += 1
+        if self.count > TRIES:
+            self.asked.set()
+            await asyncio.Event().wait()
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "least", "most"),
+    [
+        (CollectorAwayError("it cannot be reached"), 2.5, 5.0),
+        (CollectorRefusedError("nothing is known yet", 503, {"error": "starting"}), 0.4, 0.8),
+        (CollectorRefusedError("256 readers follow already", 429, {"error": "too many readers"}), 2.5, 5.0),
+        (CollectorRefusedError("unknown token", 401, {"error": "unknown token"}), 30.0, 30.0),
+    ],
+    ids=["away", "starting", "too many", "refused"],
+)
+async def test_a_collector_that_has_just_begun_is_asked_soon_and_one_that_is_away_ever_less(
+    error: CollectorError, least: float, most: float
+) -> None:
+    """So a restart of some seconds is over before the deck takes it for silent."""
+    clock, link = Patient(), Failing(error)
+    follower = Follower(cast("Any", link), RemoteClock(clock), lambda *_: None, Random(1))
+    following = asyncio.create_task(follower.follow())
+    await link.asked.wait()
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
+    assert len(clock.waited) == TRIES
+    assert all(least <= pause <= most for pause in clock.waited[-4:])
+    assert clock.waited[0] <= max(0.2, least)
