@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import ATTACHED, EVENING, alone, attached, silent, still_deck
-from livedeck.monitor import AlarmRefused, AttachedFeed, AttachmentState, Snapshot
+from livedeck.monitor import AlarmKey, AlarmRefused, AttachedFeed, AttachmentState, Snapshot
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.app import Deck
@@ -153,6 +153,23 @@ async def test_what_cannot_be_answered_is_not_offered_and_says_why(change: Any, 
         assert len(deck.screen_stack) == before
         await give(deck, pilot, alone(whole))
         assert drawn(deck, "a")[0] == StyleRole.INFO
+
+
+@pytest.mark.parametrize(
+    ("state", "refusal"),
+    [
+        (AttachmentState.LISTING, ""),
+        (AttachmentState.WATCHING, ""),
+        (AttachmentState.RESUMING, ""),
+        (AttachmentState.SILENT, "waits for the collector, which is silent since 21:14:06Z"),
+        (AttachmentState.REFUSED, "waits for the collector, which refuses this deck"),
+        (AttachmentState.ALONE, ""),
+    ],
+)
+def test_why_nothing_can_be_answered_is_said_in_every_state(state: AttachmentState, refusal: str) -> None:
+    key = AlarmKey("one", "NO_INGEST")
+    assert attached(state, 1).refusal(key) == refusal
+    assert attached(state, 1, own=frozenset({key})).refusal(key) == ""
 
 
 def footer_of(deck: Deck) -> str:

@@ -54,7 +54,11 @@ class Attachment:
         if self.is_alone or self.own & {*keys}:
             return ""
         if self.is_silent:
-            word = "refuses" if self.state is AttachmentState.REFUSED else f"is silent since {self.since:%H:%M:%S}Z"
+            word = (
+                "refuses this deck"
+                if self.state is AttachmentState.REFUSED
+                else f"is silent since {self.since:%H:%M:%S}Z"
+            )
             return f"waits for the collector, which {word}"
         if self.may in {"", "act"}:
             return ""
