@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 
 from livedeck.notify import DEAD, SENT, WAITING, AppriseTarget, Message, Notifier, Spool, Spooled
-from notify.sinks import Mailbox, smtp_sink
+from notify.sinks import Mailbox, http_sink, smtp_sink
 from notify.stage import Desk, alarm
 from notify.test_notifier import play, tell
 
@@ -124,3 +128,90 @@ async def test_why_a_mail_did_not_go_is_said_in_words() -> None:
     delivery = await receiver.send(told("one"))
     assert not delivery.is_taken
     assert delivery.answer.startswith("apprise could not deliver it: Connection error")
+
+
+@dataclass
+class Tarpit:
+    """A server for mail that begins a greeting and never ends it: who is there, and who was."""
+
+    port: int = 0
+    came: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+    left: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+
+    async def hold(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A letter, and no more, until whoever asked is gone."""
+        writer.write(b"2")
+        self.came.release()
+        with suppress(ConnectionResetError):
+            await reader.read()
+        self.left.release()
+        writer.close()
+
+
+@asynccontextmanager
+async def tarpit() -> AsyncIterator[Tarpit]:
+    """One on a free port of loopback."""
+    made = Tarpit()
+    async with await asyncio.start_server(made.hold, "127.0.0.1", 0) as server:
+        made.port = server.sockets[0].getsockname()[1]
+        yield made
+
+
+def stuck(pit: Tarpit, limit: float = 3600.0) -> AppriseTarget:
+    """The way to there. It waits itself for longer than any test."""
+    query = "from=deck@example.org&to=ops@example.org&mode=insecure&cto=3600"
+    return AppriseTarget(f"mailto://deck:of-the-mail-77@127.0.0.1:{pit.port}/?{query}", limit=limit)
+
+
+async def test_mails_that_hang_keep_nothing_else_from_its_work_and_end_when_they_are_told_to() -> None:
+    """As many as any pool of threads has here, and more."""
+    async with tarpit() as pit:
+        tries = [asyncio.create_task(stuck(pit).send(told("one"))) for _ in range(8)]
+        for _ in tries:
+            await asyncio.wait_for(pit.came.acquire(), 60)
+        with http_sink() as sink:
+            healthy = AppriseTarget(sink.address.replace("http://", "json://"))
+            delivery = await asyncio.wait_for(healthy.send(told("two")), 60)
+        assert (delivery.answer, await asyncio.wait_for(asyncio.to_thread(str, "of the loop"), 60)) == (
+            "apprise has delivered it",
+            "of the loop",
+        )
+        assert not any(task.done() for task in tries)
+        for task in tries:
+            task.cancel()
+        assert {type(end) for end in await asyncio.gather(*tries, return_exceptions=True)} == {asyncio.CancelledError}
+        for _ in tries:
+            await asyncio.wait_for(pit.left.acquire(), 60)
+
+
+async def test_a_mail_that_hangs_is_given_up_at_its_limit_and_nothing_is_left_of_it() -> None:
+    others = children()
+    async with tarpit() as pit:
+        delivery = await stuck(pit, limit=0.5).send(told("one"))
+        assert delivery.answer == "apprise could not deliver it: it did not end within 0.5 s"
+        assert children() <= others
+
+
+async def test_nobody_reads_an_address_of_apprise_off_the_list_of_processes() -> None:
+    others = children()
+    async with tarpit() as pit:
+        sending = asyncio.create_task(stuck(pit).send(told("one")))
+        await asyncio.wait_for(pit.came.acquire(), 60)
+        (child,) = children() - others
+        shown = [(child / name).read_bytes() for name in ("cmdline", "environ")]
+        sending.cancel()
+        await asyncio.wait_for(pit.left.acquire(), 60)
+    assert all(shown)
+    assert not any(b"of-the-mail" in text or b"ops@example.org" in text for text in shown)
+
+
+def children() -> set[Path]:
+    """The processes that this one has started, as the system lists them."""
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("this system lists no processes there")
+    found = set[Path]()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            _, parent, *_ = stat.read_text().rpartition(")")[2].split()
+            found |= {stat.parent} if int(parent) == os.getpid() else set()
+    return found

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from livedeck.cli.token import secret_from_command, secret_from_file
 from livedeck.cli.wiring import make_outgoing
 from livedeck.client import Misconfigured, Outgoing, check_outgoing
-from livedeck.environment import expand_user, this_process
+from livedeck.environment import child_variables, expand_user, this_process
 from livedeck.notify import AppriseMissing, AppriseTarget, Plan, Sender, Target, Webhook, spool_path
 from livedeck.settings import Settings, SettingsError, TargetSettings
 from livedeck.text.secrets import register_address, register_secret
@@ -49,7 +49,8 @@ def _make_target(path: str, table: TargetSettings, outgoing: Outgoing) -> Target
         _check_address(f"{path}.webhook", address)
         return Webhook(outgoing.send, address, read_secret(f"{path}.secret", table.secret_command, table.secret_file))
     try:
-        return AppriseTarget(read_secret(f"{path}.apprise", table.apprise_command, table.apprise_file))
+        address = read_secret(f"{path}.apprise", table.apprise_command, table.apprise_file)
+        return AppriseTarget(address, child_variables())
     except AppriseMissing as error:
         raise SettingsError(f"{path}: {error}") from None
 

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
+import os
+import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
-from typing import Any, Protocol
+from pathlib import Path
+from signal import SIGKILL
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from typing import Protocol
 
 from livedeck.notify.message import Message
 from livedeck.text.secrets import masked_line
@@ -86,8 +95,10 @@ def sign(secret: str, body: bytes) -> str:
     return hmac.new(secret.encode(), body, sha256).hexdigest()
 
 
-_APPRISE_TIMEOUT = 60.0
+_APPRISE_LIMIT = 60.0
 """Seconds for the whole of a try: the services have limits of their own, or none."""
+
+_CHILD = Path(__file__).with_name("apprise_child.py")
 
 
 class AppriseMissing(Exception):  # noqa: N818  what to do, no error of ours
@@ -95,41 +106,48 @@ class AppriseMissing(Exception):  # noqa: N818  what to do, no error of ours
 
 
 class AppriseTarget:
-    """A service of apprise, by its address. Imported when it is made: it costs 70 ms."""
+    """A service of apprise, by its address, and a process for each try: a thread of apprise that hangs could not be
+    ended. Imported when it is made: it costs 70 ms. `variables`: what that process finds in its environment."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, variables: Mapping[str, str] | None = None, limit: float = _APPRISE_LIMIT) -> None:
         try:
             import apprise
         except ImportError:
             raise AppriseMissing("apprise is not installed; pip install 'livedeck[notify]'") from None
-        self._address, self._make = address, apprise.Apprise
-        service = self._make()
+        service = apprise.Apprise()
         if not service.add(address):
             raise AppriseMissing(
                 "apprise knows no such address; try it with `apprise -vv`, and see its list of services"
             )
+        self._address, self._variables, self._limit = address, variables, limit
         self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
-        self._format: Any = apprise.NotifyFormat.TEXT
-        self._kinds: Mapping[str, Any] = {"resolved": apprise.NotifyType.SUCCESS, "test": apprise.NotifyType.INFO}
-        self._kind: Any = apprise.NotifyType.FAILURE
+        self._thread = ThreadPoolExecutor(1, "livedeck-apprise")  # the one of the loop has other work
 
     async def send(self, message: Message) -> Delivery:
-        """Try once, in a thread. Why it failed apprise says for persons: no refusal is known to be for good."""
-        kind = self._kinds.get(message.status.value, self._kind)
-        service = self._make()
-        service.add(self._keyed_address(message.key))
-        result = await asyncio.to_thread(
-            service.notify,
-            body=message.text,
-            title=message.title.replace("=?", "= ?"),  # the header of a mail would be decoded, controls and all
-            notify_type=kind,
-            body_format=self._format,
-            timeout=_APPRISE_TIMEOUT,
+        """Try once. Why it failed apprise says for persons: no refusal is known to be for good."""
+        request = {
+            "address": self._keyed_address(message.key),
+            "body": message.text,
+            "title": message.title.replace("=?", "= ?"),  # the header of a mail would be decoded, controls and all
+            "type": _KINDS.get(message.status.value, "failure"),
+            "limit": self._limit,
+        }
+        try:
+            child = self._begin()
+        except OSError as error:
+            return _undelivered(f"no process can be started: {error.strerror}")
+        try:
+            said = partial(_answer, child, json.dumps(request).encode(), self._limit)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, said)
+        finally:
+            _end(child)
+
+    def _begin(self) -> Popen[bytes]:
+        """The process: the address, which is a secret, it reads, and what it writes by itself nobody sees."""
+        command = [sys.executable, "-P", str(_CHILD)]
+        return Popen(  # noqa: S603  a program of ours
+            command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=self._variables, start_new_session=True
         )
-        if result:
-            return Delivery(is_taken=True, answer="apprise has delivered it")
-        words = "; ".join(entry.message for entry in result.logs())
-        return Delivery(is_taken=False, answer=f"apprise could not deliver it: {masked_line(words, 200)}")
 
     def _keyed_address(self, key: str) -> str:
         """The address, with a header that is the same for every try of a message, where the service takes any: it is
@@ -137,3 +155,33 @@ class AppriseTarget:
         if not self._takes_headers:
             return self._address
         return f"{self._address}{'&' if '?' in self._address else '?'}+Idempotency-Key={key}"
+
+
+_KINDS = {"resolved": "success", "test": "info"}
+"""As apprise calls them."""
+
+
+def _answer(child: Popen[bytes], request: bytes, limit: float) -> Delivery:
+    """What came of that try; whatever has not ended by then is killed."""
+    with child:
+        try:
+            said, _ = child.communicate(request, limit)
+        except TimeoutExpired:
+            _end(child)
+            return _undelivered(f"it did not end within {limit:g} s")
+    try:
+        is_taken, words = json.loads(said)
+    except ValueError:
+        return _undelivered(f"its process ended with code {child.returncode}")
+    return Delivery(is_taken=True, answer="apprise has delivered it") if is_taken else _undelivered(words)
+
+
+def _undelivered(words: str) -> Delivery:
+    return Delivery(is_taken=False, answer=f"apprise could not deliver it: {masked_line(words, 200)}")
+
+
+def _end(child: Popen[bytes]) -> None:
+    """Kill it, and what it has started."""
+    if child.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, SIGKILL)
