@@ -41,7 +41,9 @@ class Terminal:
 
     def until_raw(self, pattern: bytes) -> None:
         """Read until those bytes were written at all."""
+        end = monotonic() + TIMEOUT
         while not re.search(pattern, self.written):
+            assert monotonic() < end, f"{pattern!r} never came"
             assert self._read(), f"it ended before {pattern!r}"
 
     def pause(self, seconds: float) -> None:
