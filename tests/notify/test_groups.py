@@ -586,3 +586,14 @@ def restart(desk: Desk, folder: Path) -> None:
     spool.keep(Outcome(desk.state, tuple(desk.told)), desk.now)
     desk.state = spool.state(desk.now)
     spool.close()
+
+
+def test_what_began_two_minutes_after_it_was_seen_last_is_the_same_fault_and_later_it_is_another() -> None:
+    for seconds, told in ((120, []), (121, ["CRIT NO_INGEST ONE"])):
+        desk = Desk()
+        desk.put(alarm())
+        desk.watch(20)
+        seen = desk.now
+        desk.now += timedelta(hours=1)  # nobody watched
+        desk.put(alarm(since=seen + timedelta(seconds=seconds)))
+        assert titles(desk.watch(60, 5)) == told

@@ -216,6 +216,13 @@ def test_what_is_over_while_it_is_answered_and_waits_is_told_to_nobody_nor_is_it
 ) -> None:
     receiver = Receiver([NO])
     standing = alarm("one", since=START, changed=START)
+    taken_back: list[str] = []
+
+    class Noted(Spool):
+        def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
+            """What is taken back is told once."""
+            taken_back.extend(outcome.withdrawn)
+            super().keep(outcome, now, offset)
 
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
@@ -228,9 +235,10 @@ def test_what_is_over_while_it_is_answered_and_waits_is_told_to_nobody_nor_is_it
             await asyncio.sleep(5)
         assert len(receiver.asked) == count
 
-    play(tmp_path / "spool", receiver, work)
+    play(tmp_path / "spool", receiver, work, Noted)
     spool = Spool(tmp_path / "spool", reads=True)
     assert [spool.messages(state) for state in (WAITING, SENT, DEAD)] == [(), (), ()]
+    assert len(taken_back) == 1
     spool.close()
 
 
