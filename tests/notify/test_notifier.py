@@ -138,6 +138,15 @@ def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_pa
     spool.close()
 
 
+def test_what_is_given_up_is_a_failure_at_once(tmp_path: Path) -> None:
+    async def work(notifier: Notifier) -> None:
+        await tell(notifier, "one")
+        await asyncio.sleep(1)
+        assert notifier.failure == "1 given up: `livedeck notify list`"
+
+    play(tmp_path / "spool", Receiver([REFUSED]), work)
+
+
 def test_after_a_day_it_is_given_up_and_a_person_may_have_it_tried_again(tmp_path: Path) -> None:
     receiver = Receiver([NO])
 
