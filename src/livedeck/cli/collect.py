@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from copy import deepcopy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import Any
 
@@ -31,7 +31,7 @@ from livedeck.collector.app import collector_app
 from livedeck.collector.endpoints import Refusal, refused
 from livedeck.collector.hub import Hub
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
-from livedeck.notify import Heartbeat, Notifier, Spool, SpoolError, Vitals, only_notifier
+from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.metrics import Counted, count_turns
@@ -79,10 +79,6 @@ async def _collect(settings: Settings) -> int:
         history = await stack.enter_async_context(make_history(settings))
         others = await stack.enter_async_context(join_others(settings, history))
         storage = others.spool if others else await asyncio.to_thread(Spool, path)
-        notifier = Notifier(make_plan(settings), targets, storage, SystemClock())
-        stack.push_async_callback(notifier.close)
-        if others is None:  # else it is opened once it is this one that tells
-            await notifier.open()
         monitor = make_monitor(
             api,
             settings=settings,
@@ -91,9 +87,13 @@ async def _collect(settings: Settings) -> int:
             notify_error=lambda: notifier.failure,
             shares=others.engine if others else None,
         )
+        notifier = Notifier(make_plan(settings), targets, storage, monitor.clock)
+        stack.push_async_callback(notifier.close)
+        if others is None:  # else it is opened once it is this one that tells
+            await notifier.open()
         collector = Collector(monitor, history, notifier, api.request_counts, others)
         if heartbeat:
-            collector.heartbeat = Heartbeat(outgoing.send, heartbeat, collector.vitals, SystemClock())
+            collector.beat(outgoing.send, heartbeat)
         try:
             await stack.enter_async_context(_served(settings, collector))
         except OSError as error:
@@ -154,7 +154,7 @@ class Collector:
         self.heartbeat: Heartbeat | None = None
         self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
         self._others = others
-        self._turned_at = SystemClock().now()
+        self._turned_at = monitor.clock.now()
         self._answered_at: datetime | None = None
         self._reported = ConnectionState.CONNECTING
         self._turns: Mapping[str, int] = {}
@@ -166,6 +166,10 @@ class Collector:
         access = Access(tokens, clock.monotonic, is_proxied=collect.behind_proxy)
         return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
 
+    def beat(self, post: Post, address: str) -> None:
+        """Have a heartbeat, by the clock of all that it stands for."""
+        self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock)
+
     def counted(self) -> Counted:
         """What it has counted, as it stands: a thread may take its time with it."""
         engine = self._others.engine if self._others else None
@@ -176,11 +180,17 @@ class Collector:
             spool_messages=self._notifier.waiting,
             spool_since=self._notifier.waiting_since,
             readers=self.hub.readers,
-            beat_at=self.heartbeat.taken_at or _NEVER if self.heartbeat else None,
+            beat_at=self._beat_at(),
             events_owned=engine.held_events if engine else None,
             is_apart=engine.fault.apart_since is not None if engine else None,
             writes_refused=engine.refused if engine else None,
         )
+
+    def _beat_at(self) -> datetime | None:
+        """By the machine's clock, as whoever reads the metrics has it."""
+        if self.heartbeat is None or self.heartbeat.taken_at is None:
+            return _NEVER if self.heartbeat else None
+        return self.heartbeat.taken_at + timedelta(seconds=self._monitor.clock.offset)
 
     def vitals(self) -> Vitals:
         """What the heartbeat stands for."""
@@ -192,7 +202,7 @@ class Collector:
         """Until cancelled."""
         async with aclosing(self._monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
-                self._turned_at, self._answered_at = SystemClock().now(), snapshot.link.as_of
+                self._turned_at, self._answered_at = self._monitor.clock.now(), snapshot.link.as_of
                 self._turns = count_turns(self._turns, snapshot)
                 await self.hub.publish(snapshot)
                 self._print(snapshot)

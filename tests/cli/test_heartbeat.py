@@ -1,0 +1,102 @@
+"""What the dead man's switch of a collector says, while the machine's clock is set."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from livedeck.cli.collect import Collector
+from livedeck.client import Api, RequestCounts
+from livedeck.monitor import Monitor
+from livedeck.notify import Notifier, Plan, Route, Spool
+from monitor.stage import event
+from monitor.wire import Platform, WallClock, run
+from notify.test_notifier import NO, YES, Receiver
+
+HOUR = 3600.0
+Step = Callable[[WallClock, Platform], None]
+
+
+@dataclass
+class Reply:
+    """What the service outside answers."""
+
+    status: int = 200
+    text: str = ""
+    retry_after: float | None = None
+
+
+def said(folder: Path, minutes: int, *steps: tuple[float, Step], is_told: bool = True) -> list[str]:
+    """What came of each beat: `well`, or the reason; `steps`: what happens so many seconds from the start. That
+    the machine's clock is a minute ahead from the start on somebody is told, or (`is_told`) not."""
+    came = list[str]()
+
+    async def post(_method: str, address: str, _headers: Mapping[str, str], body: bytes) -> Reply:
+        came.append(body.decode().partition(" since ")[0] if address.endswith("/fail") else "well")
+        return Reply()
+
+    async def watch() -> None:
+        clock, platform = WallClock(), Platform(event())
+        clock.ahead = 60.0
+        for when, step in steps:
+            asyncio.get_running_loop().call_later(when, step, clock, platform)
+        async with (
+            platform.serve() as address,
+            Api(base_url=address, token="token-of-tests", timeout=4.0, now=clock.now, timer=clock.monotonic) as api,
+        ):
+            monitor = Monitor(api, clock, random=Random(1))
+            targets = {"ops": Receiver([YES if is_told else NO])}
+            plan = Plan((Route("ops", "ops"),))
+            notifier = Notifier(plan, targets, Spool(folder / "spool"), monitor.clock, Random(1))
+            await notifier.open()
+            collector = Collector(monitor, None, notifier, RequestCounts())
+            collector.beat(post, "https://beats.example/ping")
+            assert collector.heartbeat
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(work) for work in (collector.heartbeat.run(), notifier.run(), collector.watch())
+                ]
+                await asyncio.sleep(60 * minutes + 30)
+                for task in tasks:
+                    task.cancel()
+            assert (collector.counted().beat_at or clock.now()) <= clock.now()
+            await notifier.close()
+
+    run(watch())
+    return came
+
+
+def set_by(seconds: float) -> Step:
+    """The wall clock, from then on."""
+
+    def step(clock: WallClock, _platform: Platform) -> None:
+        clock.ahead += seconds
+
+    return step
+
+
+def die(_clock: WallClock, platform: Platform) -> None:
+    """The platform answers nothing any more."""
+    platform.lost = 1.0
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+def test_a_clock_that_is_set_stops_no_beat(tmp_path: Path, seconds: float) -> None:
+    assert said(tmp_path, 6, (90, set_by(seconds))) == ["well"] * 6
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+def test_a_platform_that_dies_stops_the_beats_whatever_the_clock_says(tmp_path: Path, seconds: float) -> None:
+    beats = said(tmp_path, 6, (90, set_by(seconds)), (150, die))
+    assert beats == [*["well"] * 3, *["the platform has not answered"] * 3]
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+def test_a_message_waits_as_long_as_it_waits_whatever_the_clock_says(tmp_path: Path, seconds: float) -> None:
+    beats = said(tmp_path, 8, (90, set_by(seconds)), is_told=False)
+    assert beats == [*["well"] * 5, *["a message waits"] * 3]
