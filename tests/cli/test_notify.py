@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -11,8 +12,12 @@ from pathlib import Path
 import pytest
 
 from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
+from collector.engine.servers import RedisServer, skip_without_redis
+from livedeck.cli.engine import join_others
 from livedeck.cli.wiring import SystemClock
-from livedeck.notify import Spool, spool_path
+from livedeck.monitor import History
+from livedeck.notify import DEAD, Message, Outcome, Spool, State, Status, spool_path
+from livedeck.settings import Settings
 from notify.sinks import Sink, http_sink, smtp_sink
 
 SECRET = "h00k-of-the-night-shift-77aa"
@@ -23,6 +28,15 @@ def sink() -> Iterator[Sink]:
     """A receiver over HTTP."""
     with http_sink() as made:
         yield made
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    """What several collectors share."""
+    skip_without_redis()
+    server = RedisServer()
+    yield server
+    server.close()
 
 
 def configured(home: Path, sink: Sink, **env: str) -> dict[str, str]:
@@ -113,17 +127,6 @@ def test_a_target_that_cannot_be_used_is_told_before_it_is_needed(tmp_path: Path
     assert sink.received == []
 
 
-@pytest.mark.parametrize("word", ["list", "retry"])
-def test_what_several_collectors_share_is_in_no_file_here_which_is_said(tmp_path: Path, sink: Sink, word: str) -> None:
-    env = configured(tmp_path, sink)
-    with Path(env["LIVEDECK_CONFIG"]).open("a") as config:
-        config.write('[engine]\nredis_url_command = ["false"]\n')
-    done = called(tmp_path, "notify", word, env=env)
-    assert (done.returncode, done.stdout, "`collector_url` in the settings" in done.stderr) == (2, "", True), (
-        done.stderr
-    )
-
-
 def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: Path, sink: Sink) -> None:
     with served(tmp_path) as (_, service):
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
@@ -147,6 +150,43 @@ def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: 
     assert state.lives
     listed = called(tmp_path, "notify", "list", env=configured(tmp_path, sink))
     assert listed.returncode == 0
+
+
+def test_what_several_collectors_gave_up_is_listed_and_tried_again_from_what_they_share(
+    tmp_path: Path, sink: Sink, redis: RedisServer
+) -> None:
+    file, env = tmp_path / "redis", configured(tmp_path, sink)
+    file.write_text(redis.address)
+    file.chmod(0o600)
+    with (tmp_path / "config.toml").open("a") as config:
+        config.write(f'[engine]\nredis_url_file = "{file}"\n')
+    asyncio.run(_give_up(Settings.model_validate({"engine": {"redis_url_file": str(file)}}), tmp_path))
+    listed = called(tmp_path, "notify", "list", env=env)
+    waiting, given_up = listed.stdout.splitlines()
+    assert waiting.endswith("CRIT NO_INGEST one  waits")
+    assert given_up.endswith("CRIT NO_INGEST two  given up after 3 tries: 404 gone")
+    retried = called(tmp_path, "notify", "retry", env=env)
+    assert (retried.returncode, retried.stdout) == (0, "1 message will be tried again\n")
+    again = called(tmp_path, "notify", "list", env=env)
+    assert [line.split("  ")[-1] for line in again.stdout.splitlines()] == ["waits", "waits"]
+    redis.kill()
+    for command in ("list", "retry"):
+        away = called(tmp_path, "notify", command, env=env)
+        assert (away.returncode, away.stdout, away.stderr.count("\n")) == (2, "", 1)
+        assert away.stderr.startswith("livedeck: Redis: ")
+
+
+async def _give_up(settings: Settings, folder: Path) -> None:
+    """As a collector that tells: one message waits, and one is given up."""
+    now = SystemClock().now()
+    history = await History.open(folder / "history.sqlite", now)
+    async with join_others(settings, history) as others:
+        assert others
+        for key in ("one", "two"):
+            message = Message(key, "ops", "ops", now, Status.FIRING, f"CRIT NO_INGEST {key}", "text", "{}")
+            others.spool.keep(Outcome(State(), (message,), ()), now)
+        others.spool.mark("two", DEAD, 3, "404 gone")
+    await history.close()
 
 
 def _lines_until(process: subprocess.Popen[str], is_last: Callable[[str], bool]) -> list[str]:

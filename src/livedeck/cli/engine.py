@@ -71,7 +71,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
         from livedeck.collector.engine.spool import SharedSpool
     except ImportError as error:
         raise SettingsError(f"engine: {_MISSING}") from error
-    clock, workspace = SystemClock(), settings.base_url.rstrip("/")
+    clock, workspace = SystemClock(), _workspace(settings)
     name = settings.engine.name or this_process().partition("@")[2].partition(":")[0]
     worker = f"{name}/{uuid4().hex[:8]}"
     store = SharedStore(address, workspace, worker)
@@ -111,6 +111,23 @@ async def redis_address(settings: Settings) -> str:
     return address
 
 
+def _workspace(settings: Settings) -> str:
+    """By which those that share are told from others in the same Redis."""
+    return settings.base_url.rstrip("/")
+
+
+async def shared_spool(settings: Settings) -> SharedSpool | None:
+    """What the collectors keep of messages, for a command, which tells nobody; None where the settings name no others.
+    Raises SettingsError."""
+    address = await redis_address(settings)
+    if not address:
+        return None
+    from livedeck.collector.engine.shared import SharedDesk
+    from livedeck.collector.engine.spool import SharedSpool
+
+    return SharedSpool(SharedDesk(address, _workspace(settings), "notify/0"), lambda: None)
+
+
 async def engine_faults(settings: Settings) -> list[str] | None:
     """Why the Redis of the collectors is not fit, in words; None where there is none. Raises SettingsError."""
     address = await redis_address(settings)
@@ -118,7 +135,7 @@ async def engine_faults(settings: Settings) -> list[str] | None:
         return None
     from livedeck.collector.engine.shared import SharedStore, SharedStoreError
 
-    store = SharedStore(address, settings.base_url.rstrip("/"), "doctor/0")
+    store = SharedStore(address, _workspace(settings), "doctor/0")
     try:
         return await store.faults()
     except SharedStoreError as error:

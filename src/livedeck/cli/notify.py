@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, closing
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from livedeck.cli.engine import shared_spool
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
@@ -39,6 +41,7 @@ from livedeck.text.times import TimeReference, parse
 from livedeck.text.values import safe
 
 if TYPE_CHECKING:
+    from livedeck.collector.engine.spool import SharedSpool
     from livedeck.collector.outbox import Unsent
 
 
@@ -178,12 +181,12 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
 def list_command(ctx: click.Context, /, **flags: Any) -> None:
     """Print what waits to be sent and what was given up, with what the receiver answered last.
 
-    With `collector_url` in the settings the collector is asked, which sends.
+    With `collector_url` in the settings the collector is asked, which sends; with `[engine]` what the collectors share.
     """
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
-        messages = await _collectors(settings) if settings.collector_urls else _own(settings)
+        messages = await _collectors(settings) if settings.collector_urls else await _own(settings)
         for unsent in messages:
             echo(_line(unsent))
         if not messages:
@@ -193,11 +196,11 @@ def list_command(ctx: click.Context, /, **flags: Any) -> None:
     ctx.exit(run(work))
 
 
-def _own(settings: Settings) -> list[Unsent]:
-    """Those of the spool beside the history."""
+async def _own(settings: Settings) -> list[Unsent]:
+    """Those of the storage that the settings name."""
     from livedeck.collector.outbox import Unsent
 
-    with _spool(settings, reads=True) as spool:
+    async with _storage(settings, reads=True) as spool:
         return [Unsent.of(spooled) for state in (WAITING, DEAD) for spooled in spool.messages(state)]
 
 
@@ -232,7 +235,7 @@ def retry_command(ctx: click.Context, /, **flags: Any) -> None:
                 answer = await (await make_link(settings, stack)).post("/v1/notifications/retry", {})
             count = int(answer.get("revived", 0))
         else:
-            with _spool(settings) as spool:
+            async with _storage(settings) as spool:
                 count = spool.revive()
         echo(f"{count} message{'' if count == 1 else 's'} will be tried again")
         return DONE
@@ -240,17 +243,19 @@ def retry_command(ctx: click.Context, /, **flags: Any) -> None:
     ctx.exit(run(work))
 
 
-def _spool(settings: Settings, *, reads: bool = False) -> closing[Spool]:
-    """The spool of these settings. Raises SettingsError where there is none, or none that can be used."""
-    if settings.engine.redis_url_command or settings.engine.redis_url_file:
-        raise SettingsError(
-            "engine: the collectors share what waits, and it is in no file here; "
-            "with `collector_url` in the settings one of them is asked"
-        )
+@asynccontextmanager
+async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
+    """What these settings name: what several collectors share, or the spool beside the history. Raises SettingsError
+    where there is none, or none that can be used."""
+    try:
+        with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:
+            yield storage
+    except SpoolError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _spool(settings: Settings, *, reads: bool) -> Spool:
     path = spool_file(settings)
     if not path.exists():
         raise SettingsError(f"{path}: nothing was ever told from this history; `livedeck collect` tells")
-    try:
-        return closing(Spool(path, reads=reads))
-    except SpoolError as error:
-        raise SettingsError(str(error)) from None
+    return Spool(path, reads=reads)

@@ -144,7 +144,7 @@ class Notifier:
         return (*found[0], *found[1])
 
     async def revive(self) -> int:
-        """Have what was given up tried again, at once; how many those are. Raises SpoolError, NotOnDutyError."""
+        """Have what was given up tried again, at once, where this one tells; how many those are. Raises SpoolError."""
         count = await self._in_thread(self._spool.revive)
         await self._reload()
         return count
@@ -206,9 +206,8 @@ class Notifier:
         """Whoever tells now has it all in the storage."""
         if self._is_open:
             _log.info("another collector tells")
-        self._is_open, self._state, self._dead, self.fault = False, State(), 0, ""
+        self._is_open, self._state, self.fault = False, State(), ""
         self._unkept, self._withdrawn, self._withheld = [], [], []
-        self._failing.clear()
         self._unmarked.clear()
         for queue in self._queues.values():
             queue.clear()
@@ -237,15 +236,21 @@ class Notifier:
                 await self._reload()
 
     async def _reload(self) -> None:
-        """Take up what waits in the file and is not known here, and forget what was sent long ago."""
-        if not self._is_open:
-            return
+        """Take up what waits in the storage and is not known here, and forget what was sent long ago. Who does not tell
+        learns how the one fares that does: its decks see it here."""
         try:
-            await self._in_thread(partial(self._spool.forget_old, self._clock.now()))
-            self._enqueue(await self._in_thread(partial(self._spool.messages, WAITING)))
+            if self._is_open:
+                await self._in_thread(partial(self._spool.forget_old, self._clock.now()))
+            waiting = await self._in_thread(partial(self._spool.messages, WAITING))
             self._dead = len(await self._in_thread(partial(self._spool.messages, DEAD)))
         except SpoolError as error:
             _log.warning("the spool cannot be read", why=str(error))
+            return
+        if self._is_open:
+            self._enqueue(waiting)
+        else:
+            tried = [spooled.message for spooled in waiting if spooled.tries]
+            self._failing = {message.target: message.at for message in reversed(tried)}
 
     def _enqueue(self, messages: Iterable[Spooled]) -> None:
         for spooled in messages:

@@ -19,7 +19,7 @@ from livedeck.collector.engine.engine import Engine
 from livedeck.collector.engine.shared import SharedDesk
 from livedeck.collector.engine.spool import SharedSpool
 from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Snapshot
-from livedeck.notify import DEAD, SENT, WAITING, Delivery, Message, Notifier, NotOnDutyError, Plan, Route, Status
+from livedeck.notify import DEAD, SENT, WAITING, Delivery, Message, Notifier, Plan, Route, Status
 from notify.stage import alarm, over
 
 PLAN = Plan((Route("ops", "ops"),))
@@ -97,9 +97,16 @@ class Room:
 
     async def leave(self, name: str) -> None:
         """That collector goes, and another one tells; soon after Redis was away that takes two seconds."""
+        await self.marked()
         await self.fleet.engines.pop(name).leave()
         while not self.fleet.tellers():
             await self.fleet.beat()
+
+    async def marked(self) -> None:
+        """Return once nothing waits that has arrived: the next one that tells would send it once more."""
+        spool = next(iter(self.spools.values()))
+        taken = {message.key for message in self.sink.taken}
+        await until(lambda: taken.isdisjoint(spooled.message.key for spooled in spool.messages(WAITING)))
 
     def told(self) -> list[tuple[str, ...]]:
         """The events of each message that arrived."""
@@ -127,19 +134,37 @@ async def room_of(server: RedisServer, *names: str, ttl: float = 15.0) -> AsyncI
                 await notifier.close()
 
 
-async def test_what_was_given_up_is_tried_again_by_who_tells_and_seen_by_all(redis_server: RedisServer) -> None:
+@pytest.mark.parametrize("is_teller", [True, False])
+async def test_what_was_given_up_is_seen_by_all_and_tried_again_at_the_word_of_each(
+    redis_server: RedisServer, is_teller: bool
+) -> None:
     async with room_of(redis_server, "a", "b") as room:
         room.sink.refuses = True
         room.raise_alarm("one")
         await room.look()
         (other,) = {"a", "b"} - {room.teller}
         await until(lambda: bool(room.spools[other].messages(DEAD)))
+        await until(lambda: all("1 given up" in notifier.failure for notifier in room.notifiers.values()))
         room.sink.refuses = False
         assert [spooled.state for spooled in await room.notifiers[other].unsent()] == [DEAD]
-        with pytest.raises(NotOnDutyError):
-            await room.notifiers[other].revive()
-        assert await room.notifiers[room.teller].revive() == 1
+        reviving = room.notifiers[room.teller if is_teller else other]
+        assert await reviving.revive() == 1
         await until(lambda: room.told() == [("one",)])
+        assert await reviving.revive() == 0
+        await until(lambda: not any(notifier.failure for notifier in room.notifiers.values()))
+
+
+async def test_a_target_that_takes_nothing_is_seen_by_all(redis_server: RedisServer) -> None:
+    async with room_of(redis_server, "a", "b") as room:
+        room.sink.is_away = True
+        room.raise_alarm("one")
+        await room.look()
+        await until(lambda: any(spooled.tries for spooled in room.spools[room.teller].messages(WAITING)))
+        room.clock.at += timedelta(minutes=6)
+        await until(lambda: all("ops since" in notifier.failure for notifier in room.notifiers.values()))
+        room.sink.is_away = False
+        await until(lambda: room.told() == [("one",)])
+        await until(lambda: not any(notifier.failure for notifier in room.notifiers.values()))
 
 
 async def test_one_tells_and_the_next_goes_on_from_there(redis_server: RedisServer) -> None:
@@ -203,6 +228,7 @@ async def test_a_woken_one_that_tells_again_goes_on_from_what_was_told_meanwhile
             room.raise_alarm(event_id)
             await room.look(other)
         await until(lambda: room.told() == [("one",), ("two",)])
+        await room.marked()
         await room.fleet.engines[stopped].join()
         assert room.spools[stopped].is_on_duty
         room.raise_alarm("three")

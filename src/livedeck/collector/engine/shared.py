@@ -171,6 +171,7 @@ _SAY = _Script.read("say", "said", "said:ids")
 _HOLD_BACK = _Script.read("hold_back", "retry", "answers")
 _KEEP = _Script.read("keep", "leases", "told", "messages")
 _MARK = _Script.read("mark", "leases", "messages")
+_REVIVE = _Script.read("revive", "messages")
 
 
 class SharedStore:
@@ -389,6 +390,11 @@ class SharedDesk:
         SharedStoreError."""
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_MARK, self._worker, epoch, *flat))
+
+    def revive(self, messages: Iterable[tuple[str, str, str]]) -> int:
+        """Keep another body (key, as it was read, as it is to be) of each that is as it was read, whoever has the desk;
+        how many those are. Raises SharedStoreError."""
+        return int(self._run(_REVIVE, *(text for message in messages for text in message)))
 
     def _run(self, script: _Script, *values: object) -> Any:
         try:

@@ -164,15 +164,14 @@ class SharedSpool:
                 self._write(dict.fromkeys(old, ""))
 
     def revive(self) -> int:
-        """Have what was given up wait again; how many those are. Raises SpoolError, NotOnDutyError."""
-        dead = self.messages(DEAD)
+        """Have what was given up wait again, whoever tells; how many those are. Raises SpoolError."""
         with self._named():
-            self._epoch()
-            if dead:
-                self._write(
-                    {spooled.message.key: _encode(replace(spooled, state=WAITING, tries=0)) for spooled in dead}
-                )
-        return len(dead)
+            return self._desk.revive(
+                (key, body, _encode(replace(spooled, state=WAITING, tries=0)))
+                for key, body in self._desk.messages().items()
+                for spooled in self._decoded(body)
+                if spooled.state == DEAD
+            )
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Those in that state, the oldest first. Raises SpoolError."""
