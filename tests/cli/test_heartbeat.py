@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
@@ -14,6 +15,7 @@ from livedeck.cli.collect import Collector
 from livedeck.client import Api, RequestCounts
 from livedeck.monitor import Monitor
 from livedeck.notify import Notifier, Plan, Route, Spool
+from livedeck.text.secrets import register_secret
 from monitor.stage import event
 from monitor.wire import Platform, WallClock, run
 from notify.test_notifier import NO, YES, Receiver
@@ -31,14 +33,24 @@ class Reply:
     retry_after: float | None = None
 
 
-def said(folder: Path, minutes: int, *steps: tuple[float, Step], is_told: bool = True) -> list[str]:
-    """What came of each beat: `well`, or the reason; `steps`: what happens so many seconds from the start. That
-    the machine's clock is a minute ahead from the start on somebody is told, or (`is_told`) not."""
-    came = list[str]()
+def said(
+    folder: Path,
+    minutes: int,
+    *steps: tuple[float, Step],
+    is_told: bool = True,
+    answers: Iterable[Reply] = (),
+    expected_beat: datetime | None = None,
+) -> list[str]:
+    """What came of each beat: `well`, or the reason; `steps`: what happens so many seconds from the start.
+
+    That the machine's clock is a minute ahead from the start on somebody is told, or (`is_told`) not. `answers`: of the
+    service outside, which then takes what comes; `expected_beat`: when it took the last one.
+    """
+    came, replies = list[str](), iter(answers)
 
     async def post(_method: str, address: str, _headers: Mapping[str, str], body: bytes) -> Reply:
         came.append(body.decode().partition(" since ")[0] if address.endswith("/fail") else "well")
-        return Reply()
+        return next(replies, Reply())
 
     async def watch() -> None:
         clock, platform = WallClock(), Platform(event())
@@ -64,7 +76,10 @@ def said(folder: Path, minutes: int, *steps: tuple[float, Step], is_told: bool =
                 await asyncio.sleep(60 * minutes + 30)
                 for task in tasks:
                     task.cancel()
-            assert (collector.counted().beat_at or clock.now()) <= clock.now()
+            beat_at = collector.counted().beat_at
+            assert beat_at is not None
+            assert beat_at <= clock.now()
+            assert expected_beat in {None, beat_at}
             await notifier.close()
 
     run(watch())
@@ -100,3 +115,21 @@ def test_a_platform_that_dies_stops_the_beats_whatever_the_clock_says(tmp_path: 
 def test_a_message_waits_as_long_as_it_waits_whatever_the_clock_says(tmp_path: Path, seconds: float) -> None:
     beats = said(tmp_path, 8, (90, set_by(seconds)), is_told=False)
     assert beats == [*["well"] * 5, *["a message waits"] * 3]
+
+
+def test_an_address_that_takes_no_beat_is_said_once_and_that_it_does_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = "of-the-beat-0815-4711"
+    register_secret(secret)
+    answers = [Reply(404, f"no such check {secret}"), Reply(0, "no answer"), Reply(302), Reply(), Reply()]
+    assert said(tmp_path, 6, (210, die), answers=answers) == [*["well"] * 4, *["the platform has not answered"] * 2]
+    words = [line for line in capsys.readouterr().err.splitlines() if "heartbeat" in line]
+    assert words[0].startswith("livedeck collect: the heartbeat is not taken: 404 no such check ")
+    assert words[1:] == ["livedeck collect: the heartbeat is taken again"]
+    assert secret not in words[0]
+
+
+def test_where_no_beat_was_ever_taken_its_time_is_the_beginning_of_all(tmp_path: Path) -> None:
+    """The rule LivedeckHeartless goes by that (tests/presentation/test_alert_rules.py)."""
+    assert said(tmp_path, 2, answers=[Reply(404)] * 2, expected_beat=datetime.fromtimestamp(0, UTC)) == ["well"] * 2

@@ -139,6 +139,10 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 """When a heartbeat was taken that never was: as Prometheus has it."""
 
 
+def _tell(text: str) -> None:
+    echo(f"livedeck collect: {text}", err=True)
+
+
 class Collector:
     """Watches, prints a line a change, publishes what it knows, and has told who is to be told."""
 
@@ -168,7 +172,7 @@ class Collector:
 
     def beat(self, post: Post, address: str) -> None:
         """Have a heartbeat, by the clock of all that it stands for."""
-        self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock)
+        self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock, _tell)
 
     def counted(self) -> Counted:
         """What it has counted, as it stands: a thread may take its time with it."""

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import structlog
 
 from livedeck.monitor import Clock
-from livedeck.notify.targets import Post, is_success
+from livedeck.notify.targets import Answer, Post, is_success, words_of
 from livedeck.text.secrets import masked_line
 
 EACH = 60.0
 """Seconds between two beats."""
+
+_log: Any = structlog.get_logger("livedeck.notify")
 
 _TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timedelta(minutes=5)
 
@@ -43,10 +47,18 @@ def failure(vitals: Vitals, now: datetime) -> str:
 
 class Heartbeat:
     """Calls that address each minute while all is well, else its `/fail` with the reason. `taken_at`: when it was last
-    answered with 2xx that all is well."""
+    answered with 2xx that all is well; `tell`: is told that nobody answers so, and that it is well again."""
 
-    def __init__(self, post: Post, address: str, vitals: Callable[[], Vitals], clock: Clock) -> None:
-        self._post, self._address, self._vitals, self._clock = post, address, vitals, clock
+    def __init__(
+        self,
+        post: Post,
+        address: str,
+        vitals: Callable[[], Vitals],
+        clock: Clock,
+        tell: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self._post, self._address, self._vitals, self._clock, self._tell = post, address, vitals, clock, tell
+        self._is_failing = False
         self.taken_at: datetime | None = None
 
     async def run(self) -> None:
@@ -54,8 +66,24 @@ class Heartbeat:
         while True:
             await self._clock.sleep(EACH)
             if reason := failure(self._vitals(), self._clock.now()):
-                await self._post("POST", f"{self._address.rstrip('/')}/fail", {}, masked_line(reason, 100).encode())
+                self._note(await self._post("POST", f"{self._address.rstrip('/')}/fail", {}, _body(reason)))
                 continue
             answer = await self._post("GET", self._address, {}, b"")
+            self._note(answer)
             if is_success(answer.status):
                 self.taken_at = self._clock.now()
+
+    def _note(self, answer: Answer) -> None:
+        """Say the first failure, and its end: nobody else hears of them."""
+        was_failing, self._is_failing = self._is_failing, not is_success(answer.status)
+        if self._is_failing and not was_failing:
+            why = masked_line(words_of(answer), 100)
+            _log.warning("the heartbeat is not taken", says=why)
+            self._tell(f"the heartbeat is not taken: {why}")
+        elif was_failing and not self._is_failing:
+            _log.info("the heartbeat is taken again")
+            self._tell("the heartbeat is taken again")
+
+
+def _body(reason: str) -> bytes:
+    return masked_line(reason, 100).encode()

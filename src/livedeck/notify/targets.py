@@ -79,10 +79,15 @@ class Webhook:
         if self.secret:
             headers["X-Livedeck-Signature"] = f"sha256={sign(self.secret, body)}"
         answer = await self.post("POST", self.address, headers, body)
-        is_redirect = 300 <= answer.status < 400
-        text = "a redirect, which is not followed: use the final address" if is_redirect else answer.text
-        words = f"{answer.status} {text}".strip() if answer.status else text
-        return Delivery(is_success(answer.status), words, answer.status in _REFUSED, answer.retry_after)
+        is_refused = answer.status in _REFUSED
+        return Delivery(is_success(answer.status), words_of(answer), is_refused, answer.retry_after)
+
+
+def words_of(answer: Answer) -> str:
+    """What came back, for a person."""
+    is_redirect = 300 <= answer.status < 400
+    text = "a redirect, which is not followed: use the final address" if is_redirect else answer.text
+    return f"{answer.status} {text}".strip() if answer.status else text
 
 
 def is_success(status: int) -> bool:
