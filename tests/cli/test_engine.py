@@ -86,6 +86,32 @@ async def test_a_redis_that_hangs_holds_up_neither_the_start_nor_the_doctor(
         server.close()
 
 
+async def test_under_the_name_of_one_that_lives_nobody_starts_and_under_that_of_a_dead_one_somebody_does(
+    tmp_path: Path,
+) -> None:
+    skip_without_redis()
+    server = RedisServer()
+    history = await History.open(tmp_path / "history.sqlite", SystemClock().now())
+    settings = settings_of(tmp_path, server.address)
+    settings = settings.model_copy(update={"engine": settings.engine.model_copy(update={"ttl": 5.0})})
+    try:
+        async with asyncio.timeout(60), join_others(settings, history) as living:
+            assert living
+            working = asyncio.create_task(living.run())
+            with pytest.raises(SettingsError, match=r"engine\.name: another collector called 'north' is at work"):
+                async with join_others(settings, history):
+                    raise AssertionError("it started")
+            assert len(living.engine.workers) == 1
+            working.cancel()  # as it dies: it claims no more, and has not left
+            await asyncio.gather(working, return_exceptions=True)
+            async with join_others(settings, history) as second:
+                assert second
+                assert [worker.split("/")[0] for worker in second.engine.workers] == ["north", "north"]
+    finally:
+        await history.close()
+        server.close()
+
+
 async def test_who_joins_holds_and_who_ends_gives_back(tmp_path: Path) -> None:
     skip_without_redis()
     server = RedisServer()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -82,6 +82,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
         except SharedStoreError as error:
             echo(f"livedeck collect: {error}; asking for everything until it is there", err=True)
         engine = Engine(store, clock, settings.engine.ttl)
+        await _refuse_namesake(engine, name)
         await engine.join()
         desk = SharedDesk(address, workspace, worker)
         spool = SharedSpool(desk, lambda: engine.desk_epoch, lambda: engine.is_cut_off)
@@ -91,6 +92,18 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
             await engine.leave()
     finally:
         await store.close()
+
+
+async def _refuse_namesake(engine: Engine, name: str) -> None:
+    """Raises SettingsError where another collector is at work under that name: the death of one of them would not be
+    known, as the other one lives."""
+    from livedeck.collector.engine.shared import SharedStoreError
+
+    with suppress(SharedStoreError):  # it is apart, which is told, and nobody can say
+        if await engine.has_namesake():
+            raise SettingsError(
+                f"engine.name: another collector called {name!r} is at work; give each a `name` of its own in [engine]"
+            )
 
 
 async def redis_address(settings: Settings) -> str:

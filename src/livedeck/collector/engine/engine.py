@@ -35,6 +35,12 @@ _LEASES, _ANSWERS, _NEWS = "leases", "answers", "news"
 _LEASE = 0.9
 """Of the time to live: with the jitter of asking, an event is asked for again within that time and one interval."""
 
+_SILENT = 0.5
+"""Of the time to live: who has not claimed for so long has died, for each third of it is one due."""
+
+_LOOK = 0.2
+"""Seconds between two looks at who claims."""
+
 _MARGIN = 0.02
 """Seconds after another one's lease ran out: claimed before, it is not free yet."""
 
@@ -53,6 +59,11 @@ _SETTLING = 2.0
 """Seconds after Redis is back in which all stays with who had it meanwhile: until everybody has claimed that."""
 
 _log: Any = structlog.get_logger("livedeck.collector")
+
+
+def _name(worker: str) -> str:
+    """As its settings call it."""
+    return worker.partition("/")[0]
 
 
 class Engine:
@@ -185,6 +196,22 @@ class Engine:
         return rows
 
     # Its work
+
+    async def has_namesake(self) -> bool:
+        """Whether another one is at work under this one's name: it claims again while this one looks on. Who has died
+        under that name does not, and is not waited for longer than it takes to tell. Raises SharedStoreError."""
+        name, first = _name(self._store.worker), dict[str, int]()
+        until = self._clock.monotonic() + self._ttl
+        while self._clock.monotonic() < until:
+            oldest = await self._store.time_ms() - round(self._ttl * _SILENT * 1000)
+            seen = {worker: at for worker, at in (await self._store.seen_ms()).items() if _name(worker) == name}
+            first = seen | first
+            if any(at > first[worker] for worker, at in seen.items()):
+                return True
+            if all(at < oldest for at in seen.values()):
+                break
+            await self._clock.sleep(_LOOK)
+        return False
 
     async def join(self) -> None:
         """Be there with what falls to this one, or be apart."""

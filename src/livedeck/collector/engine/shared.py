@@ -49,6 +49,7 @@ _PLAIN = (
 )
 """By what Redis says, where its words need an expert."""
 
+_NEVER = 2**53
 _LEAST_VERSION = 7
 _MAX_DIGITS = 16
 
@@ -218,6 +219,13 @@ class SharedStore:
         async with self._answered():
             seconds, micro = await self._leases.time()
         return int(seconds) * 1000 + int(micro) // 1000
+
+    async def seen_ms(self) -> dict[str, int]:
+        """When each worker that is there has claimed last, by Redis' time. Raises SharedStoreError."""
+        (workers,) = self._keys("workers")
+        async with self._answered():
+            seen: Any = await self._leases.zrange(workers, 0, -1, withscores=True)
+        return {str(worker): int(min(max(score, 0), _NEVER)) for worker, score in seen}
 
     async def claim(
         self,
