@@ -86,6 +86,7 @@ def open_form(deck: Terminal) -> None:
     deck.until("What you typed")
     deck.pause(LOOK)
     deck.press("\t\r")
+    deck.pause(LOOK)  # a key that comes while a dialog closes is meant for nothing behind it
 
 
 def open_all(deck: Terminal, mode: str) -> None:
