@@ -260,8 +260,10 @@ async def silent(deck: Raise) -> tuple[Deck, AlarmKey]:
 async def test_what_a_person_does_is_shown_at_once_and_asks_the_platform_nothing(deck: Raise) -> None:
     one, key = await silent(deck)
     asked, time = len(one.stage.asked), one.clock.monotonic()
+    events = one.monitor.snapshot.events
     assert await one.monitor.acknowledge(key)
     snapshot = await one.next()
+    assert all(after is before for after, before in zip(snapshot.events, events, strict=True))
     assert (one.clock.monotonic(), len(one.stage.asked)) == (time, asked)
     assert [(alarm.kind, alarm.state) for alarm in snapshot.alarms] == [("RECONNECTING", AlarmState.ACKNOWLEDGED)]
     assert [change.transition for change in snapshot.changes] == [AlarmTransition.ACKNOWLEDGED]

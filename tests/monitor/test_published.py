@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,14 @@ def test_a_name_that_is_not_known_is_ignored_and_another_version_refused() -> No
     assert decode({**values, "events": {"one": event}, "weather": 1}).events[0].id == "one"
     with pytest.raises(UnreadableSnapshotError, match="version 2"):
         decode({**values, "version": 2})
+
+
+def test_what_is_the_same_object_is_not_made_into_values_again() -> None:
+    before = encode(shown := snapshot({"one": readings(ticking(3)), "two": readings(ticking(3))}))
+    two = replace(shown.events[1], is_stale=True)
+    after = encode(replace(shown, events=(shown.events[0], two)), before)
+    assert after.values["events"]["one"] is before.values["events"]["one"]
+    assert after.values["events"]["two"]["is_stale"]
 
 
 async def kept(path: Path, *snapshots: Snapshot, retention_days: float = 30) -> None:

@@ -115,6 +115,8 @@ def delta(before: Encoded, after: Encoded) -> Delta:
 
 def _changed(before: EventState | None, after: EventState) -> Columns | None:
     """What makes the samples of `after` of those before; None where they are the same."""
+    if after is before:
+        return None
     readings, stream = after.qos.readings, _stream(after)
     if before is None or _stream(before) != stream:
         return columns(stream, readings) if len(readings) or before is not None else None

@@ -287,7 +287,7 @@ class EventTracker:
                 patterns.pattern_of(phase, qos.readings, assessment, self._thresholds) if has_fault else Pattern.NONE
             )
         listed_at = self._listed_at.wall
-        self.state = EventState(
+        state = EventState(
             self.event,
             listed_at,
             phase,
@@ -300,6 +300,7 @@ class EventTracker:
             self._thresholds.profile,
             self._rulings,
         )
+        self.state = before if before == state else state  # who has the same object need not look into it
         return self.state
 
     @property

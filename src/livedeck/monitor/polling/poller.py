@@ -83,6 +83,9 @@ PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
 _REMEMBERED = 60.0
 """Seconds; longer than the interval of any list that is polled on demand."""
 
+_LONG_ROUND = 4.0
+"""Seconds: the longest round whose budget is made up for."""
+
 _PULSE_GAP = 2.0
 """Seconds between two lists, where calls that begin to fail are the reason to ask."""
 
@@ -289,9 +292,10 @@ class Poller:
         return self._cadence.budget * self.part
 
     def _affordable_calls(self, now: float) -> int:
-        """How many calls may be made now: a second's worth at most."""
-        budget = self._budget
-        self._tokens = min(budget, self._tokens + (now - self._refilled_at) * budget)
+        """How many calls may be made now: a second's worth at most, or that of a last round that took longer, as with
+        thousands of events: else the budget would be spent in part."""
+        budget, passed = self._budget, now - self._refilled_at
+        self._tokens = min(budget * min(max(1.0, passed), _LONG_ROUND), self._tokens + passed * budget)
         self._refilled_at = now
         return max(0, floor(self._tokens))
 

@@ -199,6 +199,8 @@ def known_samples(values: Values) -> dict[str, KnownSamples]:
 def _encode_state(state: EventState, before: EventState | None, known: Values | None) -> Values:
     if before is None or known is None:
         before, known = None, {}
+    elif state is before:
+        return known
     values: Values = {}
     for member in _members(EventState):
         value = getattr(state, member.name)
