@@ -19,6 +19,7 @@ from livedeck.notify.spool import (
     Spool,
     Spooled,
     SpoolError,
+    moved,
     only_notifier,
     spool_path,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "Webhook",
     "compose",
     "failure",
+    "moved",
     "only_notifier",
     "reasons_against",
     "spool_path",

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
@@ -57,14 +58,14 @@ class Storage(Protocol):
     def close(self) -> None:
         """Let go of it."""
 
-    def state(self, now: datetime) -> State:
-        """What a notifier that begins at `now` goes on from."""
+    def state(self, now: datetime, offset: float = 0.0) -> State:
+        """What a notifier that begins at `now` goes on from, in its times; `offset` as of `keep`."""
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Write what a step came to, whole or not at all."""
+        """Write what a step came to, whole or not at all, in the machine's times, which are `offset` seconds ahead."""
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Those in that state, the oldest first."""
+        """Those in that state, the oldest first, in the machine's times."""
 
     def may_send(self, key: str) -> bool:
         """Whether that message is still to be sent, and by this process."""
@@ -73,7 +74,7 @@ class Storage(Protocol):
         """Write what became of a message."""
 
     def forget_old(self, now: datetime) -> None:
-        """Let go of what was sent or given up long ago."""
+        """Let go of what was sent or given up long ago, by the machine's time."""
 
     def revive(self) -> int:
         """Have what was given up wait again. Returns how many those are."""
@@ -93,6 +94,7 @@ class Notifier:
         self._random = random or Random()  # noqa: S311  jitter is no secret
         self._thread = ThreadPoolExecutor(1, "livedeck-spool")
         self._state = State()
+        self._ahead = timedelta()  # of the machine's clock, which the storage goes by, before ours
         self._is_open = False
         self._unkept: list[Message] = []
         self._unmarked: dict[str, Spooled] = {}  # what became of messages, which the storage does not know yet
@@ -111,7 +113,7 @@ class Notifier:
 
     async def open(self) -> None:
         """Go on from what is in the spool. Raises SpoolError."""
-        self._state = await self._in_thread(partial(self._spool.state, self._clock.now()))
+        self._state = await self._in_thread(partial(self._spool.state, self._clock.now(), self._ahead.total_seconds()))
         self._is_open = True
         await self._reload()
         self._call_back(self._clock.now())
@@ -159,6 +161,7 @@ class Notifier:
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
         """Look at these alarms. Returns what is to be told of them, once it cannot be lost any more."""
+        self._ahead = timedelta(seconds=snapshot.link.clock_offset)
         if not await self._go_on_duty():
             return ()
         board = Board.of(snapshot)
@@ -240,8 +243,8 @@ class Notifier:
         learns how the one fares that does: its decks see it here."""
         try:
             if self._is_open:
-                await self._in_thread(partial(self._spool.forget_old, self._clock.now()))
-            waiting = await self._in_thread(partial(self._spool.messages, WAITING))
+                await self._in_thread(partial(self._spool.forget_old, self._clock.now() + self._ahead))
+            waiting = [self._ours(spooled) for spooled in await self._in_thread(partial(self._spool.messages, WAITING))]
             self._dead = len(await self._in_thread(partial(self._spool.messages, DEAD)))
         except SpoolError as error:
             _log.warning("the spool cannot be read", why=str(error))
@@ -251,6 +254,10 @@ class Notifier:
         else:
             tried = [spooled.message for spooled in waiting if spooled.tries]
             self._failing = {message.target: message.at for message in reversed(tried)}
+
+    def _ours(self, spooled: Spooled) -> Spooled:
+        """The same in our times."""
+        return replace(spooled, message=replace(spooled.message, at=spooled.message.at - self._ahead))
 
     def _enqueue(self, messages: Iterable[Spooled]) -> None:
         for spooled in messages:

@@ -12,8 +12,8 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from livedeck.atomic_file import open_private
 from livedeck.monitor import AlarmKey
 from livedeck.notify.groups import RATE_WINDOW, Box, Life, Outcome, State, Told
 from livedeck.notify.message import Beginning, Entry, Message, Status
+from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
 _SCHEMA = 2
@@ -137,35 +138,38 @@ class Spool:
         del key
         return True
 
-    def state(self, now: datetime) -> State:
-        """What a notifier that starts at `now` goes on from."""
+    def state(self, now: datetime, offset: float = 0.0) -> State:
+        """What a notifier that begins at `now` goes on from, in its times; `offset` as of `keep`."""
+        ahead = timedelta(seconds=offset)
         with self._named():
             told = self._rows("SELECT life, route, stage, at FROM notified")
             escalated = self._rows("SELECT life, route, promise FROM escalated")
             lives = {}
             for life_id, event, kind, target, since, standing_at, is_answered in self._rows("SELECT * FROM life"):
                 key = AlarmKey(event, kind, target)
-                lives[key] = Life(
+                life = Life(
                     life_id,
                     key,
                     _moment(since),
                     _moment(standing_at),
                     is_answered=bool(is_answered),
-                    told={route: Told(stage, _moment(at)) for life, route, stage, at in told if life == life_id},
-                    escalated={route: promise for life, route, promise in escalated if life == life_id},
+                    told={route: Told(stage, _moment(at)) for of_life, route, stage, at in told if of_life == life_id},
+                    escalated={route: promise for of_life, route, promise in escalated if of_life == life_id},
                 )
+                lives[key] = moved(life, -ahead)
             held: dict[Box, tuple[Entry, ...]] = {}
             for route, target, body in self._rows("SELECT route, target, body FROM held ORDER BY rowid"):
                 held[Box(route, target)] = (*held.get(Box(route, target), ()), Entry.from_json(body))
-            sent = self._recent("SELECT route, target, at FROM spool ORDER BY at", now)
-            counted = self._recent("SELECT route, target, at FROM counted ORDER BY at", now)
+            sent = self._recent("SELECT route, target, at FROM spool ORDER BY at", now, ahead)
+            counted = self._recent("SELECT route, target, at FROM counted ORDER BY at", now, ahead)
         return State(lives=lives, held=held, sent=sent, counted=counted)
 
-    def _recent(self, query: str, now: datetime) -> Mapping[Box, tuple[datetime, ...]]:
+    def _recent(self, query: str, now: datetime, ahead: timedelta) -> Mapping[Box, tuple[datetime, ...]]:
         moments: dict[Box, tuple[datetime, ...]] = {}
-        for route, target, at in self._rows(query):
-            if now - RATE_WINDOW < _moment(at) <= now:
-                moments[Box(route, target)] = (*moments.get(Box(route, target), ()), _moment(at))
+        for route, target, text in self._rows(query):
+            at = _moment(text) - ahead
+            if now - RATE_WINDOW < at <= now:
+                moments[Box(route, target)] = (*moments.get(Box(route, target), ()), at)
         return moments
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
@@ -174,7 +178,8 @@ class Spool:
         `offset`: seconds that this machine's clock is ahead of these times.
         """
         state, messages, withdrawn = outcome
-        lives, ahead = state.told_lives, timedelta(seconds=offset)
+        ahead = timedelta(seconds=offset)
+        lives = [moved(life, ahead) for life in state.told_lives]
         is_news = bool(messages or withdrawn) or self._kept is None or not state.is_kept_as(self._kept)
         if not is_news and (not lives or now - self._kept_at < SEEN_EACH):
             return
@@ -183,18 +188,11 @@ class Spool:
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
             self._db.executemany(
                 "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (life.id, *life.key, _text(life.since + ahead), _text(life.standing_at + ahead), life.is_answered)
-                    for life in lives
-                ],
+                [(life.id, *life.key, _text(life.since), _text(life.standing_at), life.is_answered) for life in lives],
             )
             self._db.executemany(
                 "INSERT INTO notified VALUES (?, ?, ?, ?)",
-                [
-                    (life.id, route, told.stage, _text(told.at + ahead))
-                    for life in lives
-                    for route, told in life.told.items()
-                ],
+                [(life.id, route, told.stage, _text(told.at)) for life in lives for route, told in life.told.items()],
             )
             self._db.executemany(
                 "INSERT INTO escalated VALUES (?, ?, ?)",
@@ -303,6 +301,24 @@ class Spool:
             raise SpoolError(f"{self._path}: {error}; check its disk and its folder, or move it away") from error
         except OSError as error:
             raise SpoolError(f"{self._path}: {error.strerror}; let this user write there") from error
+
+
+def moved(life: Life, ahead: timedelta) -> Life:
+    """The same by a clock that is so much ahead, as far as it is kept."""
+    return replace(
+        life,
+        since=life.since + ahead,
+        standing_at=life.standing_at + ahead,
+        over_since=None,
+        told={route: Told(told.stage, told.at + ahead) for route, told in life.told.items()},
+        escalated={route: _moved_promise(promise, ahead) for route, promise in life.escalated.items()},
+    )
+
+
+def _moved_promise(promise: str, ahead: timedelta) -> str:
+    with suppress(ValueError, OverflowError):  # empty, or of a storage that others may write
+        return isoformat_utc(_moment(promise) + ahead) or ""
+    return promise
 
 
 def _text(at: datetime) -> str:

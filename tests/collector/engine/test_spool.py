@@ -185,6 +185,26 @@ async def test_one_tells_and_the_next_goes_on_from_there(redis_server: RedisServ
         assert len({message.key for message in room.sink.taken}) == len(room.sink.taken)
 
 
+@pytest.mark.parametrize("offset", [0.0, -3600.0, 3600.0])
+async def test_each_reads_in_its_own_times_what_was_told(redis_server: RedisServer, offset: float) -> None:
+    async with room_of(redis_server, "a", "b") as room:
+        room.raise_alarm("one")
+        await room.look()
+        (other,) = {"a", "b"} - {room.teller}
+        ahead, spool, now = timedelta(seconds=offset), room.spools[other], room.clock.at
+        state, here = spool.state(now), spool.state(now - ahead, offset)
+    (life,), (life_here,) = state.lives.values(), here.lives.values()
+    assert (life_here.id, life_here.since, life_here.standing_at) == (
+        life.id,
+        life.since - ahead,
+        life.standing_at - ahead,
+    )
+    assert life_here.told["ops"].at == life.told["ops"].at - ahead
+    for moments, moments_here in ((state.sent, here.sent), (state.counted, here.counted)):
+        assert moments
+        assert moments_here == {box: tuple(at - ahead for at in known) for box, known in moments.items()}
+
+
 async def test_what_a_dead_one_did_not_send_is_sent_under_its_key(redis_server: RedisServer) -> None:
     async with room_of(redis_server, "a", "b") as room:
         room.sink.is_away = True

@@ -34,7 +34,7 @@ from livedeck.notify import (
     Spooled,
     SpoolError,
     State,
-    Told,
+    moved,
 )
 
 _LIFE, _ENTRY, _SPOOLED = TypeAdapter(Life), TypeAdapter(Entry), TypeAdapter(Spooled)
@@ -67,25 +67,27 @@ class SharedSpool:
         """Whether this collector is the one that tells."""
         return self._desk_epoch() is not None
 
-    def state(self, now: datetime) -> State:
-        """What the last one that told knew. Raises SpoolError."""
+    def state(self, now: datetime, offset: float = 0.0) -> State:
+        """What the last one that told knew, in the times of who begins at `now`; `offset` as of `keep`. Raises
+        SpoolError."""
+        ahead = timedelta(seconds=offset)
         with self._named():
             text, self._revision, self._known_epoch = self._desk.state()
             messages = self._messages()
         self._kept = None
         sent: dict[Box, tuple[datetime, ...]] = {}
         for message in sorted((spooled.message for spooled in messages), key=lambda message: message.at):
-            if now - RATE_WINDOW < message.at <= now:
+            if now - RATE_WINDOW < message.at - ahead <= now:
                 box = Box(message.route, message.target)
-                sent[box] = (*sent.get(box, ()), message.at)
+                sent[box] = (*sent.get(box, ()), message.at - ahead)
         known = self._known(text)
-        lives = {life.key: life for life in self._readable("who was told", _LIFE, known.get("lives"))}
+        lives = {life.key: moved(life, -ahead) for life in self._readable("who was told", _LIFE, known.get("lives"))}
         held = {
             Box(route, target): tuple(self._readable("what is held back", _ENTRY, entries))
             for route, target, entries in self._readable("what is held back", _HELD, known.get("held"))
         }
         counted = {
-            Box(route, target): tuple(moments)
+            Box(route, target): tuple(at - ahead for at in moments)
             for route, target, moments in self._readable("what was counted", _COUNTED, known.get("counted"))
         }
         return State(lives=lives, held=held, sent=sent, counted=counted)
@@ -122,7 +124,7 @@ class SharedSpool:
         if not is_news and (not state.told_lives or now - self._kept_at < SEEN_EACH):
             return
         ahead = timedelta(seconds=offset)
-        lives = tuple(_moved(life, ahead) for life in state.told_lives)
+        lives = tuple(moved(life, ahead) for life in state.told_lives)
         values = {
             "lives": [_LIFE.dump_python(life, mode="json") for life in lives],
             "held": [[*box, [entry.to_json() for entry in entries]] for box, entries in state.held.items()],
@@ -203,17 +205,6 @@ class SharedSpool:
         if epoch is None:
             raise NotOnDutyError
         return epoch
-
-
-def _moved(life: Life, ahead: timedelta) -> Life:
-    """The same by a clock that is so much ahead."""
-    return replace(
-        life,
-        since=life.since + ahead,
-        standing_at=life.standing_at + ahead,
-        over_since=None,
-        told={route: Told(told.stage, told.at + ahead) for route, told in life.told.items()},
-    )
 
 
 def _encode(spooled: Spooled) -> str:
