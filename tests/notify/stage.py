@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, Diagnosis, Severity
-from livedeck.notify import Board, EventInfo, Message, Plan, Route, State, step
+from livedeck.notify import Board, EventInfo, Message, Plan, Route, State, Status, step
 
 NOW = datetime(2026, 11, 21, 20, 14, 5, tzinfo=UTC)  # a Saturday
 
@@ -57,6 +58,25 @@ class Desk:
     def watch(self, seconds: float, each: float = 1.0) -> list[Message]:
         """What goes out in the next so many seconds."""
         return [message for _ in range(round(seconds / each)) for message in self.look(each)]
+
+
+class Pager:
+    """A receiver that knows nothing of us, at each target: what `firing` and `escalated` open is closed by `resolved`,
+    by the key of an alarm or by its life."""
+
+    def __init__(self) -> None:
+        self.keys = set[tuple[str, tuple[str, ...]]]()
+        self.lives = set[tuple[str, str]]()
+
+    def take(self, messages: Iterable[Message]) -> None:
+        """They come in this order."""
+        for message in messages:
+            body = json.loads(message.payload)
+            keys = {(message.target, tuple(entry["key"])) for entry in body["alarms"]}
+            lives = {(message.target, entry["life"]) for entry in body["alarms"]}
+            is_over = body["status"] == Status.RESOLVED
+            self.keys = self.keys - keys if is_over else self.keys | keys
+            self.lives = self.lives - lives if is_over else self.lives | lives
 
 
 def titles(messages: Iterable[Message]) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from livedeck.monitor import AlarmState, Severity
 from livedeck.notify import Board, Hours, Outcome, Route, Spool, Status, step, withheld
-from notify.stage import NOW, Desk, acknowledged, alarm, over, titles
+from notify.stage import NOW, Desk, Pager, acknowledged, alarm, over, titles
 
 WARNING = Severity.WARNING
 
@@ -153,11 +153,10 @@ def test_what_waits_for_the_rate_and_is_acknowledged_is_not_told_and_what_is_ove
     desk.put(*late)
     assert desk.watch(20) == []
     desk.put(acknowledged(late[0], desk.now), over(late[1], desk.now))
-    (message,) = desk.watch(700, 5)
-    assert "ANSWERED" not in message.title
-    assert "OVER" in message.title
-    assert "STANDING" in message.title
-    assert "over after" in message.text
+    ended, begun = sorted(desk.watch(700, 5), key=lambda message: message.status, reverse=True)
+    assert (begun.status, begun.title) == (Status.FIRING, "WARN FPS_LOW STANDING")
+    assert (ended.status, ended.title) == (Status.RESOLVED, "OVER WARN FPS_LOW OVER after 25 s")
+    assert "over after" in ended.text
 
 
 def test_in_quiet_hours_only_what_is_loud_enough_goes_out_and_the_rest_when_they_end() -> None:
@@ -197,7 +196,7 @@ def test_what_waits_for_the_rate_outlives_a_restart_though_the_fault_does_not(tm
     spool.close()
     desk.put(over(late, desk.now))
     first, *_ = desk.watch(700, 5)
-    assert first.status is Status.FIRING
+    assert first.status is Status.RESOLVED
     assert first.title.startswith("OVER WARN FPS_LOW LATE after ")
 
 
@@ -211,7 +210,7 @@ def test_another_fault_that_began_while_nobody_watched_is_told_and_the_same_one_
     desk.state = spool.state(desk.now)
     spool.close()
     desk.put(alarm("another", since=desk.now - timedelta(minutes=10)))
-    assert titles(desk.watch(600, 5)) == ["CRIT NO_INGEST ANOTHER"]
+    assert titles(desk.watch(600, 5)) == ["RESOLVED NO_INGEST ANOTHER after 20 s", "CRIT NO_INGEST ANOTHER"]
 
 
 def test_a_flood_is_still_one_after_a_restart(tmp_path: Path) -> None:
@@ -294,7 +293,7 @@ def test_what_ended_before_it_could_be_told_is_told_though_the_next_fault_is_ans
     desk.watch(150, 5)
     desk.put(acknowledged(replace(late, since=desk.now), desk.now))
     desk.watch(900, 5)
-    assert of(desk, "LATE") == [(Status.FIRING, "OVER")]
+    assert of(desk, "LATE") == [(Status.RESOLVED, "OVER")]
 
 
 def test_an_end_that_waits_for_the_rate_is_told_though_the_next_fault_is_answered() -> None:
@@ -503,6 +502,44 @@ def test_an_escalation_that_waits_is_taken_back_and_the_end_is_told_to_who_knew_
         state, messages, withdrawn = step(desk.plan, state, Board((current,)), at, [escalated])
     assert withdrawn == (escalated.key,)
     assert [(message.target, message.status) for message in messages] == [("ops", Status.RESOLVED)]
+
+
+def test_what_ended_while_it_waited_and_is_back_within_two_minutes_is_told_as_standing() -> None:
+    desk = Desk()
+    full(desk)
+    late = alarm("late", "FPS_LOW", WARNING, since=desk.now)
+    desk.put(late)
+    desk.watch(20)
+    desk.put(over(late, desk.now))
+    desk.watch(60, 5)
+    desk.put(late)
+    desk.watch(700, 5)
+    assert of(desk, "LATE") == [(Status.FIRING, "WARN")]
+
+
+@pytest.mark.parametrize("lasts", [35, 300, 1500])
+@pytest.mark.parametrize("pause", [60, 150, 900])
+def test_who_opens_with_firing_and_closes_with_resolved_has_open_what_stands_and_nothing_else(
+    lasts: int, pause: int
+) -> None:
+    desk, pager = Desk(Route("ops", "ops", escalate=10, escalate_to="boss")), Pager()
+    for number in range(8):  # more than the rate allows, each in its time
+        desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING, since=desk.now, changed=desk.now))
+        desk.watch(10)
+    for _ in range(4):
+        standing = alarm("late", "FPS_LOW", WARNING, since=desk.now, changed=desk.now)
+        desk.put(standing)
+        desk.watch(lasts, 5)
+        desk.put(over(standing, desk.now))
+        desk.watch(pause, 5)
+    desk.watch(3600, 20)
+    pager.take(desk.told)
+    assert {key[0] for _, key in pager.keys} == {f"event-{number}" for number in range(8)}
+    assert {life.split("/")[0] for _, life in pager.lives} == {f"event-{number}" for number in range(8)}
+    desk.put(*(over(standing, desk.now) for standing in desk.alarms.values()))
+    desk.watch(3600, 20)
+    pager.take(desk.told)
+    assert (pager.keys, pager.lives) == (set(), set())
 
 
 ESCALATING = Route("ops", "ops", escalate=10, escalate_to="boss", resolved=False)

@@ -122,7 +122,8 @@ class World:
         begun = {entry.life for known in self.received if known.target == message.target for entry in entries(known)}
         named = entries(message)
         if message.status is Status.RESOLVED:
-            self.ended_untold += [entry.life for entry in named if entry.life not in begun]
+            lives = {entry.life for entry in named if entry.life not in begun}
+            self.ended_untold += [] if "OVER" in message.title else lives
         elif all(self.is_answered(entry) for entry in named):
             self.told_answered.append(message.title)
         self.received.append(message)

@@ -179,15 +179,29 @@ def test_several_ends_are_one_list_without_severities() -> None:
     ]
 
 
-def test_what_was_over_before_it_could_be_told_is_called_so_and_stands_behind_what_is_not() -> None:
+def test_what_was_over_before_it_could_be_told_is_called_so_and_stands_behind_what_was_told() -> None:
     over_by_then = entry_of("late", is_over=True, seconds=60.0)
-    message = compose("ops", "ops", [over_by_then, entry_of("later", severity=Severity.WARNING)], NOW, SENDER)
-    assert message.title == "WARN 2 alarms: NO_INGEST LATER, NO_INGEST LATE"
+    ended = entry_of("early", status=Status.RESOLVED, severity=Severity.WARNING, seconds=30.0)
+    message = compose("ops", "ops", [over_by_then, ended], NOW, SENDER)
+    assert message.status is Status.RESOLVED
+    assert message.title == "RESOLVED 2 alarms: NO_INGEST EARLY, NO_INGEST LATE"
     assert message.text.splitlines()[:2] == [
-        "WARN NO_INGEST LATER: no samples, since 21:14:05 CET, 0 s",
+        "NO_INGEST EARLY: over after 30 s, 21:14:05 to 21:14:35 CET",
         "CRIT NO_INGEST LATE: no samples, 21:14:05 to 21:15:05 CET, over after 60 s",
     ]
     assert compose("ops", "ops", [over_by_then], NOW, SENDER).title == "OVER CRIT NO_INGEST LATE after 60 s"
+
+
+def test_the_json_says_when_what_is_over_was_and_of_nothing_else() -> None:
+    over_by_then = entry_of("late", is_over=True, seconds=60.0)
+    for entry, end in (
+        (over_by_then, "2026-11-21T20:15:05+00:00"),
+        (replace(over_by_then, is_over=False, status=Status.RESOLVED), "2026-11-21T20:15:05+00:00"),
+        (replace(over_by_then, is_over=False), None),
+        (replace(over_by_then, is_over=False, status=Status.ESCALATED), None),
+    ):
+        body = json.loads(compose("ops", "ops", [entry], NOW, SENDER).payload)
+        assert ([alarm["over"] for alarm in body["alarms"]], body["status"] == "resolved") == ([end], end is not None)
 
 
 def entry_of(event: str, **fields: Any) -> Entry:

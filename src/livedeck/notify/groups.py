@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, Severity, Snapshot, person
 from livedeck.notify.message import UNTOLD, Entry, Message, Status
 from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
-from livedeck.notify.texts import Sender, compose
+from livedeck.notify.texts import Sender, compose, told_as
 from livedeck.text.times import isoformat_utc
 
 V = TypeVar("V")
@@ -195,6 +195,7 @@ class _Turn:
     counted: dict[Box, tuple[datetime, ...]] = field(init=False)
     withdrawn: list[str] = field(default_factory=list, init=False)
     awaited: set[str] = field(default_factory=set, init=False)
+    missed: dict[str, Life] = field(default_factory=dict, init=False)  # whose end nobody saw, by their ids
 
     def __post_init__(self) -> None:
         self.alarms = {alarm.key: alarm for alarm in self.board.alarms}
@@ -219,6 +220,8 @@ class _Turn:
                 continue
             life = self.lives.get(alarm.key)
             if life is None or alarm.since > life.standing_at + SETTLED:
+                if life is not None:
+                    self.missed[life.id] = replace(life, over_since=life.standing_at)
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
             self.lives[alarm.key] = replace(
                 life,
@@ -232,15 +235,21 @@ class _Turn:
             alarm_now = self.alarms.get(key)
             if life.over_since is None and self.board.is_known and not (alarm_now and alarm_now.is_ongoing):
                 self.lives[key] = replace(life, over_since=self.now)
-                self._mark_over(life)
-
-    def _mark_over(self, life: Life) -> None:
-        """What waits to be told of it was too late: it is told as over."""
-        seconds = (self.now - life.since).total_seconds()
         for box, entries in self.held.items():
-            self.held[box] = tuple(
-                replace(entry, is_over=True, seconds=seconds) if entry.life == life.id else entry for entry in entries
-            )
+            self.held[box] = tuple(map(self._as_it_is, entries))
+
+    def _life(self, entry: Entry) -> Life | None:
+        """The life that it tells of, while that lasts."""
+        life = self.lives.get(entry.key)
+        return life if life and life.id == entry.life else None
+
+    def _as_it_is(self, entry: Entry) -> Entry:
+        """What waits to be told was too late where it is over by now, and was not where that has come back."""
+        life = self._life(entry) or self.missed.get(entry.life)
+        if life is None or entry.status is Status.RESOLVED or entry.is_over is (life.over_since is not None):
+            return entry
+        seconds = ((life.over_since or self.now) - life.since).total_seconds()
+        return replace(entry, is_over=not entry.is_over, seconds=seconds)
 
     def drop_answered(self) -> None:
         """Nobody is told of what somebody has answered, or another alarm hides, while it waits for its turn."""
@@ -248,8 +257,7 @@ class _Turn:
             answered = [entry for entry in entries if self._is_answered(entry)]
             self.held[box] = tuple(entry for entry in entries if entry not in answered)
             for entry in answered:
-                life = self.lives.get(entry.key)
-                if life and life.id == entry.life:
+                if life := self._life(entry):
                     self._untell(life, box.route, entry.status, entry.stage_before)
 
     def _is_answered(self, entry: Entry) -> bool:
@@ -270,6 +278,7 @@ class _Turn:
         """Take back what is not sent, and tells of nothing but alarms that somebody had answered when they ended: then
         nobody is told of their end, either. The newest first: each goes back to what was told before it."""
         keys = {life.id: key for key, life in self.lives.items()}
+        self.awaited = {beginning.life for message in self.unsent for beginning in message.beginnings} & {*self.missed}
         for message in reversed(self.unsent):
             lives = [self.lives[keys[life]] for life, _ in message.beginnings if life in keys]
             is_whole = len(lives) == len(message.beginnings) > 0
@@ -306,7 +315,7 @@ class _Turn:
         return is_louder and not reasons_against(route, case_of(alarm, self.board.events))
 
     def _tell(self, route: Route, alarm: Alarm) -> None:
-        """Have it told. What waits of the same alarm is replaced: the end of an earlier life would come after it."""
+        """Have it told, instead of what waits of the same life."""
         box, life = Box(route.name, route.to), self.lives[alarm.key]
         waiting = self.held.get(box, ())
         replaced = next((entry for entry in waiting if entry.life == life.id), None)
@@ -314,7 +323,7 @@ class _Turn:
         stage_before = replaced.stage_before if replaced else before.stage if before else UNTOLD
         self.lives[alarm.key] = replace(life, told={**life.told, route.name: Told(_stage(alarm), self.now)})
         entry = replace(self._entry(Status.FIRING, alarm, life), stage_before=stage_before)
-        self.held[box] = (*(other for other in waiting if other.key != alarm.key), entry)
+        self.held[box] = (*(other for other in waiting if other is not replaced), entry)
         self.counted[box] = (*self.counted.get(box, ()), self.now)
 
     def collect_escalated(self) -> None:
@@ -345,17 +354,23 @@ class _Turn:
             if not _is_settled(life, self.now) or (life.is_answered and life.id in self.awaited):
                 continue  # what waits, and says that it stands, goes before its end or not at all
             del self.lives[key]
-            for route in self.plan.routes:
-                told = life.told.get(route.name)
-                if told is None or not route.resolved:
-                    continue
-                targets = [route.to, *([route.escalate_to] if route.name in life.escalated else [])]
-                for target in targets:
-                    self._tell_end(Box(route.name, target), life, told)
+            self._tell_ends(life)
+        for life in self.missed.values():
+            if not (life.is_answered and life.id in self.awaited):
+                self._tell_ends(life)
+
+    def _tell_ends(self, life: Life) -> None:
+        for route in self.plan.routes:
+            told = life.told.get(route.name)
+            if told is None or not route.resolved:
+                continue
+            targets = [route.to, *([route.escalate_to] if route.name in life.escalated else [])]
+            for target in targets:
+                self._tell_end(Box(route.name, target), life, told)
 
     def _tell_end(self, box: Box, life: Life, told: Told) -> None:
         if any(entry.life == life.id for entry in self.held.get(box, ())):
-            return  # its beginning was not told yet, and will say that it is over
+            return  # its beginning was not told yet: that is told as its end
         self.held[box] = (*self.held.get(box, ()), self._end(life, told))
 
     # What goes out
@@ -363,13 +378,19 @@ class _Turn:
     def release(self) -> Iterator[Message]:
         """A message for each status and incident, as many as the rate of the route allows."""
         for box in [*self.held]:
-            ready = [entry for entry in self.held[box] if not self._waits_for_hours(box, entry)]
+            ready = [entry for entry in self.held[box] if not self._waits(box, entry)]
             for _, group in groupby(sorted(ready, key=_order), key=_group):
                 entries = [*group]
                 if self._may_send(box, entries):
                     self.sent[box] = (*self.sent.get(box, ()), self.now)
                     self.held[box] = tuple(entry for entry in self.held[box] if entry not in entries)
                     yield compose(box.route, box.target, entries, self.now, self.plan.sender)
+
+    def _waits(self, box: Box, entry: Entry) -> bool:
+        """For the hours of its route; or, an end, until it is sure that its alarm is over there."""
+        life = self.lives.get(entry.key) if told_as(entry) is Status.RESOLVED else None
+        may_stand = life is not None and (life.id == entry.life or box.route in life.told)
+        return may_stand or self._waits_for_hours(box, entry)
 
     def _waits_for_hours(self, box: Box, entry: Entry) -> bool:
         route = next((route for route in self.plan.routes if route.name == box.route), None)
@@ -515,7 +536,7 @@ def _without(values: Mapping[str, V], name: str) -> dict[str, V]:
 
 
 def _group(entry: Entry) -> tuple[int, str]:
-    return [*Status].index(entry.status), entry.incident
+    return [*Status].index(told_as(entry)), entry.incident
 
 
 def _order(entry: Entry) -> tuple[int, str, int]:

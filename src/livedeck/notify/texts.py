@@ -48,10 +48,17 @@ class Sender:
     link: str = ""
 
 
+def told_as(entry: Entry) -> Status:
+    """What a receiver takes it for: who opens with `firing` and closes with `resolved` has nothing to open for what is
+    over."""
+    return Status.RESOLVED if entry.is_over else entry.status
+
+
 def compose(route: str, target: str, entries: Sequence[Entry], at: datetime, sender: Sender) -> Message:
-    """The message of these alarms, which have one status; the worst that still stands is named first."""
+    """The message of these alarms, which are told as one status; what was over before it was told is named last, else
+    the worst first."""
     entries = sorted(entries, key=lambda entry: (entry.is_over, entry.severity.rank, entry.since, entry.key))
-    status = entries[0].status
+    status = told_as(entries[0])
     key = _key(route, target, entries, at)
     title, text = _title(entries), _text(entries, at, sender)
     payload = {
@@ -86,6 +93,7 @@ def _alarm(entry: Entry) -> dict[str, object]:
         "actual": masked_line(entry.actual, 300),
         "expected": masked_line(entry.expected, 300),
         "since": entry.since.astimezone(UTC).isoformat(),
+        "over": _end(entry).astimezone(UTC).isoformat() if told_as(entry) is Status.RESOLVED else None,
         "cause": masked_line(entry.cause, 300),
         "viewers": masked_line(entry.viewers, 300),
         "advice": masked_line(entry.advice, 300),
@@ -205,10 +213,15 @@ def _time(moment: datetime, at: datetime, sender: Sender) -> str:
 
 def _span(entry: Entry, at: datetime, sender: Sender) -> str:
     """From when to when it stood; the zone once, unless it changed between."""
-    begin, end = entry.since, entry.since + timedelta(seconds=entry.seconds)
+    begin, end = entry.since, _end(entry)
     zones = [f" {moment.astimezone(sender.zone):%Z}" for moment in (begin, end)]
     first = _time(begin, at, sender)
     return f"{first.removesuffix(zones[0]) if zones[0] == zones[1] else first} to {_time(end, at, sender)}"
+
+
+def _end(entry: Entry) -> datetime:
+    """When what is over was."""
+    return entry.since + timedelta(seconds=entry.seconds)
 
 
 def _length(seconds: float) -> str:
