@@ -626,7 +626,7 @@ def restart(desk: Desk, folder: Path) -> None:
 
 
 def test_what_began_two_minutes_after_it_was_seen_last_is_the_same_fault_and_later_it_is_another() -> None:
-    for seconds, told in ((120, []), (121, ["CRIT NO_INGEST ONE"])):
+    for seconds, told in ((120, []), (121, ["RESOLVED NO_INGEST ONE after 20 s", "CRIT NO_INGEST ONE"])):
         desk = Desk()
         desk.put(alarm())
         desk.watch(20)
