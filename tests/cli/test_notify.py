@@ -19,6 +19,7 @@ from livedeck.monitor import History
 from livedeck.notify import DEAD, Message, Outcome, Spool, State, Status, spool_path
 from livedeck.settings import Settings
 from notify.sinks import Sink, http_sink, smtp_sink
+from notify.stage import Desk, alarm
 
 SECRET = "h00k-of-the-night-shift-77aa"
 
@@ -197,3 +198,14 @@ def _lines_until(process: subprocess.Popen[str], is_last: Callable[[str], bool])
         if is_last(line):
             break
     return lines
+
+
+def test_why_it_was_given_up_is_listed_though_it_was_never_tried(tmp_path: Path, sink: Sink) -> None:
+    desk, spool = Desk(), Spool(spool_path(tmp_path / "history.sqlite"))
+    desk.put(alarm())
+    (message,) = desk.watch(6)
+    spool.keep(Outcome(desk.state, (message,)), desk.now)
+    spool.mark(message.key, DEAD, 0, "no such target in the settings")
+    spool.close()
+    (line,) = called(tmp_path, "notify", "list", env=configured(tmp_path, sink)).stdout.splitlines()
+    assert line.endswith("CRIT NO_INGEST ONE  given up: no such target in the settings")

@@ -214,9 +214,10 @@ async def _collectors(settings: Settings) -> list[Unsent]:
 
 def _line(unsent: Unsent) -> str:
     words = "waits" if unsent.state == WAITING else "given up"
-    tries = f" after {unsent.tries} tries: {masked_line(unsent.answer, 200)}" if unsent.tries else ""
+    tries = f" after {unsent.tries} tries" if unsent.tries else ""
+    answer = f": {masked_line(unsent.answer, 200)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
     where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"
-    return f"{unsent.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z  {where}  {words}{tries}"
+    return f"{unsent.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z  {where}  {words}{tries}{answer}"
 
 
 @command.command("retry")

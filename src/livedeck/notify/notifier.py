@@ -29,6 +29,8 @@ MAX_ASKED = 3600.0
 GIVEN_UP = timedelta(hours=24)
 """A message that nobody took for so long is given up."""
 
+_NO_TARGET = "no such target in the settings"
+
 FAILING = timedelta(minutes=5)
 """A target that takes nothing for so long is a fault of its own."""
 
@@ -245,6 +247,8 @@ class Notifier:
             if self._is_open:
                 await self._in_thread(partial(self._spool.forget_old, self._clock.now() + self._ahead))
             waiting = [self._ours(spooled) for spooled in await self._in_thread(partial(self._spool.messages, WAITING))]
+            if self._is_open:
+                await self._give_up_orphans(waiting)
             self._dead = len(await self._in_thread(partial(self._spool.messages, DEAD)))
         except SpoolError as error:
             _log.warning("the spool cannot be read", why=str(error))
@@ -254,6 +258,15 @@ class Notifier:
         else:
             tried = [spooled.message for spooled in waiting if spooled.tries]
             self._failing = {message.target: message.at for message in reversed(tried)}
+
+    async def _give_up_orphans(self, waiting: Iterable[Spooled]) -> None:
+        """Those that are as old as any that is given up, and have no target any more that could be tried."""
+        for spooled in waiting:
+            if spooled.message.target not in self._targets and self._is_too_old(spooled.message):
+                await self._mark(replace(spooled, state=DEAD, answer=_NO_TARGET))
+
+    def _is_too_old(self, message: Message) -> bool:
+        return self._clock.now() - message.at >= GIVEN_UP
 
     def _ours(self, spooled: Spooled) -> Spooled:
         """The same in our times."""
@@ -285,13 +298,12 @@ class Notifier:
             _log.info(
                 "message", target=name, title=spooled.message.title, taken=delivery.is_taken, says=delivery.answer
             )
-            is_too_old = self._clock.now() - spooled.message.at >= GIVEN_UP
             if delivery.is_taken:
                 self._failing.pop(name, None)
                 state = SENT
             else:
                 self._failing.setdefault(name, self._clock.now())
-                state = DEAD if delivery.is_refused or is_too_old else WAITING
+                state = DEAD if delivery.is_refused or self._is_too_old(spooled.message) else WAITING
             self.results[spooled.message.route, _RESULTS[state]] += 1
             await self._mark(Spooled(spooled.message, state, spooled.tries + tries, delivery.answer))
             self._on_way.discard(key)
