@@ -72,13 +72,14 @@ def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
         columns = samples.bitrate_video, samples.bitrate_audio, samples.frame_rate, samples.status
         if any(len(column) != len(samples) for column in columns):
             raise ValueError("columns of different lengths")
-        if not all(0 <= time < _LATEST for time in samples.time):
+        at = int(values["at"]) / 1000
+        if not all(0 <= time < _LATEST for time in (*samples.time, at)):
             raise ValueError("a time that is none")
         if any(abs(value) > _MAX_NUMBER for column in columns for value in column):  # which NaN is not
             raise ValueError("a number that is none")
         if max(samples.dropped, *samples.unreadable.values(), 0) > _MAX_NUMBER:
             raise ValueError("a count that is none")
-        return SharedAnswer(event_id, str(values["stream"]), samples, max(0.0, (now_ms - int(values["at"])) / 1000))
+        return SharedAnswer(event_id, str(values["stream"]), samples, max(0.0, now_ms / 1000 - at))
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"no answer of a collector: {error}") from error
 
