@@ -6,6 +6,7 @@ network: what has to survive a restart is in the state that it returns.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -195,10 +196,17 @@ class _Turn:
     counted: dict[Box, tuple[datetime, ...]] = field(init=False)
     withdrawn: list[str] = field(default_factory=list, init=False)
     awaited: set[str] = field(default_factory=set, init=False)
+    kinds: defaultdict[str, set[str]] = field(init=False)  # of the alarms that stand, by event
+    on_air: int = field(init=False)
     missed: dict[str, Life] = field(default_factory=dict, init=False)  # whose end nobody saw, by their ids
 
     def __post_init__(self) -> None:
         self.alarms = {alarm.key: alarm for alarm in self.board.alarms}
+        self.kinds = defaultdict(set)
+        for alarm in self.board.alarms:
+            if alarm.active and alarm.is_ongoing:
+                self.kinds[alarm.event_id].add(alarm.kind)
+        self.on_air = sum(info.is_on_air for info in self.board.events.values())
         self.lives, self.held = dict(self.before.lives), dict(self.before.held)
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
         self.counted = {box: self._recent(moments) for box, moments in self.before.counted.items()}
@@ -253,12 +261,16 @@ class _Turn:
 
     def drop_answered(self) -> None:
         """Nobody is told of what somebody has answered, or another alarm hides, while it waits for its turn."""
-        for box, entries in self.held.items():
+        for box, entries in [*self.held.items()]:
             answered = [entry for entry in entries if self._is_answered(entry)]
-            self.held[box] = tuple(entry for entry in entries if entry not in answered)
+            self._drop(box, answered)
             for entry in answered:
                 if life := self._life(entry):
                     self._untell(life, box.route, entry.status, entry.stage_before)
+
+    def _drop(self, box: Box, dropped: Iterable[Entry]) -> None:
+        gone = {id(entry) for entry in dropped}
+        self.held[box] = tuple(entry for entry in self.held.get(box, ()) if id(entry) not in gone)
 
     def _is_answered(self, entry: Entry) -> bool:
         alarm = self.alarms.get(entry.key)
@@ -303,8 +315,7 @@ class _Turn:
                 if self.now - opened_at < GROUP_WAIT:
                     self.opened[route.name, incident] = opened_at
                     continue
-                for alarm in alarms:
-                    self._tell(route, alarm)
+                self._tell(route, alarms)
 
     def _is_news(self, route: Route, alarm: Alarm) -> bool:
         """Whether that route has to be told of it, now."""
@@ -314,31 +325,36 @@ class _Turn:
         is_louder = _stage(alarm) > (told.stage if told else UNTOLD)
         return is_louder and not reasons_against(route, case_of(alarm, self.board.events))
 
-    def _tell(self, route: Route, alarm: Alarm) -> None:
-        """Have it told, instead of what waits of the same life."""
-        box, life = Box(route.name, route.to), self.lives[alarm.key]
-        waiting = self.held.get(box, ())
-        replaced = next((entry for entry in waiting if entry.life == life.id), None)
-        before = life.told.get(route.name)
+    def _tell(self, route: Route, alarms: Sequence[Alarm]) -> None:
+        """Have them told, each instead of what waits of the same life."""
+        box = Box(route.name, route.to)
+        waiting = {entry.life: entry for entry in self.held.get(box, ()) if entry.status is Status.FIRING}
+        told = [self._told(route, alarm, waiting) for alarm in alarms]
+        self._drop(box, [waiting[entry.life] for entry in told if entry.life in waiting])
+        self.held[box] = (*self.held[box], *told)
+        self.counted[box] = (*self.counted.get(box, ()), *[self.now] * len(told))
+
+    def _told(self, route: Route, alarm: Alarm, waiting: Mapping[str, Entry]) -> Entry:
+        life = self.lives[alarm.key]
+        replaced, before = waiting.get(life.id), life.told.get(route.name)
         stage_before = replaced.stage_before if replaced else before.stage if before else UNTOLD
         self.lives[alarm.key] = replace(life, told={**life.told, route.name: Told(_stage(alarm), self.now)})
-        entry = replace(self._entry(Status.FIRING, alarm, life), stage_before=stage_before)
-        self.held[box] = (*(other for other in waiting if other is not replaced), entry)
-        self.counted[box] = (*self.counted.get(box, ()), self.now)
+        return replace(self._entry(Status.FIRING, alarm, life), stage_before=stage_before)
 
     def collect_escalated(self) -> None:
         """What a route was told of, and nobody has answered for so many minutes since."""
         for route in self.plan.routes:
             if not (route.escalate and route.escalate_to):
                 continue
+            box, late = Box(route.name, route.escalate_to), list[Entry]()
             for alarm in self.board.alarms:
                 life = self.lives.get(alarm.key)
                 if life is None or not self._is_unanswered(route, alarm, life):
                     continue
                 escalated = {**life.escalated, route.name: _promise(alarm)}
                 self.lives[alarm.key] = life = replace(life, escalated=escalated)
-                box = Box(route.name, route.escalate_to)
-                self.held[box] = (*self.held.get(box, ()), self._entry(Status.ESCALATED, alarm, life))
+                late.append(self._entry(Status.ESCALATED, alarm, life))
+            self.held[box] = (*self.held.get(box, ()), *late)
 
     def _is_unanswered(self, route: Route, alarm: Alarm, life: Life) -> bool:
         told = life.told.get(route.name)
@@ -350,28 +366,28 @@ class _Turn:
 
     def collect_resolved(self) -> None:
         """What is over for long enough, and was told, is told to be over; then its life is."""
-        for key, life in [*self.lives.items()]:
-            if not _is_settled(life, self.now) or (life.is_answered and life.id in self.awaited):
+        over = [life for life in self.lives.values() if _is_settled(life, self.now)]
+        ends = defaultdict[Box, list[Entry]](list)
+        waiting = {(box, entry.life) for box, entries in self.held.items() for entry in entries}
+        for life in (*over, *self.missed.values()):
+            if life.is_answered and life.id in self.awaited:
                 continue  # what waits, and says that it stands, goes before its end or not at all
-            del self.lives[key]
-            self._tell_ends(life)
-        for life in self.missed.values():
-            if not (life.is_answered and life.id in self.awaited):
-                self._tell_ends(life)
+            if life.id not in self.missed:
+                del self.lives[life.key]
+            for box, told in self._readers(life):
+                if (box, life.id) not in waiting:  # else its beginning was not told yet: that is told as its end
+                    ends[box].append(self._end(life, told))
+        for box, entries in ends.items():
+            self.held[box] = (*self.held.get(box, ()), *entries)
 
-    def _tell_ends(self, life: Life) -> None:
+    def _readers(self, life: Life) -> Iterator[tuple[Box, Told]]:
+        """Where its end is told, and what was told there."""
         for route in self.plan.routes:
             told = life.told.get(route.name)
-            if told is None or not route.resolved:
-                continue
-            targets = [route.to, *([route.escalate_to] if route.name in life.escalated else [])]
-            for target in targets:
-                self._tell_end(Box(route.name, target), life, told)
-
-    def _tell_end(self, box: Box, life: Life, told: Told) -> None:
-        if any(entry.life == life.id for entry in self.held.get(box, ())):
-            return  # its beginning was not told yet: that is told as its end
-        self.held[box] = (*self.held.get(box, ()), self._end(life, told))
+            if told is not None and route.resolved:
+                yield Box(route.name, route.to), told
+                if route.name in life.escalated:
+                    yield Box(route.name, route.escalate_to), told
 
     # What goes out
 
@@ -383,7 +399,7 @@ class _Turn:
                 entries = [*group]
                 if self._may_send(box, entries):
                     self.sent[box] = (*self.sent.get(box, ()), self.now)
-                    self.held[box] = tuple(entry for entry in self.held[box] if entry not in entries)
+                    self._drop(box, entries)
                     yield compose(box.route, box.target, entries, self.now, self.plan.sender)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
@@ -412,11 +428,7 @@ class _Turn:
 
     def _entry(self, status: Status, alarm: Alarm, life: Life) -> Entry:
         events = self.board.events
-        others = {
-            other.kind
-            for other in self.board.alarms
-            if other.event_id == alarm.event_id and other.active and other.is_ongoing and other.kind != alarm.kind
-        }
+        others = self.kinds[alarm.event_id] - {alarm.kind}
         promise = f"by {person(alarm.answered_by)}, and it ran out" if alarm.answered_by else ""
         return Entry(
             status,
@@ -438,7 +450,7 @@ class _Turn:
             self._airing(alarm.event_id),
             tuple(sorted(others)) if alarm.event_id else (),
             tuple(events[id_].name if id_ in events else id_ for id_ in alarm.affects),
-            sum(info.is_on_air for info in events.values()),
+            self.on_air,
             promise if status is Status.ESCALATED and alarm.acknowledged_at else "",
         )
 
