@@ -14,7 +14,7 @@ from typing import TypeAlias
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 from redis import Redis
 
@@ -187,7 +187,7 @@ def test_what_is_read_can_be_used_and_all_else_is_one_error(body: bytes, row: by
 
 
 @given(data=st.data())
-@trials(60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@trials(60, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_whatever_is_there_what_is_good_behind_it_is_heard(
     redis_server: RedisServer, originals: dict[str, str], data: st.DataObject
 ) -> None:
@@ -198,6 +198,8 @@ def test_whatever_is_there_what_is_good_behind_it_is_heard(
         asyncio.run(hear(redis_server, client, Path(folder), batches))
         spool = SharedSpool(SharedDesk(redis_server.address, "workspace", "a/1"), lambda: 1)
         with closing(spool):
-            spool.state(NOW)
+            for writing in [*batches[0], *batches[1]]:
+                write(client, [writing])
+                spool.state(NOW)
             for state in (WAITING, SENT, DEAD):
                 spool.messages(state)
