@@ -165,6 +165,9 @@ async def test_a_collector_that_takes_the_token_is_well_and_no_platform_is_misse
     assert (no_token.status, "no token for the collector" in no_token.finding) == (CheckStatus.FAIL, True)
     (away,) = await check_collector(settings)
     assert (away.code, "cannot be reached" in away.finding) == (4, True)
+    async with stand_in(ThirdParty(FastClock()).answer) as other:
+        both = settings.model_copy(update={"collector_url": (server.address, other.address)})
+        assert [check.status for check in await check_collector(both)] == [CheckStatus.FAIL, CheckStatus.OK]
     assert await check_collector(Settings()) == []
     loaded = load_with_origins(collector_url=server.address)
     assert [check.status for check in await check_platform(loaded)] == [CheckStatus.OK]

@@ -250,6 +250,7 @@ async def test_the_first_refusal_stays_the_reason_though_later_tries_are_too_man
 
     async with stand_in(answer) as server, Outgoing() as outgoing:
         remote = Remote(Link(outgoing, [server.address], Secret("of-a-deck")), FastClock())
+        remote.set_focus("e1")
         async with aclosing(remote.snapshots()) as snapshots:
             blind = (await look(snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND))[-1]
             assert blind.link.next_try is not None
@@ -261,6 +262,7 @@ async def test_the_first_refusal_stays_the_reason_though_later_tries_are_too_man
         assert after.link.problem is ConnectionProblem.COLLECTOR_REFUSES
         assert "this token is not known here" in after.link.reason
         assert [alarm.key for alarm in after.alarms] == [SILENT]  # not over meanwhile
+        assert {asked.target for asked in server.asked} == {"/v1/snapshot?samples=180"}, "what is looked at is no try"
 
 
 @pytest.mark.parametrize(

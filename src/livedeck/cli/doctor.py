@@ -99,9 +99,15 @@ def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
 
 
 async def check_collector(settings: Settings) -> list[Check]:
-    """Whether the deck can attach to the collector by its address and token; nothing where none is set."""
-    if not settings.collector_urls:
-        return []
+    """Whether the deck can attach to each of its collectors by its address and token; nothing where none is set."""
+    return [
+        await _check_collector(settings.model_copy(update={"collector_url": address}))
+        for address in settings.collector_urls
+    ]
+
+
+async def _check_collector(settings: Settings) -> Check:
+    """That of the one address which those settings name."""
     from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
     from livedeck.collector.wire import Held, UnknownSchemaError
     from livedeck.monitor.published.codec import UnreadableSnapshotError
@@ -124,8 +130,8 @@ async def check_collector(settings: Settings) -> list[Check]:
         except UnreadableSnapshotError as error:
             fault, advice, code = f"{link.host} is no collector: {error}", "mend collector_url", UNREACHABLE
         else:
-            return [Check("collector", CheckStatus.OK, f"{link.host} takes this deck's token")]
-    return [Check("collector", CheckStatus.FAIL, fault, advice, code)]
+            return Check("collector", CheckStatus.OK, f"{link.host} takes this deck's token")
+    return Check("collector", CheckStatus.FAIL, fault, advice, code)
 
 
 async def check_platform(loaded: LoadedSettings) -> list[Check]:

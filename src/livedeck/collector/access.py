@@ -102,7 +102,8 @@ class Access:
         is_guessing = len(times) == MAX_WRONG and now - times[0] < WRONG_SECONDS
         self._wrong[peer] = times  # behind the others: the first is the one that was silent longest
         if is_guessing:
-            raise Refusal(429, "too many wrong tokens", f"{MAX_WRONG} wrong tokens came from here within a minute")
+            say = f"this token is not known here, like {MAX_WRONG} before it from there within a minute"
+            raise Refusal(429, "too many wrong tokens", say)
         times.append(now)
         if len(self._wrong) > MAX_PEERS:
             del self._wrong[next(iter(self._wrong))]

@@ -308,18 +308,20 @@ class Remote:
 
     def set_focus(self, event_id: str | None) -> None:
         """Somebody is looking at that event: its samples are wanted more often, and of the whole hour."""
+        if event_id != self._focus:
+            self._looks.set()
         self._focus = event_id
         if self._alone:
             self._alone.set_focus(event_id)
-        self._looks.set()
         self._refill()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
         """That viewer shows these lists, and no others, from now on."""
+        if keys != self._watched.get(viewer, ()):
+            self._looks.set()
         self._watched[viewer] = keys
         if self._alone:
             self._alone.watch(viewer, *keys)
-        self._looks.set()
 
     def _refill(self) -> None:
         held, event_id = self._follower.held, self._focus
@@ -335,10 +337,15 @@ class Remote:
             self._changed.set()
 
     async def _tell_interest(self) -> None:
-        """Say what is looked at here, for as long as something is."""
+        """Say what is looked at here, for as long as something is, to a collector that is heard: one that refuses a
+        token counts how often it comes."""
         while True:
             await self._looks.wait()
             self._looks.clear()
+            if self._follower.state is not AttachmentState.WATCHING:
+                await self.clock.sleep(_TICK)
+                self._looks.set()
+                continue
             keys = {key for keys in self._watched.values() for key in keys if key.kind in SHARED_LISTS}
             body = {"deck": self._deck_id, "focus": self._focus, "lists": [list(key) for key in sorted(keys)[:32]]}
             with suppress(CollectorError):

@@ -283,9 +283,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The collector that watches for this deck has ended, or the network on the way to it is down.",
+            cause="The collector has ended, the network on the way to it is down, or it refuses this deck's token.",
             viewers="Unknown: streams may well go on.",
-            advice="Restart the collector, or let this deck poll by itself; watch the players meanwhile.",
+            advice="Let livedeck doctor say which, or let this deck poll by itself; watch the players meanwhile.",
         ),
     ),
     AlarmKind(
