@@ -136,7 +136,7 @@ def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: 
             [*LIVEDECK, "collect"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         try:
-            lines = _lines_until(collector, lambda line: "  told  " in line)
+            lines = _lines_until(collector, lambda line: "  to be told  " in line)
             second = called(tmp_path, "collect", env=configured(tmp_path, sink, **platform))
         finally:
             collector.send_signal(signal.SIGTERM)

@@ -64,6 +64,19 @@ async def test_a_filter_counts_what_it_hides_and_a_bad_one_leaves_the_good_one()
         assert "match" not in text_of(deck)
 
 
+async def test_the_bar_stands_where_the_rows_do_though_they_were_scrolled_before_there_was_one() -> None:
+    async with running(size=(80, 24)) as (deck, pilot):
+        table = deck.screen.query_one(Table)
+        snapshot, render_time = known(deck), deck.render_time()
+        assert render_time
+        table.show((), render_time, None, "", TableView())
+        await pilot.pause()
+        table.show(snapshot.events * 4, render_time, None, "", TableView())
+        table.scroll_to(y=table.max_scroll_y, animate=False, force=True, immediate=True)
+        await pilot.pause()
+        assert table.vertical_scrollbar.position == table.scroll_y > 0
+
+
 async def test_nothing_that_a_filter_hides_stays_selected() -> None:
     """Acts on what you saw."""
     async with running() as (deck, pilot):

@@ -211,7 +211,7 @@ class Collector:
                 await self.hub.publish(snapshot)
                 self._print(snapshot)
                 for message in await self._notifier.take(snapshot):
-                    echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  told              {message.target}: {message.title}")
+                    echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  to be told        {message.target}: {message.title}")
 
     def _print(self, snapshot: Snapshot) -> None:
         for change in snapshot.changes:

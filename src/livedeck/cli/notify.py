@@ -74,8 +74,10 @@ def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> N
         plan = make_plan(settings)
         routes = [known for known in plan.routes if route in {None, known.name}]
         if not routes:
-            known = ", ".join(known.name for known in plan.routes) or "none is there yet"
-            raise SettingsError(f"notify.routes: no such route {route or ''!r}; known: {known}")
+            if not plan.routes:
+                raise SettingsError("notify.routes: there are none in these settings; ask where the collector runs")
+            known = ", ".join(known.name for known in plan.routes)
+            raise SettingsError(f"notify.routes: no such route {route!r}; known: {known}")
         taken = True
         async with make_outgoing(settings) as outgoing:
             targets = await make_targets(settings, outgoing)

@@ -185,6 +185,11 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         super().watch_scroll_y(old_value, new_value)
         self.repaint()
 
+    def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
+        """The bar is told where the rows stand; of a scroll before it was shown it has not heard."""
+        if is_shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def _empty_line(self) -> Line:
         """Why there are no rows, in the middle."""
         free = max(0, self.size.width - cell_len(self._empty_text))
