@@ -504,6 +504,27 @@ def test_an_escalation_that_waits_is_taken_back_and_the_end_is_told_to_who_knew_
     assert [(message.target, message.status) for message in messages] == [("ops", Status.RESOLVED)]
 
 
+def test_who_was_told_that_nobody_answers_learns_of_the_end_though_the_next_escalation_is_taken_back() -> None:
+    desk = Desk(Route("ops", "ops", escalate=1, escalate_to="boss"))
+    standing = alarm("one")
+    desk.put(standing)
+    assert [message.target for message in desk.watch(90)] == ["ops", "boss"]
+    answered = acknowledged(standing, desk.now)
+    desk.put(answered)
+    desk.watch(10)
+    desk.put(replace(answered, state=AlarmState.UNACKNOWLEDGED, needs_ack=True, changed=desk.now))
+    (again,) = unsent = desk.watch(90)
+    assert again.target == "boss"
+    answered = acknowledged(standing, desk.now)
+    state, now = desk.state, desk.now
+    for seconds, current in ((1, answered), (2, over(answered)), (200, over(answered))):
+        at = now + timedelta(seconds=seconds)
+        state, messages, withdrawn = step(desk.plan, state, Board((current,)), at, unsent)
+    assert withdrawn == (again.key,)
+    ends = {(message.target, message.status) for message in messages}
+    assert ends == {("ops", Status.RESOLVED), ("boss", Status.RESOLVED)}
+
+
 def test_what_ended_while_it_waited_and_is_back_within_two_minutes_is_told_as_standing() -> None:
     desk = Desk()
     full(desk)

@@ -279,7 +279,10 @@ class _Turn:
 
     def _untell(self, life: Life, route: str, status: Status, stage_before: int) -> None:
         if status is Status.ESCALATED:
-            self.lives[life.key] = replace(life, escalated=_without(life.escalated, route))
+            escalated = _without(life.escalated, route)
+            if stage_before != UNTOLD:
+                escalated[route] = ""  # its reader was told before, and has to learn of the end
+            self.lives[life.key] = replace(life, escalated=escalated)
         else:
             told = _without(life.told, route)
             if stage_before != UNTOLD:
@@ -351,9 +354,10 @@ class _Turn:
                 life = self.lives.get(alarm.key)
                 if life is None or not self._is_unanswered(route, alarm, life):
                     continue
+                stage_before = _stage(alarm) if route.name in life.escalated else UNTOLD
                 escalated = {**life.escalated, route.name: _promise(alarm)}
-                self.lives[alarm.key] = life = replace(life, escalated=escalated)
-                late.append(self._entry(Status.ESCALATED, alarm, life))
+                self.lives[alarm.key] = replace(life, escalated=escalated)
+                late.append(replace(self._entry(Status.ESCALATED, alarm, life), stage_before=stage_before))
             self.held[box] = (*self.held.get(box, ()), *late)
 
     def _is_unanswered(self, route: Route, alarm: Alarm, life: Life) -> bool:
