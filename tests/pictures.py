@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+
+_BACKGROUND = re.compile(r'<rect (fill="[^"]+") x="([\d.]+)" (y="[\d.]+") width="([\d.]+)" ([^>]*)/>')
 
 
 def as_seen(svg: str) -> str:
-    """The picture without the names of its styles, which hold a checksum of how the same cells were cut into pieces:
-    that depends on what was repainted when."""
-    return re.sub(r"terminal-\d+-", "terminal-", svg)
+    """The picture without how the same cells were cut into pieces, which depends on what was repainted when: the names
+    of its styles hold a checksum of that, and backgrounds of one colour stand beside each other."""
+    named = re.sub(r"terminal-\d+-", "terminal-", svg)
+    return re.sub(rf"(?:{_BACKGROUND.pattern})+", lambda run: _joined(run[0]), named)
+
+
+def _joined(run: str) -> str:
+    """Backgrounds that follow each other, each as wide as its colour goes on."""
+    pieces = _BACKGROUND.findall(run)
+    kinds = groupby(pieces, key=lambda piece: (piece[0], piece[2], piece[4]))
+    found = [(kind, [(float(x), float(width)) for _, x, _, width, _ in same]) for kind, same in kinds]
+    return "".join(f"{kind} {spans[0][0]:.1f} {sum(spans[-1]):.1f}\n" for kind, spans in found)
