@@ -1,8 +1,8 @@
 """A notifier that is killed again and again: `python -m notify.dying FOLDER WEBHOOK MAIL ROUNDS SEED`.
 
-Each round is a process of its own, forked from this one, which goes on from what the last one left: a new alarm begins
-with every turn, and lasts half an hour; every fifth is acknowledged meanwhile. The last round is left alone until
-everything is sent. WEBHOOK: an address of HTTP; MAIL: one of apprise.
+Each round is a process of its own, forked from this one, which goes on from what the last one left. What becomes of the
+alarms is drawn (`Course`): they grow, are answered, come and go, and end. The last round is left alone until all of
+them are over and everything is sent. WEBHOOK: an address of HTTP; MAIL: one of apprise.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 from urllib.request import Request, urlopen
@@ -26,21 +27,89 @@ from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Severity,
 from livedeck.notify import AppriseTarget, Notifier, Plan, Route, Spool, Target, Webhook
 from notify.stage import NOW, acknowledged, alarm
 
-TURN = timedelta(seconds=30)
-LASTS = 60
-"""Turns that an alarm stands."""
+MAX_TURNS = 5
+"""Of a round; then it waits to be killed."""
 
-MAX_LIFE = 0.06
-"""Seconds after which a round is killed at the latest."""
+MAX_LIFE = 0.03
+"""Seconds after the last turn that is waited for until a round is killed, at most."""
 
-ANSWERED_EACH, ANSWERED = 5, range(2, 30)
-"""Which alarms are acknowledged, and in which turns after they began."""
+MAX_LENGTH = 25
+"""Turns that an alarm lasts at most."""
+
+REST = 40
+"""Turns of the last round after the last alarm is over, in each of which what waits is sent: at last nothing waits for
+the rate any more."""
+
+STORM, STORM_EACH, STORM_LENGTH = 55, 40, 10
+"""More alarms at once than a message names, each so many turns, for so many."""
+
+MAILED = ("event-*5",)
 
 ROUTES = (
-    Route("ops", "ops", Severity.WARNING),
-    Route("critical", "ops", Severity.CRITICAL),
-    Route("mail", "mail", Severity.CRITICAL),
+    Route("ops", "ops", Severity.WARNING, escalate=2, escalate_to="boss"),
+    Route("critical", "ops", Severity.CRITICAL, MAILED, escalate=2, escalate_to="mail"),
+    Route("mail", "mail", Severity.CRITICAL, MAILED),
 )
+
+_MOMENTS = tuple(accumulate(Random(3).choices((20, 60, 150), k=20_000), initial=0))
+
+
+def moment(turn: int) -> datetime:
+    """When it is."""
+    return NOW + timedelta(seconds=_MOMENTS[turn])
+
+
+@dataclass(frozen=True)
+class Course:
+    """What becomes of an alarm, in turns. It stands from `begin` until `end`, but for a `pause`; it is critical from
+    `worse` on, and somebody has acknowledged it while it is `answered`."""
+
+    event: str
+    begin: int
+    end: int
+    worse: int
+    answered: range = range(0)
+    pause: range = range(0)
+
+    def at(self, turn: int) -> Alarm | None:
+        """The alarm then, if it stands."""
+        if not self.begin <= turn < self.end or turn in self.pause:
+            return None
+        since = moment(self.onset(turn))
+        severity = Severity.CRITICAL if turn >= self.worse else Severity.WARNING
+        standing = alarm(self.event, severity=severity, since=since, changed=since)
+        if not self.answered or turn < self.answered.start:
+            return standing
+        at = moment(self.answered.start)
+        answered = replace(acknowledged(standing, at), answered_at=at)
+        if turn in self.answered:
+            return answered
+        return replace(answered, state=standing.state, needs_ack=True, changed=moment(self.answered.stop))
+
+    def onset(self, turn: int) -> int:
+        """The turn since which it stands."""
+        return self.pause.stop if self.pause and turn >= self.pause.stop else self.begin
+
+
+def course(number: int) -> Course:
+    """What begins with the turn of that number."""
+    chance = Random(number)
+    end = number + chance.randint(1, MAX_LENGTH)
+    drawn = Course(f"event-{number}", number, end, number + chance.choice((1, 2, 6, MAX_LENGTH)))
+    start = number + chance.randint(1, 8)
+    stretch = range(start, start + chance.randint(1, 8))
+    if chance.random() < 0.5:
+        return replace(drawn, answered=stretch) if stretch.start < end else drawn
+    return replace(drawn, pause=stretch) if stretch.stop < end and chance.random() < 0.3 else drawn
+
+
+def courses(first: int, last: int) -> Iterator[Course]:
+    """All that begin in these turns."""
+    for number in range(max(1, first), last + 1):
+        yield course(number)
+        if number % STORM_EACH == 5:
+            end = number + STORM_LENGTH
+            yield from (Course(f"storm-{each}", number, end, end) for each in range(STORM))
 
 
 class TurnClock:
@@ -51,11 +120,11 @@ class TurnClock:
 
     def now(self) -> datetime:
         """Of this turn."""
-        return NOW + self.turn * TURN
+        return moment(self.turn)
 
     def monotonic(self) -> float:
         """The same in seconds."""
-        return (self.turn * TURN).total_seconds()
+        return float(_MOMENTS[self.turn])
 
     async def sleep(self, seconds: float) -> None:
         """A thousandth of that."""
@@ -63,92 +132,104 @@ class TurnClock:
 
 
 class Poster:
-    """The way to the receiver, of the standard library."""
+    """The way to the receiver, of the standard library. It says which process sends."""
 
     status, text, retry_after = 200, "", None
 
     async def __call__(self, method: str, address: str, headers: Mapping[str, str], body: bytes) -> Poster:
         """One try; where nobody answers it is none."""
-        await asyncio.to_thread(urlopen, Request(address, body, dict(headers), method=method), timeout=10)
+        request = Request(address, body, {**headers, "X-Process": str(os.getpid())}, method=method)
+        await asyncio.to_thread(urlopen, request, timeout=10)
         return self
 
 
-async def live(folder: Path, targets: Mapping[str, Target], turns: int | None, is_ready: Callable[[], object]) -> None:
-    """Go on from the last turn: for ever, or (the last round) for so many turns and until all is sent."""
-    clock, counter = TurnClock(), folder / "turn"
+async def live(folder: Path, targets: Mapping[str, Target], last: int | None, say: Callable[[], object]) -> None:
+    """Go on from the last turn: for some more, until killed, or (`last`: no alarm begins later) until all is over and
+    sent. `say` is called when it has begun, and after each turn."""
+    clock = TurnClock()
     clock.turn = last_turn(folder)
     notifier = Notifier(Plan(ROUTES), targets, Spool(folder / "spool"), clock, Random(1))
     await notifier.open()
     sending = asyncio.create_task(notifier.run())
-    is_ready()
-    begun = clock.turn
-    while turns is None or clock.turn < begun + turns or notifier.waiting_since:
+    say()
+    for _ in range(MAX_TURNS if last is None else MAX_LENGTH + REST):
         clock.turn += 1
-        (folder / "next").write_text(str(clock.turn))
-        (folder / "next").replace(counter)
-        await notifier.take(snapshot(clock.turn if turns is None else min(clock.turn, begun), clock.now()))
+        with (folder / "begun").open("a") as begun:
+            begun.write(f"{clock.turn} {os.getpid()}\n")
+        await notifier.take(snapshot(clock.turn, clock.turn if last is None else last))
+        with (folder / "seen").open("a") as seen:
+            seen.write(f"{clock.turn}\n")
+        say()
+        while last is not None and clock.turn > last + MAX_LENGTH and notifier.waiting:  # noqa: ASYNC110  it has no event
+            await asyncio.sleep(0.01)
+    if last is None:
+        await sending
     sending.cancel()
     await notifier.close()
 
 
+def turns_begun(folder: Path) -> dict[int, int]:
+    """All turns, and the process of each."""
+    path = folder / "begun"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {int(turn): int(process) for turn, process in map(str.split, lines)}
+
+
+def turns_seen(folder: Path) -> list[int]:
+    """The turns of which it is known that they were kept: a process may have died between keeping one and saying so."""
+    return [int(line) for line in (folder / "seen").read_text().splitlines()]
+
+
 def last_turn(folder: Path) -> int:
     """The last turn that was begun."""
-    counter = folder / "turn"
-    return int(counter.read_text()) if counter.exists() else 0
+    return max(turns_begun(folder), default=0)
 
 
-def snapshot(born: int, now: datetime) -> Snapshot:
-    """The alarms of all turns so far: every third gets worse in the turn after it began."""
-    alarms = [
-        alarm(f"event-{turn}", severity=Severity.WARNING, since=NOW + turn * TURN, changed=NOW + turn * TURN)
-        for turn in range(max(1, born - LASTS), born + 1)
-    ]
-    alarms = [
-        replace(known, severity=Severity.CRITICAL) if known.event_id[-1] in "369" and index else known
-        for index, known in enumerate(reversed(alarms))
-    ]
-    alarms = [
-        acknowledged(known) if turn_of(known) % ANSWERED_EACH == 0 and born - turn_of(known) in ANSWERED else known
-        for known in alarms
-    ]
-    return Snapshot(1, now, ConnectionStatus(ConnectionState.OK, NOW, as_of=now), alarms=tuple(alarms))
+def snapshot(turn: int, last: int) -> Snapshot:
+    """The alarms that stand then."""
+    standing = [known for each in courses(turn - MAX_LENGTH, min(turn, last)) if (known := each.at(turn))]
+    status = ConnectionStatus(ConnectionState.OK, NOW, as_of=moment(turn))
+    return Snapshot(1, moment(turn), status, alarms=tuple(standing))
 
 
-def turn_of(known: Alarm) -> int:
-    """In which it began."""
-    return int(known.event_id.removeprefix("event-"))
-
-
-def forked(folder: Path, targets: Mapping[str, Target], turns: int | None) -> tuple[int, int]:
-    """A process that lives, and a pipe that says when it has begun."""
+def forked(folder: Path, targets: Mapping[str, Target], last: int | None) -> tuple[int, int]:
+    """A process that lives, and a pipe with a byte for each time that it says so."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
+        code = 1
         try:
-            asyncio.run(live(folder, targets, turns, lambda: os.write(write, b".")))
+            asyncio.run(live(folder, targets, last, lambda: os.write(write, b".")))
+            code = 0
         finally:
-            os._exit(0)
+            os._exit(code)
     os.close(write)
     return pid, read
 
 
 def main(folder: Path, address: str, mail: str, rounds: int, seed: int) -> None:
-    """All rounds; prints after which turn the last one began. One in five is killed before it has begun."""
-    targets: Mapping[str, Target] = {"ops": Webhook(Poster(), address), "mail": AppriseTarget(mail)}
+    """All rounds; prints the last turn of the killed ones. One in five is killed before it has begun."""
+    targets: Mapping[str, Target] = {
+        "ops": Webhook(Poster(), f"{address}/ops"),
+        "boss": Webhook(Poster(), f"{address}/boss"),
+        "mail": AppriseTarget(mail),
+    }
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     chance = Random(seed)
     for _ in range(rounds):
-        pid, ready = forked(folder, targets, None)
+        pid, said = forked(folder, targets, None)
         if chance.random() < 0.8:
-            os.read(ready, 1)
+            for _ in range(chance.randint(1, MAX_TURNS)):
+                os.read(said, 1)
         time.sleep(chance.random() * MAX_LIFE)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-        os.close(ready)
-    sys.stdout.write(f"{last_turn(folder)}\n")
+        os.close(said)
+    last = last_turn(folder)
+    sys.stdout.write(f"{last}\n")
     sys.stdout.flush()
-    pid, _ = forked(folder, targets, 100)
-    os.waitpid(pid, 0)
+    pid, _ = forked(folder, targets, last)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A notifier that is killed at any moment tells everything, and nothing under two keys."""
+"""A notifier that is killed at any moment tells what lasts, what nobody answers, and its end, each under one key."""
 
 from __future__ import annotations
 
@@ -6,19 +6,156 @@ import json
 import os
 import subprocess
 import sys
-from collections import defaultdict
-from datetime import datetime
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fnmatch import fnmatch
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 from breadth import slow
-from livedeck.notify import DEAD, SENT, WAITING, Spool
-from notify.dying import ANSWERED, ANSWERED_EACH, TURN
-from notify.sinks import http_sink, smtp_sink
+from livedeck.monitor import AlarmState, Severity
+from livedeck.notify import DEAD, KEPT, SENT, WAITING, Message, Route, Spool, Status
+from livedeck.notify.texts import MAX_ALARMS
+from notify.dying import MAX_LENGTH, REST, ROUTES, Course, courses, moment, turns_begun, turns_seen
+from notify.sinks import Mailbox, Sink, http_sink, smtp_sink
 from notify.stage import NOW
 
 ROOT = Path(__file__).parents[2]
+
+
+class Reader(NamedTuple):
+    """Who is told: by which route, and where."""
+
+    route: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """A message, and the alarms of it: those that it names, and by their lives those that it says stand."""
+
+    reader: Reader
+    key: str
+    at: datetime
+    status: Status
+    named: Sequence[dict[str, Any]]
+    truncated: int
+    standing: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, message: Message) -> Told:
+        """As the spool has it."""
+        body = json.loads(message.payload)
+        standing = frozenset(beginning.life for beginning in message.beginnings)
+        reader = Reader(message.route, message.target)
+        return cls(reader, message.key, message.at, message.status, body["alarms"], body["truncated"], standing)
+
+    @classmethod
+    def read(cls, text: bytes) -> Told:
+        """As it came to somebody."""
+        body = json.loads(text)
+        at, status = datetime.fromisoformat(body["at"]), Status(body["status"])
+        return cls(Reader(body["route"], ""), body["id"], at, status, body["alarms"], body["truncated"])
+
+    @property
+    def lives(self) -> frozenset[str]:
+        """Of those that it names."""
+        return frozenset(entry["life"] for entry in self.named)
+
+
+@dataclass
+class Past:
+    """What became of the alarms, what the processes saw of it, and what was told and is known to have been taken."""
+
+    last: int
+    begun: dict[int, int]
+    seen: list[int]
+    told: list[Told]
+
+    @cached_property
+    def moments(self) -> list[datetime]:
+        """Of all turns."""
+        return [moment(turn) for turn in range(self.last + MAX_LENGTH + REST + 1)]
+
+    @cached_property
+    def courses(self) -> dict[str, Course]:
+        """By the life that an alarm is told under: it is called after its onset, and a pause may begin another one."""
+        onsets = [(known, onset) for known in courses(1, self.last) for onset in {known.begin, known.pause.stop}]
+        return {life_of(known.event, onset): known for known, onset in onsets if known.at(onset)}
+
+    def turn(self, at: datetime) -> int:
+        """Whose time that is."""
+        return bisect_left(self.moments, at)
+
+    def unanswered_since(self, life: str, turn: int) -> datetime:
+        """Since when nobody had answered what stood then."""
+        known = self.courses[life]
+        return moment(known.answered.stop if known.answered and known.answered.start <= turn else known.begin)
+
+    def asks(self, life: str, turn: int) -> bool:
+        """Whether it stood then, and nobody had answered."""
+        known = self.courses[life].at(turn)
+        return known is not None and known.state is AlarmState.UNACKNOWLEDGED
+
+    def may_have_ended_answered(self, life: str) -> bool:
+        """Whether somebody had answered it when it was last seen: for sure in the last of these turns, or in a later
+        one that was kept by a process which died before it could say so."""
+        known = self.courses[life]
+        seen = [turn for turn in self.seen if known.begin <= turn < known.end]
+        return any(turn in known.answered for turn in range(max(seen, default=known.begin), known.end))
+
+    def says(self, reader: Reader, *status: Status) -> list[Told]:
+        """What was told to that reader, as one of these."""
+        return [told for told in self.told if told.reader == reader and told.status in status]
+
+    def of_one_storm(self, lives: set[str]) -> set[str]:
+        """These, and what began and ended with them: alarms of which one is told with all others."""
+        storms = {self.courses[life].begin for life in lives if life.startswith("storm")}
+        return lives | {life for life, known in self.courses.items() if life[:5] == "storm" and known.begin in storms}
+
+    def lasting(self, route: Route) -> set[str]:
+        """Lives that one process saw twice, a group's wait between, unanswered from then on, and fit for that route."""
+        stretches = [two for two in pairwise(self.seen) if len({self.begun[turn] for turn in two}) == 1]
+        return {
+            life
+            for life, known in self.courses.items()
+            if not known.pause and any(fnmatch(known.event, pattern) for pattern in route.events)
+            for first, second in stretches
+            if self.asks(life, first) and self.asks(life, second) and not is_answered_after(known, first)
+            if route.severity is Severity.WARNING or known.worse <= first
+        }
+
+    def late(self, route: Route) -> dict[str, datetime]:
+        """Lives that a process saw when nobody had answered for the route's minutes since it was told, nor did later;
+        and when the last answer had ended."""
+        late = {}
+        for told in self.says(Reader(route.name, route.to), Status.FIRING):
+            for life in told.standing:
+                known = self.courses[life]
+                answered_until = moment(known.answered.stop) if known.answered else NOW
+                ripe_at = max(told.at, answered_until) + timedelta(minutes=route.escalate)
+                ripe = [turn for turn in self.seen if moment(turn) >= ripe_at and self.asks(life, turn)]
+                is_final = known.worse >= known.end or told.at >= moment(known.worse)  # told of it as bad as it got
+                if is_final and not known.pause and any(not is_answered_after(known, turn) for turn in ripe):
+                    late[life] = answered_until
+        return late
+
+
+def life_of(event: str, onset: int) -> str:
+    """What an alarm is called from that turn on, until its end is told."""
+    return f"{event}/NO_INGEST//{round(moment(onset).timestamp() * 1000)}"
+
+
+def is_answered_after(known: Course, turn: int) -> bool:
+    """Whether anybody answers from then on."""
+    return bool(known.answered) and turn < min(known.answered.stop, known.end)
 
 
 @pytest.mark.parametrize("rounds", [10, *slow(200)])
@@ -34,39 +171,127 @@ def test_after_every_kill_everything_is_told_under_one_key(tmp_path: Path, round
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    turns = int(done.stdout)
-    keys = defaultdict[tuple[str, str, str, str], set[str]](set)
-    named, answered = set(), []
+    last = int(done.stdout)
+    spool = Spool(tmp_path / "spool", reads=True)
+    sent = {spooled.message.key: spooled.message for spooled in spool.messages(SENT)}
+    left = [*spool.messages(WAITING), *spool.messages(DEAD)]
+    end = moment(last + MAX_LENGTH + REST)
+    state = spool.state(end)
+    spool.close()
+    assert end - NOW < KEPT  # nothing that was sent is forgotten
+    assert (left, state.lives, state.held) == ([], {}, {})
+    bodies, mails = posted(sink), mailed(box)
+    past = Past(last, turns_begun(tmp_path), turns_seen(tmp_path), [Told.of(message) for message in sent.values()])
+    assert sent.keys() <= {*bodies} | mails
+    taken_back = [Told.read(body) for key, body in bodies.items() if key not in sent]
+    assert [told for told in taken_back if not all(map(past.may_have_ended_answered, told.lives))] == []
+    assert_one_key(past, [*past.told, *taken_back])
+    for told in past.told:
+        assert_true(past, told)
+    for route in ROUTES:
+        assert_all_told(past, Reader(route.name, route.to), past.lasting(route))
+        if route.escalate:
+            escalated = Reader(route.name, route.escalate_to)
+            assert_all_told(past, escalated, {*past.late(route)})
+            assert_escalated(past, escalated, past.late(route))
+    print(f"{rounds} kills, {last} turns: {figures(past, sink, bodies, box)}; {len(taken_back)} posts taken back")  # noqa: T201
+
+
+def posted(sink: Sink) -> dict[str, bytes]:
+    """By key; a repeat is the same to the byte."""
     bodies: dict[str, bytes] = {}
     for request in sink.received:
-        body = json.loads(request.body)
-        assert bodies.setdefault(body["id"], request.body) == request.body  # a repeat is the same to the byte
-        for entry in body["alarms"]:
-            keys[body["route"], body["status"], entry["life"], entry["severity"]].add(body["id"])
-            named.add((body["route"], entry["event_id"]))
-            if body["status"] == "firing" and is_answered(entry["event_id"], datetime.fromisoformat(body["at"]), turns):
-                answered.append(body["title"])
-    counted = sum(json.loads(body)["truncated"] for body in bodies.values())
-    assert [known for known, of_it in keys.items() if len(of_it) > 1] == []
-    assert answered == []
-    end = NOW + turns * TURN
-    owed = {event for event in (f"event-{turn}" for turn in range(1, turns + 1)) if not is_answered(event, end, turns)}
-    missing = {("ops", event) for event in owed} - named
-    assert len(missing) <= counted
-    assert turns > 0
+        key = request.headers["idempotency-key"]
+        assert bodies.setdefault(key, request.body) == request.body
+    return bodies
+
+
+def mailed(box: Mailbox) -> set[str]:
+    """Their keys; a repeat has the same words."""
     mails: dict[str, set[str]] = defaultdict(set)
     for came in box.mails:
-        mails[came["Idempotency-Key"]].add(f"{came['Subject']}\n{came.get_body(('plain',))}")
-    spool = Spool(tmp_path / "spool", reads=True)
-    sent = {spooled.message.key for spooled in spool.messages(SENT) if spooled.message.target == "mail"}
-    left = [*spool.messages(WAITING), *spool.messages(DEAD)]
-    spool.close()
-    assert (left, sent <= mails.keys()) == ([], True)
-    repeats = len(sink.received) - len(bodies), len(box.mails) - len(mails)
-    print(f"{rounds} kills, {turns} turns, {len(bodies)} posts, {len(mails)} mails, repeats {repeats}")  # noqa: T201
+        words = came.get_body(("plain",))
+        assert words is not None
+        mails[came["Idempotency-Key"]].add(f"{came['Subject']}\n{words.get_content()}")
+    assert [words for words in mails.values() if len(words) > 1] == []
+    return {*mails}
 
 
-def is_answered(event: str, at: datetime, last: int) -> bool:
-    """Whether somebody had acknowledged the alarm of that event then."""
-    turn = int(event.removeprefix("event-"))
-    return turn % ANSWERED_EACH == 0 and min((at - NOW) // TURN, last) - turn in ANSWERED
+def assert_one_key(past: Past, told: Sequence[Told]) -> None:
+    """No reader is told the same of an alarm under two keys: that it stands, once for each severity; that nobody
+    answers, once more after an acknowledgement that ran out; that it is over."""
+    keys = defaultdict[tuple[object, ...], set[str]](set)
+    for message in told:
+        for entry in message.named:
+            known = past.courses[entry["life"]]
+            has_run_out = bool(known.answered) and message.at >= moment(known.answered.stop)
+            news = {Status.FIRING: entry["severity"], Status.ESCALATED: has_run_out}.get(message.status)
+            keys[message.reader, message.status, entry["life"], news].add(message.key)
+    assert [same for same, of_it in keys.items() if len(of_it) > 1] == []
+
+
+def assert_true(past: Past, told: Told) -> None:
+    """What it says stands, stood, and nobody had answered, for an escalation not for its minutes; what it says is over,
+    was. It counts those that it does not name."""
+    turn = past.turn(told.at)
+    if told.status is Status.RESOLVED:
+        over = [past.courses[life] for life in told.lives]
+        assert [known for known in over if not known.pause and known.at(turn)] == []
+        assert told.truncated == 0 or len(told.named) == MAX_ALARMS
+        return
+    assert [life for life in told.standing if not past.asks(life, turn)] == []
+    assert told.lives <= told.standing
+    assert len(told.lives) == len(told.named) == min(len(told.standing), MAX_ALARMS)
+    assert told.truncated == len(told.standing) - len(told.named)
+    if told.status is Status.ESCALATED:
+        minutes = next(timedelta(minutes=route.escalate) for route in ROUTES if route.name == told.reader.route)
+        assert [life for life in told.standing if past.unanswered_since(life, turn) > told.at - minutes] == []
+
+
+def assert_all_told(past: Past, reader: Reader, owed: set[str]) -> None:
+    """All that are owed, and all that were told to stand, are told to be over: by name, or as one of those counted.
+    What is told to be over alone was over before it could be told."""
+    begun = {life for told in past.says(reader, Status.FIRING, Status.ESCALATED) for life in told.standing}
+    ends = past.says(reader, Status.RESOLVED)
+    over = {life for told in ends for life in told.lives}
+    unnamed = (begun | past.of_one_storm(over) | owed) - over
+    assert len(unnamed) == sum(told.truncated for told in ends), unnamed
+    alone = [entry for told in ends for entry in told.named if entry["life"] not in begun]
+    assert [entry for entry in alone if not entry["actual"]] == []
+
+
+def assert_escalated(past: Past, reader: Reader, late: dict[str, datetime]) -> None:
+    """What nobody answered is told after the last answer, unless it was over before it could be."""
+    told_at = {life: told.at for told in past.says(reader, Status.ESCALATED) for life in told.standing}
+    over = {entry["life"] for told in past.says(reader, Status.RESOLVED) for entry in told.named if entry["actual"]}
+    untold = {life for life, since in late.items() if told_at.get(life, NOW) <= since}
+    assert untold <= past.of_one_storm(over)
+
+
+def figures(past: Past, sink: Sink, bodies: dict[str, bytes], box: Mailbox) -> str:
+    """How many messages of each status there were; sent by another process than had made them; and which tell of
+    alarms that an earlier process had told of."""
+    made_by = {told.key: past.begun[past.turn(told.at)] for told in past.told}
+    status = {told.key: told.status.value for told in past.told}
+    posts = Counter(status[key] for key in bodies if key in status)
+    mails = Counter(status[key] for key in {came["Idempotency-Key"] for came in box.mails} if key in status)
+    handed = Counter(
+        status[key]
+        for key in {
+            request.headers["idempotency-key"]
+            for request in sink.received
+            if int(request.headers["x-process"]) != made_by.get(request.headers["idempotency-key"], 0)
+        }
+        if key in status
+    )
+    first = dict[tuple[str, str], int]()
+    later = Counter[str]()
+    for told in past.told:
+        process = made_by[told.key]
+        before = {first.setdefault((told.reader.route, life), process) for life in told.lives | told.standing}
+        later[told.status.value] += bool(before - {process})
+    repeats = len(sink.received) - len(bodies), len(box.mails) - len({came["Idempotency-Key"] for came in box.mails})
+    return (
+        f"posts {dict(posts)}, mails {dict(mails)}, sent by a later process {dict(handed)}, "
+        f"of what an earlier process had told {dict(later)}, repeats {repeats}"
+    )
