@@ -69,7 +69,7 @@ async def service(*events: dict[str, Any], rounds: int = 3, is_proxied: bool = F
     stage = Stage(VirtualClock(), *(events or [event("one"), event("two")]))
     deck, tokens = Deck(stage), known(MAY)
     hub = Hub(deck.monitor.clock, "b00t")
-    access = Access(lambda: tokens, deck.monitor.clock.monotonic, is_proxied=is_proxied)
+    access = Access(lambda: tokens, deck.monitor.clock, is_proxied=is_proxied)
     app = collector_app(hub, deck.monitor, None, access, Counted)
     made = Service(stage, deck, hub, access, app, tokens)
     try:

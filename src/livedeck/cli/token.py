@@ -79,7 +79,7 @@ def secret_from_file(setting: str, path: Path) -> str:
     if not text:
         raise SettingsError(f"{setting} {path}: it is empty")
     if len(content) > MAX_TOKEN_BYTES:
-        raise SettingsError(f"{setting} {path}: it is too large for a token ({status.st_size:,} bytes)")
+        raise SettingsError(f"{setting} {path}: it is too large for a token ({status.size:,} bytes)")
     return text
 
 
