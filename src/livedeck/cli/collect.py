@@ -97,7 +97,8 @@ async def _collect(settings: Settings) -> int:
             collector.beat(outgoing.send, heartbeat)
         history_file = settings.history_file()
         assert history_file is not None  # else there is no spool file either
-        ledger = Ledger(uses_path(history_file), history.record_action if history else None, SystemClock())
+        record = history.record_action if history else None
+        ledger = await asyncio.to_thread(Ledger, uses_path(history_file), record, SystemClock())
         try:
             await stack.enter_async_context(_served(settings, collector, ledger))
         except OSError as error:

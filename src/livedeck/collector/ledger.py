@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import structlog
 
-from livedeck.atomic_file import read_regular, write_private
+from livedeck.atomic_file import BackgroundWriter, read_regular
 from livedeck.monitor import ActionRecord, AuditOutcome, Clock
 
 USES_SECONDS = 60.0
@@ -73,14 +73,15 @@ class _Refused(NamedTuple):
 
 
 class Ledger:
-    """Notes uses and refusals, and writes them while `run` runs.
+    """Notes uses and refusals, and writes them while `run` runs. Made in a thread: it reads the file.
 
     `path`: the file of last uses. `record`: takes a record into the audit; None: no history is kept.
     """
 
     def __init__(self, path: Path, record: Callable[[ActionRecord], Awaitable[None]] | None, clock: Clock) -> None:
-        self._path, self._record, self._clock = path, record, clock
-        self._uses: dict[str, Use] = {}
+        self._record, self._clock = record, clock
+        self._file = BackgroundWriter(path, _warn)
+        self._uses = _read_or_begin(path)
         self._used, self._refused = asyncio.Event(), asyncio.Event()
         self._refusals = Counter[_Refused]()
         self._refused_since = clock.now()
@@ -103,20 +104,13 @@ class Ledger:
     async def run(self) -> None:
         """Write what is noted until cancelled: at once after a quiet time, else at most as often as allowed."""
         try:
-            self._uses = {**await asyncio.to_thread(read_uses, self._path), **self._uses}
-        except FileNotFoundError:
-            pass
-        except UsesError as error:
-            _log.warning("the last uses of tokens begin anew", error=str(error))
-        try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write_each(self._used, self._write_uses, USES_SECONDS))
                 group.create_task(self._write_each(self._refused, self._write_refusals, REFUSALS_SECONDS))
         finally:
-            if self._used.is_set():
-                await self._write_uses()
-            if self._refused.is_set():
-                await self._write_refusals()
+            await self._write_uses()
+            await self._write_refusals()
+            await asyncio.to_thread(self._file.close)
 
     async def _write_each(self, noted: asyncio.Event, write: Callable[[], Awaitable[None]], seconds: float) -> None:
         while True:
@@ -126,13 +120,10 @@ class Ledger:
             await self._clock.sleep(seconds)
 
     async def _write_uses(self) -> None:
+        """Have the file written in its own thread. A use after a write that failed has it written again."""
         kept = nlargest(MAX_KEPT, self._uses.items(), key=lambda item: item[1].at)
-        rows = {digest: (use.at.isoformat(), use.peer) for digest, use in kept}
-        try:
-            await asyncio.to_thread(write_private, self._path, json.dumps(rows), replace=True)
-        except OSError as error:
-            self._used.set()
-            _log.warning("the last uses of tokens are not written", error=error.strerror)
+        if kept:
+            self._file.write(json.dumps({digest: (use.at.isoformat(), use.peer) for digest, use in kept}))
 
     async def _write_refusals(self) -> None:
         counted, since, at = self._refusals, self._refused_since, self._clock.now()
@@ -148,3 +139,17 @@ class Ledger:
                 await self._record(
                     ActionRecord(at, REFUSED_ACTION, "address", "", peer, AuditOutcome.REFUSED, f"{reason}: {often}")
                 )
+
+
+def _read_or_begin(path: Path) -> dict[str, Use]:
+    try:
+        return dict(read_uses(path))
+    except FileNotFoundError:
+        return {}
+    except UsesError as error:
+        _log.warning("the last uses of tokens begin anew", error=str(error))
+        return {}
+
+
+def _warn(error: OSError) -> None:
+    _log.warning("the last uses of tokens are not written", error=error.strerror)
