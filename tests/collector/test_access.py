@@ -13,6 +13,7 @@ from collector.service import MAY, Service, known, secret, service
 from livedeck.collector import access as accesses
 from livedeck.collector.access import MAX_PEERS, MAX_READERS, MAX_READERS_OF_TOKEN, MAX_WRONG, Access
 from livedeck.collector.endpoints import Caller, Refusal
+from livedeck.collector.wire import EXPIRED, REPLACED
 from virtual_clock import VirtualClock
 
 ROUTES = [
@@ -129,7 +130,7 @@ async def test_a_token_is_valid_until_it_expires_and_is_refused_with_what_to_do(
         await wait(made, 1)
         for _ in range(MAX_WRONG + 2):  # nobody guesses who has the right one
             answered = await made.ask("/v1/snapshot")
-            assert (answered.status_code, answered.json()["error"]) == (401, accesses.EXPIRED)
+            assert (answered.status_code, answered.json()["error"]) == (401, EXPIRED)
         say = answered.json()["say"]
         assert f"the token of anna expired {made.tokens['anna'].expires:%Y-%m-%d %H:%M}Z" in say
         assert "livedeck collect token rotate anna" in say
@@ -145,7 +146,7 @@ async def test_a_rotated_token_is_valid_beside_the_new_one_until_its_grace_is_ov
             assert (listing.status_code, listing.json()["by"], listing.json()["may"]) == (200, "anna", MAY["anna"])
         await wait(made, 60)
         answered = await made.ask("/v1/snapshot")
-        assert (answered.status_code, answered.json()["error"]) == (401, accesses.REPLACED)
+        assert (answered.status_code, answered.json()["error"]) == (401, REPLACED)
         assert "this token of anna was replaced" in answered.json()["say"]
         assert (await made.ask("/v1/snapshot", "new")).status_code == 200
 

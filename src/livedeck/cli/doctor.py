@@ -108,9 +108,8 @@ async def check_collector(settings: Settings) -> list[Check]:
 
 async def _check_collector(settings: Settings) -> Check:
     """That of the one address which those settings name."""
-    from livedeck.collector.access import EXPIRED, REPLACED
     from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
-    from livedeck.collector.wire import Held, UnknownSchemaError
+    from livedeck.collector.wire import EXPIRED, REPLACED, Held, UnknownSchemaError
     from livedeck.monitor.published.codec import UnreadableSnapshotError
 
     async with AsyncExitStack() as stack:

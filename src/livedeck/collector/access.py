@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck.collector.endpoints import Caller, Refusal, refused
 from livedeck.collector.ledger import Ledger
+from livedeck.collector.wire import EXPIRED, REPLACED
 from livedeck.monitor import Clock
 from livedeck.text.values import safe
 
@@ -27,9 +28,6 @@ MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
 MAX_WRONG, WRONG_SECONDS, MAX_PEERS = 10, 60.0, 1024
 """So many wrong tokens of a peer in so many seconds; of so many peers they are counted."""
 
-
-EXPIRED, REPLACED = "expired token", "replaced token"
-"""Codes of refusals: a token that was right until it expired, or until the grace after its rotation ended."""
 
 _MAX_PEER = 45
 """Characters of an address: an IPv6 address has no more."""
@@ -197,10 +195,8 @@ def _refusal_of(found: _Held) -> Refusal:
     if found.is_previous:
         say = f"this token of {found.name} was replaced, and valid until {until}; use the new one"
         return Refusal(401, REPLACED, say)
-    say = (
-        f"the token of {found.name} expired {until}; `livedeck collect token rotate {found.name}` beside the collector "
-        "makes a new one"
-    )
+    command = f"livedeck collect token rotate {found.name}"
+    say = f"the token of {found.name} expired {until}; run `{command}` beside the collector"
     return Refusal(401, EXPIRED, say)
 
 
