@@ -175,7 +175,7 @@ def test_what_goes_on_shows_it_and_follows_it_and_asks_the_platform_nothing(
 
 async def test_a_deck_whose_token_expired_says_so_and_what_to_do(tmp_path: Path) -> None:
     """On the screen, too, where a banner has little room."""
-    say = "the token of wall expired 2026-11-24 02:01Z; run `livedeck collect token rotate wall` beside the collector"
+    say = "the token of wall expired 2026-11-24 02:01Z: run `livedeck collect token rotate wall` beside the collector"
     refusal = plain("401 Unauthorized", json.dumps({"error": "expired token", "say": say}).encode())
     token = tmp_path / "collector-token"
     token.write_text("of-a-deck", encoding="utf-8")

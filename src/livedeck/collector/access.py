@@ -193,10 +193,10 @@ def _refusal_of(found: _Held) -> Refusal:
     """Return the refusal of a token that was valid once, with what to do."""
     until = f"{found.until.astimezone(UTC):%Y-%m-%d %H:%M}Z" if found.until else ""
     if found.is_previous:
-        say = f"this token of {found.name} was replaced, and valid until {until}; use the new one"
+        say = f"this token of {found.name} was replaced, and valid until {until}: use the new one"
         return Refusal(401, REPLACED, say)
     command = f"livedeck collect token rotate {found.name}"
-    say = f"the token of {found.name} expired {until}; run `{command}` beside the collector"
+    say = f"the token of {found.name} expired {until}: run `{command}` beside the collector"
     return Refusal(401, EXPIRED, say)
 
 
