@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -170,6 +171,57 @@ def test_a_file_that_is_read_is_judged_by_what_was_opened(tmp_path: Path) -> Non
         file.chmod(0o777)  # what becomes of the path does not matter
         assert content == b"12345"  # one more than was allowed, which tells that it is too long
         assert owner_fault(file, status, others=others) == (f"{fault} {file}" if fault else "")
+
+
+USER, FILE_GROUP, GROUP, MASK = 0x02, 0x04, 0x08, 0x10
+READ, WRITE = 4, 2
+NOBODY, NO_ID = 65_534, 0xFFFFFFFF
+
+
+def grant(file: Path, *entries: tuple[int, int, int]) -> None:
+    """Give it an access control list as the kernel takes one: these entries (tag, rights, id) beside its owner's."""
+    rows = sorted([(0x01, READ, NO_ID), (0x20, 0, NO_ID), *entries])
+    try:
+        os.setxattr(file, "system.posix_acl_access", b"\2\0\0\0" + b"".join(struct.pack("<HHI", *row) for row in rows))
+    except OSError as error:
+        pytest.skip(f"this file system has no access control lists: {error.strerror}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="access control lists are read on Linux alone")
+@pytest.mark.parametrize(
+    ("entries", "is_private"),
+    [
+        (((USER, READ, os.geteuid()), (FILE_GROUP, 0, NO_ID), (MASK, READ, NO_ID)), True),
+        (((USER, READ, 0), (FILE_GROUP, 0, NO_ID), (MASK, READ, NO_ID)), True),
+        (((USER, READ, NOBODY), (FILE_GROUP, 0, NO_ID), (MASK, READ, NO_ID)), False),
+        (((USER, READ, os.geteuid()), (USER, READ, NOBODY), (FILE_GROUP, 0, NO_ID), (MASK, READ, NO_ID)), False),
+        (((USER, READ, os.geteuid()), (FILE_GROUP, READ, NO_ID), (MASK, READ, NO_ID)), False),
+        (((GROUP, READ, NOBODY), (FILE_GROUP, 0, NO_ID), (MASK, READ, NO_ID)), False),
+        (((USER, READ, NOBODY), (FILE_GROUP, READ, NO_ID), (MASK, 0, NO_ID)), True),
+        (((USER, WRITE, NOBODY), (FILE_GROUP, 0, NO_ID), (MASK, READ | WRITE, NO_ID)), False),
+    ],
+)
+def test_with_an_access_control_list_those_count_whom_it_names(
+    tmp_path: Path, entries: tuple[tuple[int, int, int], ...], is_private: bool
+) -> None:
+    """systemd hands a credential to a service with mode 0440 and a list that names the service's user alone."""
+    file = tmp_path / "file"
+    file.write_bytes(b"123456")
+    file.chmod(0o400)
+    grant(file, *entries)
+    (mask,) = (rights for tag, rights, _ in entries if tag == MASK)
+    assert file.stat().st_mode & 0o777 == 0o400 | mask << 3  # as the kernel shows it
+    _, status = read_regular(file, 10)
+    assert (owner_fault(file, status, others=0o077) == "") is is_private
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="access control lists are read on Linux alone")
+def test_without_a_list_the_mode_counts_alone(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"123456")
+    file.chmod(0o440)
+    _, status = read_regular(file, 10)
+    assert owner_fault(file, status, others=0o077).startswith("others can read it")
 
 
 def test_a_link_to_a_private_file_stays_a_link(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,7 +18,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from threading import Lock
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, NamedTuple, Self
 
 
 class AtomicFile:
@@ -130,8 +132,20 @@ def _trusted_users() -> set[int]:
     return {os.geteuid(), 0}
 
 
-def read_regular(path: Path, max_bytes: int) -> tuple[bytes, os.stat_result]:
-    """At most that many bytes of a file and one more, and what is known of it. Raises OSError for what is no file.
+class FileStatus(NamedTuple):
+    """Owner, rights and size (bytes) of a file that was opened.
+
+    `mode`: as `stat` has it. If the file has an access control list, the group's bits are what the list grants to
+    anybody but the owner, root and us.
+    """
+
+    owner: int
+    mode: int
+    size: int
+
+
+def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
+    """Return at most `max_bytes` of a file and one more, and its status. Raises OSError for anything but a file.
 
     A pipe is not waited for, and a device not read.
     """
@@ -139,19 +153,49 @@ def read_regular(path: Path, max_bytes: int) -> tuple[bytes, os.stat_result]:
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         _check_regular(status)
-        return file.read(max_bytes + 1), status
+        mode = _granted_mode(descriptor, status.st_mode)
+        return file.read(max_bytes + 1), FileStatus(status.st_uid, mode, status.st_size)
 
 
-def owner_fault(path: Path, status: os.stat_result, *, others: int) -> str:
-    """Why a file cannot be trusted, and what to do; empty where it can be: it is one's own, and nobody else's.
+def _granted_mode(descriptor: int, mode: int) -> int:
+    """Return the mode, with the group's bits as an access control list grants them.
 
-    `others`: the rights, as bits of a mode, that nobody else may have: 0o077 of a secret, 0o022 of what decides.
+    Beside such a list `stat` shows its mask in their place. systemd hands a credential to a service that way: mode
+    0440, though root and the service's user alone may read it.
     """
-    if status.st_uid not in _trusted_users():
+    if sys.platform != "linux" or not mode & stat.S_IRWXG:
+        return mode
+    try:
+        acl = os.getxattr(descriptor, "system.posix_acl_access")
+        entries = list(struct.iter_unpack("<HHI", acl.removeprefix(_ACL_VERSION)))
+    except (OSError, struct.error):  # no list, or a version that is not known
+        return mode
+    ours = {(_ACL_USER, user) for user in _trusted_users()}
+    granted = 0
+    for tag, rights, identity in entries:
+        if tag in _ACL_OTHERS and (tag, identity) not in ours:
+            granted |= rights
+    return (mode & ~stat.S_IRWXG) | ((granted << 3) & mode & stat.S_IRWXG)
+
+
+_ACL_VERSION = b"\x02\0\0\0"
+"""Begins an access control list (linux/posix_acl_xattr.h); entries of 8 bytes follow."""
+
+_ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP = 0x02, 0x04, 0x08
+_ACL_OTHERS = {_ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP}
+"""Entries that the mask limits: named users, the file's group, named groups."""
+
+
+def owner_fault(path: Path, status: FileStatus, *, others: int) -> str:
+    """Return why a file cannot be trusted, and what to do; empty if it is one's own and nobody else's.
+
+    `others`: the rights, as bits of a mode, that nobody else may have: 0o077 of a secret, 0o022 of settings.
+    """
+    if status.owner not in _trusted_users():
         return "it belongs to another user; make one of your own"
-    if status.st_mode & others & 0o044:
+    if status.mode & others & 0o044:
         return f"others can read it; run chmod 600 {path}"
-    return f"others can change it; run chmod go-w {path}" if status.st_mode & others else ""
+    return f"others can change it; run chmod go-w {path}" if status.mode & others else ""
 
 
 def open_private(path: Path, flags: int) -> int:

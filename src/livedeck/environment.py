@@ -83,6 +83,12 @@ def this_process() -> str:
     return f"{user}@{gethostname()}:{os.getpid()}"
 
 
+def is_credential(path: Path) -> bool:
+    """Return whether systemd hands that file to this service: a copy, made when the service starts."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    return bool(folder) and path.is_relative_to(str(folder))
+
+
 def expand_user(path: str) -> Path:
     """The path with `~` for the user's home; one of a user that this machine does not know stays as it is."""
     return Path(os.path.expanduser(path))  # noqa: PTH111  which raises no RuntimeError

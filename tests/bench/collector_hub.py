@@ -76,7 +76,7 @@ async def serve() -> None:
     tokens = {
         str(number): CollectTokenSettings(sha256=sha256(f"t{number}".encode()).hexdigest()) for number in range(60)
     }
-    access = Access(lambda: tokens, clock.monotonic)
+    access = Access(lambda: tokens, clock)
     with Exposure(0).listen() as listener:
         app = collector_app(hub, Monitor(api, clock), None, access, Counted)
         async with serve_app(listener, app, max_connections=600) as url:

@@ -13,9 +13,9 @@ from threading import Event, Thread
 
 import pytest
 
-from cli.commands import called
+from cli.commands import called, livedeck
 from cli.terminals import terminal
-from collector.stand_in import StandIn, plain, stand_in
+from collector.stand_in import StandIn, plain, saying, stand_in
 from collector.third_party import FastClock, ThirdParty
 
 
@@ -171,3 +171,22 @@ def test_what_goes_on_shows_it_and_follows_it_and_asks_the_platform_nothing(
         stage.say("raise_alarm")
         shown.until(words)
         assert stage.connections == []
+
+
+async def test_a_deck_whose_token_expired_says_so_and_what_to_do(tmp_path: Path) -> None:
+    """On the screen, too, where a banner has little room."""
+    say = "the token of wall expired 2026-11-24 02:01Z: run `livedeck collect token rotate wall` beside the collector"
+    refusal = plain("401 Unauthorized", json.dumps({"error": "expired token", "say": say}).encode())
+    token = tmp_path / "collector-token"
+    token.write_text("of-a-deck", encoding="utf-8")
+    token.chmod(0o600)
+
+    def watch(env: dict[str, str]) -> None:
+        done = livedeck(tmp_path, "status", env=env)
+        assert (done.returncode, say in done.stderr) == (3, True), done.stderr
+        with terminal(tmp_path, size=(160, 40), **env) as shown:
+            shown.until("COLLECTOR REFUSES since .{0,200}run `livedeck collect token rotate wall`")
+
+    async with stand_in(saying(refusal)) as server:
+        env = {"LIVEDECK_COLLECTOR_URL": server.address, "LIVEDECK_COLLECTOR_TOKEN_FILE": str(token)}
+        await asyncio.to_thread(watch, env)

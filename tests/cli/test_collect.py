@@ -7,9 +7,13 @@ import re
 import signal
 import socket
 import tomllib
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from cli.commands import TIMEOUT, called, collecting, served, settings_of
 
@@ -27,7 +31,9 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     assert tomllib.loads(text)["collect"] == {"tokens": {"anna": {"sha256": digest, "may": "act"}}}
     assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
     assert called(tmp_path, "collect", "token", "add", "wall", env=env).returncode == 0
-    assert called(tmp_path, "collect", "token", "list", env=env).stdout == "anna  act\nwall  read\n"
+    listed = called(tmp_path, "collect", "token", "list", env=env)
+    assert listed.stdout == "anna  act   never expires  last use unknown\nwall  read  never expires  last use unknown\n"
+    assert f"{tmp_path}/history.sqlite.uses is not there" in listed.stderr
     again = called(tmp_path, "collect", "token", "add", "anna", env=env)
     assert (again.returncode, "there is a token of anna already" in again.stderr) == (2, True)
     assert called(tmp_path, "collect", "token", "add", "a b", env=env).returncode == 2
@@ -36,6 +42,153 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     assert (gone.returncode, "known: wall" in gone.stderr) == (2, True)
     named = called(tmp_path, "collect", "token", "add", "bert", env={**env, "LIVEDECK_COLLECT": "{}"})
     assert (named.returncode, "LIVEDECK_COLLECT is set" in named.stderr) == (2, True)
+
+
+def token_of(home: Path, name: str = "anna") -> dict[str, Any]:
+    """What the settings file says of that token."""
+    table: dict[str, Any] = tomllib.loads((home / "config.toml").read_text())["collect"]["tokens"][name]
+    return table
+
+
+def near(at: datetime, wanted: timedelta) -> bool:
+    """Whether that moment is so far from now, give or take two minutes."""
+    return abs(at - datetime.now(UTC) - wanted) < timedelta(minutes=2)
+
+
+def test_a_token_expires_when_it_was_said_to(tmp_path: Path) -> None:
+    env = settings_of(tmp_path)
+    for name, expires, wanted in (
+        ("days", "30d", timedelta(days=30)),
+        ("both", "1d 12h", timedelta(hours=36)),
+        ("minutes", "90 min", timedelta(minutes=90)),
+    ):
+        done = called(tmp_path, "collect", "token", "add", name, "--expires", expires, env=env)
+        assert done.returncode == 0, done.stderr
+        assert near(at := token_of(tmp_path, name)["expires"], wanted), expires
+        assert f"The token of {name} expires {at.astimezone(UTC):%Y-%m-%d %H:%M}Z." in done.stderr
+    assert called(tmp_path, "collect", "token", "add", "day", "--expires", "2999-01-31", env=env).returncode == 0
+    assert token_of(tmp_path, "day")["expires"].astimezone().timetuple()[:5] == (2999, 1, 31, 0, 0)
+    assert called(tmp_path, "collect", "token", "add", "ever", "--expires", "never", env=env).returncode == 0
+    assert "expires" not in token_of(tmp_path, "ever")
+    before = (tmp_path / "config.toml").read_text()
+    for expires, words in (
+        ("2020-01-31", "that moment is over"),
+        ("soon", "type 30d"),
+        ("2999-02-31", "type 30d"),
+        ("-3d", "that moment is over"),
+    ):
+        done = called(tmp_path, "collect", "token", "add", "none", "--expires", expires, env=env)
+        assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+    assert (tmp_path / "config.toml").read_text() == before
+    shown = called(tmp_path, "config", "show", env=env).stdout
+    (line,) = [line for line in shown.splitlines() if line.startswith("collect =")]
+    assert tomllib.loads(line)["collect"]["tokens"]["day"]["expires"] == token_of(tmp_path, "day")["expires"]
+
+
+def test_a_rotation_prints_a_new_token_and_keeps_the_old_one_for_a_while(tmp_path: Path) -> None:
+    env = settings_of(tmp_path)
+    first = called(tmp_path, "collect", "token", "add", "anna", "--may", "act", env=env).stdout.strip()
+    done = called(tmp_path, "collect", "token", "rotate", "anna", env=env)
+    second = done.stdout.strip()
+    assert re.fullmatch("[0-9a-f]{64}", second)
+    assert second != first
+    found = token_of(tmp_path)
+    assert (found["sha256"], found["may"]) == (sha256(second.encode()).hexdigest(), "act")
+    assert found["previous_sha256"] == sha256(first.encode()).hexdigest()
+    assert near(found["previous_until"], timedelta(days=1))
+    assert "The old token is valid until " in done.stderr
+    assert not {first, second} & set((tmp_path / "config.toml").read_text().split('"'))
+    assert second not in done.stderr
+    again = called(tmp_path, "collect", "token", "rotate", "anna", "--grace", "2h", env=env)
+    assert "The one before it is refused now." in again.stderr
+    assert token_of(tmp_path)["previous_sha256"] == sha256(second.encode()).hexdigest()
+    assert near(token_of(tmp_path)["previous_until"], timedelta(hours=2))
+    at_once = called(tmp_path, "collect", "token", "rotate", "anna", "--grace", "0", env=env)
+    assert "The old token is refused now." in at_once.stderr
+    assert set(token_of(tmp_path)) == {"sha256", "may"}
+    for arguments, words in (
+        (("bert",), "there is no token of bert; known: anna"),
+        (("anna", "--grace", "31d"), "at most 30d"),
+        (("anna", "--grace", "long"), "type 1d"),
+    ):
+        refused = called(tmp_path, "collect", "token", "rotate", *arguments, env=env)
+        assert (refused.returncode, words in refused.stderr) == (2, True), refused.stderr
+
+
+def test_a_rotation_gives_no_old_token_more_time_than_it_had(tmp_path: Path) -> None:
+    env = settings_of(tmp_path)
+    assert called(tmp_path, "collect", "token", "add", "anna", "--expires", "1h", env=env).returncode == 0
+    refused = called(tmp_path, "collect", "token", "rotate", "anna", env=env)
+    assert (refused.returncode, "say when the new one does" in refused.stderr) == (2, True), refused.stderr
+    assert called(tmp_path, "collect", "token", "rotate", "anna", "--expires", "30d", env=env).returncode == 0
+    assert near(token_of(tmp_path)["previous_until"], timedelta(hours=1))
+    assert near(token_of(tmp_path)["expires"], timedelta(days=30))
+    text = (tmp_path / "config.toml").read_text()
+    over = re.sub(r"(?m)^expires = .*$", "expires = 2020-01-01T00:00:00Z", text)
+    assert over != text
+    (tmp_path / "config.toml").write_text(over)
+    assert "EXPIRED 2020-01-01 00:00Z" in called(tmp_path, "collect", "token", "list", env=env).stdout
+    assert called(tmp_path, "collect", "token", "rotate", "anna", "--expires", "never", env=env).returncode == 0
+    assert set(token_of(tmp_path)) == {"sha256", "may"}  # what had expired stays so
+
+
+def test_the_list_names_the_last_use_and_cleans_what_others_sent(tmp_path: Path) -> None:
+    env = settings_of(tmp_path)
+    old = called(tmp_path, "collect", "token", "add", "anna", env=env).stdout.strip()
+    called(tmp_path, "collect", "token", "rotate", "anna", env=env)
+    use = ["2026-11-21T18:00:59+00:00", "203.0.113.9\x1b[31m"]
+    (tmp_path / "history.sqlite.uses").write_text(json.dumps({sha256(old.encode()).hexdigest(): use}))
+    listed = called(tmp_path, "collect", "token", "list", env=env)
+    new, previous = listed.stdout.splitlines()
+    assert new.endswith("no use noted")
+    assert "old token expires " in previous
+    assert previous.endswith("last used 2026-11-21 18:00Z from 203.0.113.9[31m")
+    assert listed.stderr == ""
+    (tmp_path / "history.sqlite.uses").write_text("{")
+    assert "not a file of last uses" in called(tmp_path, "collect", "token", "list", env=env).stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("expires = 2027-01-01T00:00:00", "timezone"),
+        ('previous_sha256 = "' + "0" * 64 + '"', "go together"),
+        ("previous_until = 2027-01-01T00:00:00Z", "go together"),
+        ('expires = "soon"', "expires"),
+    ],
+)
+def test_a_token_that_cannot_be_judged_is_refused_with_its_line(tmp_path: Path, line: str, words: str) -> None:
+    env = settings_of(tmp_path, f'[collect.tokens.anna]\nsha256 = "{"0" * 64}"\n{line}\n')
+    done = called(tmp_path, "config", "validate", env=env)
+    assert (done.returncode, words in done.stderr, "config.toml:" in done.stderr) == (2, True, True), done.stderr
+
+
+def test_a_collector_notes_who_came_and_keeps_what_it_refused(tmp_path: Path) -> None:
+    """Also where it is asked to end at once: the file is written, and the audit."""
+    with served(tmp_path) as (_, platform):
+        env = settings_of(tmp_path, '[collect]\nlisten = "127.0.0.1:0"\n') | {
+            "LIVEDECK_BASE_URL": platform["base_url"],
+            "LIVEDECK_TOKEN": platform["token"],
+        }
+        token = called(tmp_path, "collect", "token", "add", "anna", env=env).stdout.strip()
+        called(tmp_path, "collect", "token", "add", "over", env=env)
+        with collecting(tmp_path, env) as (collector, address):
+            port = int(address.rpartition(":")[2])
+            assert asked(port, "/v1/notifications", token)[0] == 200
+            wrong = "a-wrong-token-of-a-stranger"
+            assert [asked(port, "/v1/snapshot", wrong)[0] for _ in range(12)] == [401] * 10 + [429] * 2
+            collector.send_signal(signal.SIGTERM)
+            collector.communicate(timeout=TIMEOUT)
+        assert collector.returncode == 0
+        anna, over = called(tmp_path, "collect", "token", "list", env=env).stdout.splitlines()
+        assert re.search(r"last used \d{4}-\d\d-\d\d \d\d:\d\dZ from 127\.0\.0\.1$", anna)
+        assert over.endswith("no use noted")
+        found = called(tmp_path, "search", "collector.token", env=env).stdout
+        assert "127.0.0.1: collector.token: refused, unknown token" in found
+    counts = [int(count or 1) for count in re.findall(r"unknown token: (?:(\d+) times|once)", found)]
+    assert sum(counts) == 12, found
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert wrong[:8].encode() not in written
 
 
 def test_a_file_is_changed_as_it_is_read(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import livedeck
-from livedeck.cli.token import read_token
+from livedeck.cli.token import SettingsTokenSource, read_token
 from livedeck.settings import Settings, SettingsError, load
 
 SECRET = "a-token-that-nobody-knows"
@@ -45,6 +45,31 @@ def test_the_token_comes_from_a_file_that_others_cannot_read(tmp_path: Path) -> 
             read_token(settings)
     file.chmod(0o600)
     assert read_token(settings) == SECRET
+
+
+def test_a_credential_of_systemd_is_named_as_one_with_what_makes_it_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of the service's user, mode 0400, that does not change while the service runs."""
+    file = tmp_path / "token"
+    file.write_text(SECRET, encoding="utf-8")
+    file.chmod(0o400)
+    settings = Settings(token_file=file)
+    assert read_token(settings) == SECRET
+    assert "read again by itself" in SettingsTokenSource(settings).advice
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    assert "restart the service" in SettingsTokenSource(settings).advice
+
+
+def test_a_token_file_of_a_variable_belongs_to_the_platform_of_the_settings_file(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the unit in `contrib` names it, by `%d`."""
+    (tmp_path / "token").write_text(SECRET, encoding="utf-8")
+    (tmp_path / "token").chmod(0o400)
+    bare.write_text('base_url = "https://platform.example"\n', encoding="utf-8")
+    monkeypatch.setenv("LIVEDECK_TOKEN_FILE", str(tmp_path / "token"))
+    assert read_token(load()) == SECRET
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from livedeck.collector.access import Access
 from livedeck.collector.app import collector_app
 from livedeck.collector.hub import Hub
+from livedeck.collector.ledger import Ledger
 from livedeck.monitor import Snapshot
 from livedeck.presentation.metrics import Counted
 from livedeck.settings import CollectTokenSettings
@@ -64,12 +65,19 @@ class Service:
 
 
 @asynccontextmanager
-async def service(*events: dict[str, Any], rounds: int = 3, is_proxied: bool = False) -> AsyncIterator[Service]:
+async def service(
+    *events: dict[str, Any],
+    rounds: int = 3,
+    is_proxied: bool = False,
+    make_ledger: Callable[[VirtualClock], Ledger] | None = None,
+) -> AsyncIterator[Service]:
     """One that has published so many snapshots of these events."""
-    stage = Stage(VirtualClock(), *(events or [event("one"), event("two")]))
+    clock = VirtualClock()
+    stage = Stage(clock, *(events or [event("one"), event("two")]))
     deck, tokens = Deck(stage), known(MAY)
     hub = Hub(deck.monitor.clock, "b00t")
-    access = Access(lambda: tokens, deck.monitor.clock.monotonic, is_proxied=is_proxied)
+    ledger = make_ledger(clock) if make_ledger else None
+    access = Access(lambda: tokens, deck.monitor.clock, is_proxied=is_proxied, ledger=ledger)
     app = collector_app(hub, deck.monitor, None, access, Counted)
     made = Service(stage, deck, hub, access, app, tokens)
     try:

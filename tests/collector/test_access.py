@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+
 import pytest
 from starlette.requests import Request
 
-from collector.service import known, secret, service
+from collector.service import MAY, Service, known, secret, service
 from livedeck.collector import access as accesses
 from livedeck.collector.access import MAX_PEERS, MAX_READERS, MAX_READERS_OF_TOKEN, MAX_WRONG, Access
 from livedeck.collector.endpoints import Caller, Refusal
+from livedeck.collector.wire import EXPIRED, REPLACED
+from virtual_clock import VirtualClock
 
 ROUTES = [
     ("GET", "/healthz", {"": 200, "prometheus": 200, "wall": 200, "anna": 200}),
@@ -85,7 +91,7 @@ def request(peer: str) -> Request:
 
 
 def test_strangers_without_number_cost_no_memory_without_end() -> None:
-    access = Access(dict, lambda: 0.0)
+    access = Access(dict, VirtualClock())
     for number in range(2 * MAX_PEERS):
         with pytest.raises(Refusal):
             access.identify(request(str(number)))
@@ -101,8 +107,73 @@ async def test_a_token_that_is_taken_away_opens_nothing_from_then_on() -> None:
         assert (await made.ask("/v1/snapshot", "new")).status_code == 200
 
 
+def change(made: Service, **fields: Any) -> None:
+    """Have the token of anna be another from now on."""
+    made.tokens["anna"] = made.tokens["anna"].model_copy(update=fields)
+
+
+async def wait(made: Service, seconds: float) -> None:
+    """Let that time pass."""
+    await made.deck.clock.run(made.deck.clock.sleep(seconds))
+
+
+def digest(name: str) -> str:
+    """As the settings keep the token of that name."""
+    return sha256(secret(name).encode()).hexdigest()
+
+
+async def test_a_token_is_valid_until_it_expires_and_is_refused_with_what_to_do() -> None:
+    async with service() as made:
+        change(made, expires=made.deck.clock.now() + timedelta(seconds=60))
+        await wait(made, 59)
+        assert (await made.ask("/v1/snapshot")).status_code == 200
+        await wait(made, 1)
+        for _ in range(MAX_WRONG + 2):  # nobody guesses who has the right one
+            answered = await made.ask("/v1/snapshot")
+            assert (answered.status_code, answered.json()["error"]) == (401, EXPIRED)
+        say = answered.json()["say"]
+        assert f"the token of anna expired {made.tokens['anna'].expires:%Y-%m-%d %H:%M}Z" in say
+        assert "livedeck collect token rotate anna" in say
+        assert (await made.ask("/v1/snapshot", "wall")).status_code == 200
+
+
+async def test_a_rotated_token_is_valid_beside_the_new_one_until_its_grace_is_over() -> None:
+    async with service() as made:
+        grace = made.deck.clock.now() + timedelta(seconds=60)
+        change(made, sha256=digest("new"), previous_sha256=digest("anna"), previous_until=grace)
+        for token in ("anna", "new"):
+            listing = await made.ask("/v1/snapshot", token)
+            assert (listing.status_code, listing.json()["by"], listing.json()["may"]) == (200, "anna", MAY["anna"])
+        await wait(made, 60)
+        answered = await made.ask("/v1/snapshot")
+        assert (answered.status_code, answered.json()["error"]) == (401, REPLACED)
+        assert "this token of anna was replaced" in answered.json()["say"]
+        assert (await made.ask("/v1/snapshot", "new")).status_code == 200
+
+
+async def test_a_stream_goes_on_for_the_very_token_it_began_with() -> None:
+    """Not for its name: one that is removed and made anew is another."""
+    async with service() as made:
+        now, anna = made.deck.clock.now(), Caller("anna", "act", digest("anna"))
+        later, over = now + timedelta(seconds=1), now
+        for fields, is_known in (
+            ({}, True),
+            ({"may": "read"}, False),
+            ({"sha256": digest("new")}, False),
+            ({"sha256": digest("new"), "previous_sha256": digest("anna"), "previous_until": later}, True),
+            ({"sha256": digest("new"), "previous_sha256": digest("anna"), "previous_until": over}, False),
+            ({"expires": later}, True),
+            ({"expires": over}, False),
+        ):
+            made.tokens.update(known(MAY))
+            change(made, **fields)
+            assert made.access.is_known(anna) is is_known, fields
+        del made.tokens["anna"]
+        assert not made.access.is_known(anna)
+
+
 def test_no_more_readers_than_there_may_be() -> None:
-    access = Access(dict, lambda: 0.0)
+    access = Access(dict, VirtualClock())
     anna, readings = Caller("anna", "read"), []
     for _ in range(MAX_READERS_OF_TOKEN):
         access.check_readers(anna)

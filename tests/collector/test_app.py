@@ -144,7 +144,8 @@ async def chunk(reader: asyncio.StreamReader) -> bytes:
     return part
 
 
-async def test_changes_come_as_they_happen_and_a_token_taken_away_ends_them() -> None:
+@pytest.mark.parametrize("end", ["removed", "made anew", "expired"])
+async def test_changes_come_as_they_happen_and_a_token_that_ends_ends_them(end: str) -> None:
     async with service() as made:
         listing = (await made.ask("/v1/snapshot")).json()
         held = Held.listed(listing)
@@ -161,7 +162,11 @@ async def test_changes_come_as_they_happen_and_a_token_taken_away_ends_them() ->
             assert held.changed(json.decode(found[1])).last.values == json.decode(fresh.body)["values"]
             assert (await chunk(reader)).startswith(b": b00t-4 ")
             assert made.hub.readers == 1
-            del made.tokens["anna"]
+            anna = made.tokens.pop("anna")
+            if end == "made anew":
+                made.tokens["anna"] = anna.model_copy(update={"sha256": "0" * 64})
+            elif end == "expired":
+                made.tokens["anna"] = anna.model_copy(update={"expires": made.deck.clock.now()})
             await made.watch()
             assert await chunk(reader) == b""
         assert made.hub.readers == 0

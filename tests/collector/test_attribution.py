@@ -71,7 +71,7 @@ async def room() -> AsyncIterator[Room]:
         stack.push_async_callback(history.close)
         monitor = Monitor(api, clock, random=Random(1), history=history)
         hub, tokens = Hub(monitor.clock, "b00t"), known(MAY)
-        access = Access(lambda: tokens, clock.monotonic)
+        access = Access(lambda: tokens, clock)
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         app = collector_app(hub, monitor, history, access, Counted)
         address = await stack.enter_async_context(serve_app(listener, app, max_connections=8))

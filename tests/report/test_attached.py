@@ -49,7 +49,7 @@ def served(history: Path, fails: str = "") -> Iterator[str]:
     """The address of what a collector answers of the past."""
     tokens = {"wall": CollectTokenSettings(sha256=sha256(TOKEN.encode()).hexdigest(), may="read")}
     app = Starlette(routes=past.routes(HistoryReader(history), lambda: NOW))
-    door = Failing(Doorkeeper(app, Access(lambda: tokens, VirtualClock(NOW).monotonic)), fails)
+    door = Failing(Doorkeeper(app, Access(lambda: tokens, VirtualClock(NOW))), fails)
     began, addresses, end = Event(), list[str](), list[Callable[[], object]]()
 
     async def serve() -> None:

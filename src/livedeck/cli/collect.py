@@ -30,6 +30,7 @@ from livedeck.collector.access import MAX_READERS, Access
 from livedeck.collector.app import collector_app
 from livedeck.collector.endpoints import Refusal, refused
 from livedeck.collector.hub import Hub
+from livedeck.collector.ledger import Ledger, uses_path
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text
@@ -94,14 +95,19 @@ async def _collect(settings: Settings) -> int:
         collector = Collector(monitor, history, notifier, api.request_counts, others)
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)
+        history_file = settings.history_file()
+        assert history_file is not None  # else there is no spool file either
+        record = history.record_action if history else None
+        ledger = await asyncio.to_thread(Ledger, uses_path(history_file), record, SystemClock())
         try:
-            await stack.enter_async_context(_served(settings, collector))
+            await stack.enter_async_context(_served(settings, collector, ledger))
         except OSError as error:
             echo(f"livedeck collect: {error.filename}: {error.strerror}; `listen` of [collect] says where", err=True)
             return FAULT
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_collections_short(SystemClock()), name="garbage")
             group.create_task(notifier.run(), name="notify")
+            group.create_task(ledger.run(), name="ledger")
             if others:
                 group.create_task(others.run(), name="engine")
             if collector.heartbeat:
@@ -111,7 +117,7 @@ async def _collect(settings: Settings) -> int:
 
 
 @asynccontextmanager
-async def _served(settings: Settings, collector: Collector) -> AsyncIterator[None]:
+async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> AsyncIterator[None]:
     """Serve what it knows while the block runs. Raises OSError, with the place, where it cannot listen."""
     address = settings.collect.address()
     if address is None:
@@ -121,7 +127,7 @@ async def _served(settings: Settings, collector: Collector) -> AsyncIterator[Non
     exposure = Exposure(port, host, names=settings.collect.allowed_hosts)
     refusal = Refusal(400, "foreign name", "this is no name of this collector; `allowed_hosts` of [collect] has those")
     with exposure.listen() as listener:
-        app = OwnName(collector.app(settings), exposure, refused(refusal))
+        app = OwnName(collector.app(settings, ledger), exposure, refused(refusal))
         async with serve_app(listener, app, max_connections=2 * MAX_READERS) as url:
             echo(f"livedeck collect: {url}{'' if settings.collect.tokens else _NO_TOKENS}", err=True)
             try:
@@ -163,11 +169,11 @@ class Collector:
         self._reported = ConnectionState.CONNECTING
         self._turns: Mapping[str, int] = {}
 
-    def app(self, settings: Settings) -> ASGIApp:
-        """What decks attach to."""
-        clock, collect = self._monitor.clock, settings.collect
+    def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
+        """Return the app that decks attach to. `ledger`: notes who comes."""
+        clock, collect = SystemClock(), settings.collect  # dates of tokens are by this machine's clock, with its steps
         tokens = WatchedTokens(collect.tokens, clock.monotonic)
-        access = Access(tokens, clock.monotonic, is_proxied=collect.behind_proxy)
+        access = Access(tokens, clock, is_proxied=collect.behind_proxy, ledger=ledger)
         return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
 
     def beat(self, post: Post, address: str) -> None:

@@ -3,25 +3,66 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import get_args
+from typing import Any, get_args
 
 import click
+from click.core import ParameterSource
 from tomlkit import TOMLDocument, table
 
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.options import CommandGroup
 from livedeck.cli.output import echo
 from livedeck.cli.settings_file import edit_settings
+from livedeck.collector.ledger import Use, UsesError, read_uses, uses_path
 from livedeck.environment import PREFIX, config_path, variables
-from livedeck.settings import CollectTokenSettings, SettingsError, load
+from livedeck.settings import CollectTokenSettings, Settings, SettingsError, load
 from livedeck.settings.model import May
+from livedeck.text.times import TimeReference, parse
+from livedeck.text.values import safe
 
 _BYTES = 32
 """Of a token, at random."""
+
+MAX_GRACE = timedelta(days=30)
+"""Longest time for which a token is valid beside the one that replaced it."""
+
+_LENGTH, _DAY = re.compile(r"\d+ *[a-z]+.*"), re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def _parse_expiry(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+    """Return the moment that is meant, in UTC; None for `never`. A date means its first moment. Raises BadParameter."""
+    text, now = (value or "never").strip().casefold(), datetime.now(UTC).replace(microsecond=0)
+    if text == "never":
+        return None
+    try:
+        if _DAY.fullmatch(text):
+            text = f"{text} 00:00"
+        at = parse(f"in {text}" if _LENGTH.fullmatch(text) else text, TimeReference(now))
+    except ValueError:
+        raise click.BadParameter(f"{value}: type 30d, 12h, 2027-01-31, 2027-01-31 18:00, or never") from None
+    if at <= now:
+        raise click.BadParameter(f"{value}: that moment is over")
+    return at
+
+
+def _parse_grace(_ctx: click.Context, _option: click.Parameter, value: str) -> timedelta:
+    """Return the length of time, up to `MAX_GRACE`. Raises BadParameter."""
+    text, now = value.strip().casefold(), datetime.now(UTC)
+    if text == "0":
+        return timedelta()
+    try:
+        grace = parse(f"in {text}", TimeReference(now)) - now
+    except ValueError:
+        raise click.BadParameter(f"{value}: type 1d, 12h, 30m, or 0") from None
+    if grace > MAX_GRACE:
+        raise click.BadParameter(f"{value}: at most {MAX_GRACE.days}d")
+    return grace
 
 
 @click.group(cls=CommandGroup)
@@ -32,8 +73,11 @@ def token() -> None:
 @token.command("add")
 @click.argument("name")
 @click.option("--may", type=click.Choice(get_args(May)), default="read", show_default=True, help="What it opens.")
+@click.option(
+    "--expires", callback=_parse_expiry, help="When it is refused from: 30d, 2027-01-31, or never (the default)."
+)
 @click.pass_context
-def add_command(ctx: click.Context, /, *, name: str, may: May) -> None:
+def add_command(ctx: click.Context, /, *, name: str, may: May, expires: datetime | None) -> None:
     """Make a token for NAME, who acts with it, and print it: this once. The settings keep its SHA-256.
 
     A collector that runs knows it at once.
@@ -46,10 +90,68 @@ def add_command(ctx: click.Context, /, *, name: str, may: May) -> None:
             tokens = document.setdefault("collect", table()).setdefault("tokens", table(is_super_table=True))
             if name in tokens:
                 raise SettingsError(f"there is a token of {name} already; `livedeck collect token remove {name}` first")
-            tokens[name] = {"sha256": sha256(made.encode()).hexdigest(), "may": may}
+            tokens[name] = {"sha256": sha256(made.encode()).hexdigest(), "may": may, **_expiry(expires)}
 
         path = await _edit(add)
+        if expires:
+            echo(f"The token of {name} expires {_time(expires)}.", err=True)
         echo(f"{path} keeps its digest. The token of {name}, which is shown this once:", err=True)
+        echo(made)
+        return DONE
+
+    ctx.exit(run(work))
+
+
+@token.command("rotate")
+@click.argument("name")
+@click.option(
+    "--grace",
+    callback=_parse_grace,
+    default="1d",
+    show_default=True,
+    help="How long the old token is valid: up to 30d.",
+)
+@click.option(
+    "--expires", callback=_parse_expiry, help="When the new token is refused from: 30d, 2027-01-31, or never."
+)
+@click.pass_context
+def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expires: datetime | None) -> None:
+    """Make a new token for NAME and print it: this once. The old token stays valid for a while.
+
+    Put the new token on every deck of NAME meanwhile: `livedeck collect token list` shows the last use of the old one.
+    With --grace 0 the old token is refused at once: use it for a token that has leaked.
+
+    An old token that expires does so all the same. A token from the rotation before is refused at once.
+    """
+
+    async def work() -> int:
+        made, now, said = token_hex(_BYTES), datetime.now(UTC).replace(microsecond=0), list[str]()
+
+        def rotate(document: TOMLDocument) -> None:
+            tokens = document.get("collect", {}).get("tokens", {})
+            _check_known(name, tokens)
+            old = CollectTokenSettings.model_validate(tokens[name].unwrap())
+            if old.expires and ctx.get_parameter_source("expires") is ParameterSource.DEFAULT:
+                raise SettingsError(
+                    f"the token of {name} expires {_time(old.expires)}: say when the new one does, as with "
+                    "--expires 30d or --expires never"
+                )
+            until = min(now + grace, old.expires or now + grace)
+            for key in ("expires", "previous_sha256", "previous_until"):
+                tokens[name].pop(key, None)
+            tokens[name].update({"sha256": sha256(made.encode()).hexdigest(), **_expiry(expires)})
+            if until > now:
+                tokens[name].update({"previous_sha256": old.sha256, "previous_until": until})
+            validity = f"valid until {_time(until)}" if until > now else "refused now"
+            said.append(f"The old token is {validity}.")
+            if old.previous_until and old.previous_until > now:
+                said.append("The one before it is refused now.")
+
+        path = await _edit(rotate)
+        if expires:
+            said.append(f"The new token expires {_time(expires)}.")
+        echo(" ".join(said), err=True)
+        echo(f"{path} keeps its digest. The new token of {name}, which is shown this once:", err=True)
         echo(made)
         return DONE
 
@@ -59,18 +161,69 @@ def add_command(ctx: click.Context, /, *, name: str, may: May) -> None:
 @token.command("list")
 @click.pass_context
 def list_command(ctx: click.Context, /) -> None:
-    """Print who may ask, and what."""
+    """Print who may ask, and what: when each token expires, when it was used last, and from which address.
+
+    A collector that runs notes uses beside its history, once a minute at most.
+    """
 
     async def work() -> int:
-        tokens = _tokens()
-        width = max(map(len, tokens), default=0)
-        for name, known in tokens.items():
-            echo(f"{name:<{width}}  {known.may}")
+        settings = load()
+        tokens = settings.collect.tokens
+        uses, fault = await asyncio.to_thread(_read_uses, settings)
+        rows = [row for name, known in tokens.items() for row in _rows(name, known, uses)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            echo("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
         if not tokens:
             echo("nobody may ask yet; `livedeck collect token add NAME` makes a token", err=True)
+        elif fault:
+            echo(fault, err=True)
         return DONE
 
     ctx.exit(run(work))
+
+
+def _read_uses(settings: Settings) -> tuple[Mapping[str, Use] | None, str]:
+    """Return the last uses by digest, or None and why they are unknown."""
+    history = settings.history_file()
+    if history is None:
+        return None, "last uses unknown: `history` names no file, and a collector notes them beside it"
+    path = uses_path(history)
+    try:
+        return read_uses(path), ""
+    except FileNotFoundError:
+        return None, f"last uses unknown: {path} is not there; a collector makes it beside its history (`history`)"
+    except UsesError as error:
+        return None, f"last uses unknown: {error}"
+
+
+def _rows(name: str, known: CollectTokenSettings, uses: Mapping[str, Use] | None) -> Iterator[tuple[str, ...]]:
+    now = datetime.now(UTC)
+    yield name, known.may, _validity(known.expires, now), _last_use(known.sha256, uses)
+    if known.previous_until:
+        until = f"old token {_validity(known.previous_until, now)}"
+        yield name, known.may, until, _last_use(known.previous_sha256, uses)
+
+
+def _validity(expires: datetime | None, now: datetime) -> str:
+    if expires is None:
+        return "never expires"
+    return f"{'expires' if expires > now else 'EXPIRED'} {_time(expires)}"
+
+
+def _last_use(digest: str, uses: Mapping[str, Use] | None) -> str:
+    if uses is None:
+        return "last use unknown"
+    use = uses.get(digest)
+    return f"last used {_time(use.at)} from {safe(use.peer, 60)}" if use else "no use noted"
+
+
+def _expiry(expires: datetime | None) -> dict[str, datetime]:
+    return {"expires": expires} if expires else {}
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}Z"
 
 
 @token.command("remove")
@@ -82,9 +235,7 @@ def remove_command(ctx: click.Context, /, *, name: str) -> None:
     async def work() -> int:
         def remove(document: TOMLDocument) -> None:
             tokens = document.get("collect", {}).get("tokens", {})
-            if name not in tokens:
-                known = ", ".join(tokens) or "there is none"
-                raise SettingsError(f"there is no token of {name}; known: {known}")
+            _check_known(name, tokens)
             del tokens[name]
 
         path = await _edit(remove)
@@ -94,11 +245,12 @@ def remove_command(ctx: click.Context, /, *, name: str) -> None:
     ctx.exit(run(work))
 
 
+def _check_known(name: str, tokens: Mapping[str, Any]) -> None:
+    if name not in tokens:
+        raise SettingsError(f"there is no token of {name}; known: {', '.join(tokens) or 'there is none'}")
+
+
 async def _edit(change: Callable[[TOMLDocument], None]) -> Path:
     if f"{PREFIX}COLLECT" in variables():
         raise SettingsError(f"{PREFIX}COLLECT is set, and goes before {config_path()}; change or unset it")
     return await asyncio.to_thread(edit_settings, change)
-
-
-def _tokens() -> dict[str, CollectTokenSettings]:
-    return load().collect.tokens

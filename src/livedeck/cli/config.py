@@ -128,7 +128,7 @@ def masked_toml(settings: Settings, name: str) -> str:
     if isinstance(value, str):
         return toml(show(value, keeps_path=True) if "://" in value else mask_secrets(safe(value)))
     if isinstance(value, BaseModel):
-        return toml(value.model_dump())
+        return toml(value.model_dump(exclude_none=True))
     return toml("" if value is None else value)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from livedeck.atomic_file import write_private
 from livedeck.cli.exposure import Exposure
 from livedeck.cli.http_server import serve_app
-from livedeck.cli.wiring import make_api, make_history, make_monitor
+from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
 from livedeck.collector.access import MAX_READERS, Access
 from livedeck.collector.app import collector_app
 from livedeck.collector.hub import Hub
@@ -46,7 +46,7 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
         monitor = make_monitor(api, settings=settings, history=history)
         token, hub = token_hex(32), Hub(monitor.clock, token_hex(4))
         tokens = {NAME: CollectTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
-        access = Access(lambda: tokens, monitor.clock.monotonic)
+        access = Access(lambda: tokens, SystemClock())
         app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
         token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-demo-"))) / "token"
         write_private(token_file, token, replace=False)

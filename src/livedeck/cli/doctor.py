@@ -109,7 +109,7 @@ async def check_collector(settings: Settings) -> list[Check]:
 async def _check_collector(settings: Settings) -> Check:
     """That of the one address which those settings name."""
     from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
-    from livedeck.collector.wire import Held, UnknownSchemaError
+    from livedeck.collector.wire import EXPIRED, REPLACED, Held, UnknownSchemaError
     from livedeck.monitor.published.codec import UnreadableSnapshotError
 
     async with AsyncExitStack() as stack:
@@ -120,7 +120,9 @@ async def _check_collector(settings: Settings) -> Check:
             fault, advice, code = str(error), "mend the setting that is named", USAGE
         except CollectorRefusedError as error:
             advice = "ask again later"
-            if error.is_of_token:
+            if error.code in {EXPIRED, REPLACED}:
+                advice = "put the new token where collector_token_file or collector_token_command takes it from"
+            elif error.is_of_token:
                 advice = "`livedeck collect token add NAME` beside the collector makes one; see collector_token_file"
             fault, code = str(error), REFUSED
         except CollectorError as error:

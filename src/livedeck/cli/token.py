@@ -10,7 +10,7 @@ from pathlib import Path
 
 from livedeck.atomic_file import owner_fault, read_regular
 from livedeck.client import Misconfigured, Secret
-from livedeck.environment import child_variables, config_path, expand_user
+from livedeck.environment import child_variables, config_path, expand_user, is_credential
 from livedeck.settings import Settings, SettingsError
 from livedeck.text.secrets import register_secret
 
@@ -79,7 +79,7 @@ def secret_from_file(setting: str, path: Path) -> str:
     if not text:
         raise SettingsError(f"{setting} {path}: it is empty")
     if len(content) > MAX_TOKEN_BYTES:
-        raise SettingsError(f"{setting} {path}: it is too large for a token ({status.st_size:,} bytes)")
+        raise SettingsError(f"{setting} {path}: it is too large for a token ({status.size:,} bytes)")
     return text
 
 
@@ -142,6 +142,11 @@ class SettingsTokenSource:
 def _advice(settings: Settings) -> str:
     if settings.token is not None and settings.token.get_secret_value():
         return "LIVEDECK_TOKEN: set another token and start again"
+    if settings.token_file is not None and is_credential(expand_user(str(settings.token_file))):
+        return (
+            f"token_file {settings.token_file}: a credential of systemd; write another token to the file that "
+            "LoadCredential= names, and restart the service"
+        )
     if settings.token_file is not None:
         return f"token_file {settings.token_file}: write another token there; it is read again by itself"
     if settings.token_command:

@@ -161,6 +161,7 @@ class _Stream(StreamingResponse):
             async for frame in changes:
                 if not self._access.is_known(self._caller):
                     return
+                self._access.note_use(self._caller)
                 yield frame
 
 

@@ -25,10 +25,15 @@ _MAY = ("metrics", "read", "act")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whose token came: its name is the actor of what is done with it. `may`: `metrics`, `read` or `act`."""
+    """The token that came with a request: its name is the actor of what is done with it.
+
+    `may`: `metrics`, `read` or `act`. `sha256`: the token's digest. `peer`: the address that it came from.
+    """
 
     name: str
     may: str
+    sha256: str = ""
+    peer: str = ""
 
 
 class Refusal(Exception):  # noqa: N818  an answer, no error

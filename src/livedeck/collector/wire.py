@@ -30,6 +30,9 @@ sample in two seconds) is never a gap that is none."""
 STARTING = "starting"
 """The word of a collector that has just begun and knows nothing yet."""
 
+EXPIRED, REPLACED = "expired token", "replaced token"
+"""Codes of refusals: a token that was right until it expired, or until the grace after its rotation ended."""
+
 
 class UnknownSchemaError(ValueError):
     """The collector is newer than this deck, in what it means by what it sends."""

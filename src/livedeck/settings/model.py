@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -310,6 +311,19 @@ class CollectTokenSettings(BaseModel):
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the token; `livedeck collect token add` makes both")
     may: May = Field(default="read", description="what it may")
+    expires: AwareDatetime | None = Field(default=None, description="when it is refused from; empty: never")
+    previous_sha256: str = Field(
+        default="",
+        pattern=r"^([0-9a-f]{64})?$",
+        description="of the token before the last `livedeck collect token rotate`",
+    )
+    previous_until: AwareDatetime | None = Field(default=None, description="when that one is refused from")
+
+    @model_validator(mode="after")
+    def _previous_token_ends(self) -> Self:
+        if bool(self.previous_sha256) != bool(self.previous_until):
+            raise ValueError("previous_sha256 and previous_until go together: name both, or neither")
+        return self
 
 
 class CollectSettings(BaseModel):

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
@@ -56,7 +57,7 @@ _NOTIFY = """
 
 _COLLECT = """
 # To whom `livedeck collect` serves what it knows; `livedeck docs collector` says how. `livedeck collect token add NAME`
-# makes a token and writes its digest here.
+# makes a token and writes its digest here; `livedeck collect token rotate NAME` replaces it.
 # [collect]
 # listen = "127.0.0.1:8710"
 # behind_proxy = false
@@ -126,6 +127,8 @@ def toml(value: object) -> str:
         return "{" + ", ".join(f"{_key(str(key))} = {toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(toml, value)) + "]"
+    if isinstance(value, datetime):
+        return value.isoformat()
     if isinstance(value, Path):
         value = str(value)
     return json.dumps(value, ensure_ascii=False)

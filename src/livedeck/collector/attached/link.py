@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from livedeck.client import Incoming, Misconfigured, Outgoing, Secret, Unreachable, Unreadable, check_outgoing
+from livedeck.collector.wire import EXPIRED, REPLACED
 from livedeck.text.secrets import masked_line
 
 T = TypeVar("T")
@@ -222,6 +223,8 @@ class Link:
                 "or log in to the network first"
             )
         said = masked_line(values["say"], _MAX_SAID) if values and isinstance(values.get("say"), str) else ""
+        if values is not None and said and values.get("error") in {EXPIRED, REPLACED}:  # a banner has little room
+            raise CollectorRefusedError(f"{said} ({host})", answer.status, values)
         if answer.status in {401, 403}:
             reason = f": {said}" if said else ""
             verb = "refuses this deck's token" if answer.status == 401 else "does not allow this with this deck's token"

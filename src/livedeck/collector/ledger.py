@@ -1,0 +1,155 @@
+"""Account of who came to the collector: the last use of each token, and refused tokens (collector.md, "Access").
+
+A request costs an entry in memory. The file of last uses is written once a minute at most, and the audit takes a few
+records in ten minutes, however many requests come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from heapq import nlargest
+from pathlib import Path
+from typing import NamedTuple
+
+import structlog
+
+from livedeck.atomic_file import BackgroundWriter, read_regular
+from livedeck.monitor import ActionRecord, AuditOutcome, Clock
+
+USES_SECONDS = 60.0
+"""Shortest time between two writes of the file of last uses."""
+
+REFUSALS_SECONDS, MAX_NAMED, MAX_COUNTED = 600.0, 5, 1024
+"""Shortest time between two accounts of refused tokens; addresses that one names; addresses that are told apart."""
+
+REFUSED_ACTION = "collector.token"
+"""Name of a refused token in the audit."""
+
+MAX_KEPT, _MAX_BYTES = 1000, 2**20
+"""Tokens in the file of last uses, those used last; bytes that are read of it."""
+
+_log = structlog.get_logger("livedeck.collector")
+
+
+class Use(NamedTuple):
+    """The last use of a token, to the second, and the address that it came from."""
+
+    at: datetime
+    peer: str
+
+
+class UsesError(Exception):
+    """The file of last uses cannot be read; the text says why."""
+
+
+def uses_path(history: Path) -> Path:
+    """Return the file of last uses beside that history."""
+    return history.with_name(f"{history.name}.uses")
+
+
+def read_uses(path: Path) -> Mapping[str, Use]:
+    """Return the last use of each token by its SHA-256. Raises FileNotFoundError, UsesError."""
+    try:
+        content, _ = read_regular(path, _MAX_BYTES)
+        rows = json.loads(content).items()
+        return {digest: Use(datetime.fromisoformat(at).astimezone(UTC), str(peer)) for digest, (at, peer) in rows}
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UsesError(f"{path}: {error.strerror}") from None
+    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
+        raise UsesError(f"{path}: not a file of last uses") from None
+
+
+class _Refused(NamedTuple):
+    """Address that a refused token came from, empty for the rest, and why the token was refused."""
+
+    peer: str
+    reason: str
+
+
+class Ledger:
+    """Notes uses and refusals, and writes them while `run` runs. Made in a thread: it reads the file.
+
+    `path`: the file of last uses. `record`: takes a record into the audit; None: no history is kept.
+    """
+
+    def __init__(self, path: Path, record: Callable[[ActionRecord], Awaitable[None]] | None, clock: Clock) -> None:
+        self._record, self._clock = record, clock
+        self._file = BackgroundWriter(path, _warn)
+        self._uses = _read_or_begin(path)
+        self._used, self._refused = asyncio.Event(), asyncio.Event()
+        self._refusals = Counter[_Refused]()
+        self._refused_since = clock.now()
+
+    def note_use(self, sha256: str, peer: str) -> None:
+        """Note that the valid token of that digest was used now."""
+        self._uses[sha256] = Use(self._clock.now().replace(microsecond=0), peer)
+        self._used.set()
+
+    def note_refusal(self, peer: str, reason: str) -> None:
+        """Count a refused token from that address."""
+        if not self._refusals:
+            self._refused_since = self._clock.now()
+        refused = _Refused(peer, reason)
+        if refused not in self._refusals and len(self._refusals) >= MAX_COUNTED:
+            refused = _Refused("", reason)
+        self._refusals[refused] += 1
+        self._refused.set()
+
+    async def run(self) -> None:
+        """Write what is noted until cancelled: at once after a quiet time, else at most as often as allowed."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._write_each(self._used, self._write_uses, USES_SECONDS))
+                group.create_task(self._write_each(self._refused, self._write_refusals, REFUSALS_SECONDS))
+        finally:
+            await self._write_uses()
+            await self._write_refusals()
+            await asyncio.to_thread(self._file.close)
+
+    async def _write_each(self, noted: asyncio.Event, write: Callable[[], Awaitable[None]], seconds: float) -> None:
+        while True:
+            await noted.wait()
+            noted.clear()
+            await write()
+            await self._clock.sleep(seconds)
+
+    async def _write_uses(self) -> None:
+        """Have the file written in its own thread. A use after a write that failed has it written again."""
+        kept = nlargest(MAX_KEPT, self._uses.items(), key=lambda item: item[1].at)
+        if kept:
+            self._file.write(json.dumps({digest: (use.at.isoformat(), use.peer) for digest, use in kept}))
+
+    async def _write_refusals(self) -> None:
+        counted, since, at = self._refusals, self._refused_since, self._clock.now()
+        self._refusals = Counter()
+        named = [refused for refused, _ in counted.most_common() if refused.peer][:MAX_NAMED]
+        rest = counted.total() - sum(counted[refused] for refused in named)
+        rows = [(refused.peer, refused.reason, counted[refused]) for refused in named]
+        if rest:
+            rows.append(("other addresses", "refused tokens", rest))
+        for peer, reason, count in rows:
+            often = f"{count:,} times since {since:%H:%M:%S}Z" if count > 1 else "once"
+            if self._record:
+                await self._record(
+                    ActionRecord(at, REFUSED_ACTION, "address", "", peer, AuditOutcome.REFUSED, f"{reason}: {often}")
+                )
+
+
+def _read_or_begin(path: Path) -> dict[str, Use]:
+    try:
+        return dict(read_uses(path))
+    except FileNotFoundError:
+        return {}
+    except UsesError as error:
+        _log.warning("the last uses of tokens begin anew", error=str(error))
+        return {}
+
+
+def _warn(error: OSError) -> None:
+    _log.warning("the last uses of tokens are not written", error=error.strerror)
