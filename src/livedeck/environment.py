@@ -46,11 +46,6 @@ def ignore_telltale_variables() -> tuple[str, ...]:
     return tuple(name for name in _TELLTALE if os.environ.pop(name, None))
 
 
-def completing_shell() -> str:
-    """The shell that asks what can be completed: `bash`, `zsh`, `fish`; empty where none does."""
-    return os.environ.get(f"_{PREFIX}COMPLETE", "").partition("_")[0]
-
-
 def config_path() -> Path:
     """The TOML file: `LIVEDECK_CONFIG`, or `config.toml` in the user's configuration folder. Raises SettingsError."""
     path = os.environ.get(f"{PREFIX}CONFIG")

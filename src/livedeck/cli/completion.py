@@ -1,12 +1,16 @@
-"""What a shell completes behind `livedeck`: commands, options and values, from files that are read in milliseconds.
+"""Shell completion of commands, options and values, from files that are read in milliseconds.
 
-The tree of commands is written down once a version, by importing all of them; the names of events whenever a command
-has listed them. Nothing is asked of the platform while somebody waits for a key.
+The tree of commands is written once a version, by importing all of them. Ids and names of events are written whenever
+a command lists them. Completion sends no request to the platform.
+
+A shell evaluates the text that completion inserts, and each shell quotes differently. Anybody who can name an event
+would run commands at the operator's prompt. So only plain words are inserted: of an event its id, never its name.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from livedeck import __version__
-from livedeck.environment import completing_shell, config_path, state_folder
+from livedeck.environment import config_path, state_folder
 
 Tree = dict[str, Any]
 """Of a command: `help`, `options` (name -> what it takes), `arguments` and `commands`."""
@@ -40,23 +44,25 @@ def remember_events(names: Iterable[tuple[str, str]]) -> None:
 
 
 def answer(main: click.Group, words: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """What the shell that asks may complete, as it wants it inserted."""
-    return _for_shell(complete(load_tree(main), words, incomplete))
+    """Return the candidates for the last, incomplete word."""
+    return [*complete(load_tree(main), words, incomplete)]
 
 
 def complete_values(source: str, incomplete: str) -> list[CompletionItem]:
-    """The values of that source, likewise."""
-    return _for_shell(_values(source, incomplete))
+    """Return the values of that source that begin with the incomplete word."""
+    return [*_values(source, incomplete)]
 
 
-def _for_shell(items: Iterable[CompletionItem]) -> list[CompletionItem]:
-    if completing_shell() != "bash":  # the others quote what they insert
-        return [*items]
-    return [CompletionItem(_escaped(str(item.value)), item.type, item.help) for item in items]
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,-]{0,199}")
+
+
+def may_insert(word: str) -> bool:
+    """Return whether a value means only itself in every shell, quoted or not, and is no option."""
+    return bool(_PLAIN.fullmatch(word))
 
 
 def complete(tree: Tree, words: Iterable[str], incomplete: str) -> Iterator[CompletionItem]:
-    """What may stand in place of the last, incomplete word."""
+    """Yield the candidates for the last, incomplete word."""
     node, options, position, awaiting = tree, {**tree["options"]}, 0, ""
     for word in words:
         if awaiting:
@@ -83,28 +89,42 @@ def complete(tree: Tree, words: Iterable[str], incomplete: str) -> Iterator[Comp
 
 
 def _values(takes: Any, incomplete: str) -> Iterator[CompletionItem]:
-    """Values of an option or argument: a list of words, or the name of a source."""
+    """Yield values of an option or argument: `takes` is a list of words, or the name of a source."""
     if isinstance(takes, dict):  # several, with commas between them
         head, comma, last = incomplete.rpartition(",")
-        yield from (CompletionItem(f"{head}{comma}{name}") for name in takes["list"] if name.startswith(last))
+        found = [CompletionItem(f"{head}{comma}{name}") for name in takes["list"] if name.startswith(last)]
+    elif takes == "FILE":  # bash and zsh complete the word on their line; fish evaluates the word that it is given
+        yield CompletionItem(incomplete if _PATH.fullmatch(incomplete) else "_", type="file")
         return
-    if takes == "FILE":
-        yield CompletionItem(incomplete, type="file")
-        return
-    source = _SOURCES.get(str(takes))
-    words: list[str] = takes if isinstance(takes, list) else source() if source else []
-    text = incomplete.casefold()
-    yield from (CompletionItem(word) for word in words if word.casefold().startswith(text))
+    elif takes == "EVENT":
+        found = _events(incomplete.casefold())
+    else:
+        source = _SOURCES.get(str(takes))
+        words: list[str] = takes if isinstance(takes, list) else source() if source else []
+        found = [CompletionItem(word) for word in words if word.casefold().startswith(incomplete.casefold())]
+    yield from (item for item in found if may_insert(item.value))
 
 
-def _events() -> list[str]:
-    """Names, and the ids of those whose name is not theirs alone; ids are completed by whoever types one."""
+_PATH = re.compile(r"[A-Za-z0-9_./~][A-Za-z0-9_./+-]*")
+
+
+def _events(text: str) -> list[CompletionItem]:
+    """Return the ids that begin with `text`. If there is none, return the id of the only event whose name does."""
     try:
-        pairs = json.loads(events_file().read_text(encoding="utf-8"))
-        names = [str(name) for _, name in pairs]
-        return [name for name in names if name and names.count(name) == 1] + [str(identity) for identity, _ in pairs]
-    except (OSError, ValueError, TypeError):
+        pairs = [(str(identity), str(name)) for identity, name in json.loads(events_file().read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError, RecursionError):
         return []
+    found = [pair for pair in pairs if pair[0].casefold().startswith(text)]
+    named = [] if found else [pair for pair in pairs if pair[1].casefold().startswith(text)]
+    if len(named) == 1:
+        found = named
+    return [CompletionItem(identity, help=_described(name)) for identity, name in found]
+
+
+def _described(name: str) -> str:
+    """Return a name as a description in one line: letters, digits and a few signs, as no shell expands them."""
+    kept = "".join(char if char.isalnum() or char in "-_." else " " for char in name[:200])
+    return " ".join(kept.split())
 
 
 def _data_files(folder: str) -> list[str]:
@@ -122,7 +142,6 @@ def _profiles() -> list[str]:
 
 
 _SOURCES: Mapping[str, Callable[[], list[str]]] = {
-    "EVENT": _events,
     "PROFILE": _profiles,
     "SCENARIO": lambda: _data_files("scenarios"),
     "FAULTS": lambda: _data_files("faults"),
@@ -183,10 +202,3 @@ def _takes(param: click.Parameter, command: click.Command) -> Any:
     if name in {"profile", "scenario", "faults"}:
         return name.upper()
     return metavar if metavar in {"EVENT", "FILE", "PATH"} else "NONE"
-
-
-def _escaped(value: str) -> str:
-    """What splits or quotes words in bash has a backslash before it, and another one: click's script reads it once."""
-    return "".join(
-        char if char.isalnum() or char in "-_./:,@%+=" or ord(char) > 127 else f"\\\\{char}" for char in value
-    )
