@@ -17,7 +17,7 @@ THIS_MACHINE = "localhost"
 
 _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(\.(?!-)[a-z0-9_-]{1,63})*")
 _NUMBER = re.compile(r"(\d+|0x[0-9a-f]*)")
-_NAT64 = IPv6Network("64:ff9b::/96")
+_NAT64, _LOCAL_NAT64 = IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48")
 _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
@@ -134,7 +134,7 @@ def _zone(ip: IPv4Address | IPv6Address) -> str:
         return "this machine"
     if ip.is_link_local:
         return "a link-local network"
-    is_local = ip.is_multicast or (isinstance(ip, IPv6Address) and ip.is_site_local)
+    is_local = ip.is_multicast or (isinstance(ip, IPv6Address) and (ip.is_site_local or ip in _LOCAL_NAT64))
     return "a private network" if is_local or not ip.is_global else ""
 
 
