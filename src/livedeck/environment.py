@@ -35,6 +35,15 @@ def child_variables() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
 
 
+def sender_variables(proxies: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a program that sends a notification: `child_variables`, with these proxies alone.
+
+    It finds no `.netrc`: the credentials there are not meant for receivers.
+    """
+    kept = {name: value for name, value in child_variables().items() if not name.lower().endswith("_proxy")}
+    return {**kept, "NETRC": os.devnull, **proxies}
+
+
 _TELLTALE = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG", "TEXTUAL_SCREENSHOT", "TEXTUAL_PRESS", "TEXTUAL_SHOW_RETURN")
 
 

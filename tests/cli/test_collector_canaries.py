@@ -45,7 +45,8 @@ def settings(address: str, home: Path, sink: Sink) -> str:
     for name, text in (("hook", sink.address + HOOK), ("hook-secret", f"{CANARY}-that-signs-64")):
         (home / name).write_text(text)
         (home / name).chmod(0o600)
-    targets = f'[notify.targets.ops]\nwebhook_file = "{home}/hook"\nsecret_file = "{home}/hook-secret"\n'
+    targets = '[notify]\nallow_private = ["127.0.0.1"]\n'
+    targets += f'[notify.targets.ops]\nwebhook_file = "{home}/hook"\nsecret_file = "{home}/hook-secret"\n'
     routes = '[[notify.routes]]\nto = "ops"\nseverity = "info"\n'
     service = sink.address.replace("http://", f"json://user:{CANARY}-of-apprise-77@")
     (home / "apprise").write_text(f"{service}/{CANARY}-in-the-path-12")

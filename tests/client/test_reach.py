@@ -8,7 +8,8 @@ import pytest
 
 from client.answers import TOKEN, listening
 from livedeck.client import Api, Misconfigured
-from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding, zone_of
+from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
+from livedeck.egress import zone_of
 
 ZONES = {
     "127.0.0.1": "this machine",

@@ -23,6 +23,7 @@ from urllib.request import Request, urlopen
 
 import structlog
 
+from livedeck.egress import Egress
 from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Severity, Snapshot
 from livedeck.notify import AppriseTarget, Notifier, Plan, Route, Spool, Target, Webhook
 from notify.stage import NOW, acknowledged, alarm
@@ -212,7 +213,7 @@ def main(folder: Path, address: str, mail: str, rounds: int, seed: int) -> None:
     targets: Mapping[str, Target] = {
         "ops": Webhook(Poster(), f"{address}/ops"),
         "boss": Webhook(Poster(), f"{address}/boss"),
-        "mail": AppriseTarget(mail),
+        "mail": AppriseTarget(mail, egress=Egress.of(["127.0.0.1"])),
     }
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     chance = Random(seed)

@@ -19,6 +19,11 @@ from threading import Thread
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from livedeck.egress import Egress
+
+LOOPBACK = Egress.of(["127.0.0.1", "::1"])
+"""Settings that allow receivers on this machine."""
+
 
 @dataclass(frozen=True)
 class Received:

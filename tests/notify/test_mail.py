@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from livedeck.notify import DEAD, SENT, WAITING, AppriseTarget, Message, Notifier, Spool, Spooled
-from notify.sinks import Mailbox, http_sink, smtp_sink
+from notify.sinks import LOOPBACK, Mailbox, http_sink, smtp_sink
 from notify.stage import Desk, alarm
 from notify.test_notifier import play, tell
 
@@ -34,7 +34,9 @@ NAMES = {
 
 def target(box: Mailbox) -> AppriseTarget:
     """The way to that server."""
-    return AppriseTarget(f"mailto://127.0.0.1:{box.port}/?from=deck@example.org&to={READER}&mode=insecure")
+    return AppriseTarget(
+        f"mailto://127.0.0.1:{box.port}/?from=deck@example.org&to={READER}&mode=insecure", egress=LOOPBACK
+    )
 
 
 def told(name: str) -> Message:
@@ -160,7 +162,7 @@ async def tarpit() -> AsyncIterator[Tarpit]:
 def stuck(pit: Tarpit, limit: float = 3600.0) -> AppriseTarget:
     """The way to there. It waits itself for longer than any test."""
     query = "from=deck@example.org&to=ops@example.org&mode=insecure&cto=3600"
-    return AppriseTarget(f"mailto://deck:of-the-mail-77@127.0.0.1:{pit.port}/?{query}", limit=limit)
+    return AppriseTarget(f"mailto://deck:of-the-mail-77@127.0.0.1:{pit.port}/?{query}", limit=limit, egress=LOOPBACK)
 
 
 async def test_mails_that_hang_keep_nothing_else_from_its_work_and_end_when_they_are_told_to() -> None:
@@ -170,7 +172,7 @@ async def test_mails_that_hang_keep_nothing_else_from_its_work_and_end_when_they
         for _ in tries:
             await asyncio.wait_for(pit.came.acquire(), 60)
         with http_sink() as sink:
-            healthy = AppriseTarget(sink.address.replace("http://", "json://"))
+            healthy = AppriseTarget(sink.address.replace("http://", "json://"), egress=LOOPBACK)
             delivery = await asyncio.wait_for(healthy.send(told("two")), 60)
         assert (delivery.answer, await asyncio.wait_for(asyncio.to_thread(str, "of the loop"), 60)) == (
             "apprise has delivered it",

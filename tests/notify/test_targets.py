@@ -15,7 +15,7 @@ import pytest
 from livedeck.client import Outgoing, Reply
 from livedeck.monitor import Severity
 from livedeck.notify import AppriseMissing, AppriseTarget, Delivery, Heartbeat, Message, Vitals, Webhook, failure
-from notify.sinks import Sink, http_sink
+from notify.sinks import LOOPBACK, Sink, http_sink
 from notify.stage import NOW, Desk, alarm
 from virtual_clock import VirtualClock
 
@@ -109,7 +109,7 @@ async def test_of_an_endless_answer_only_the_beginning_is_read(sink: Sink, outgo
 
 
 async def test_apprise_posts_to_an_http_server_and_says_no_where_that_fails(sink: Sink) -> None:
-    target = AppriseTarget(sink.address.replace("http://", "json://") + f"/?+X-Note={quote('a b')}")
+    target = AppriseTarget(sink.address.replace("http://", "json://") + f"/?+X-Note={quote('a b')}", egress=LOOPBACK)
     assert (await target.send(message())).is_taken
     (received,) = sink.received
     assert json.loads(received.body)["title"] == "CRIT NO_INGEST ONE"

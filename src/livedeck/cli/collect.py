@@ -22,9 +22,16 @@ from livedeck.cli.http_server import OwnName, serve_app
 from livedeck.cli.imports import keep_collections_short
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.receivers import heartbeat_address, make_plan, make_targets, spool_file
+from livedeck.cli.receivers import (
+    heartbeat_address,
+    make_notification_way,
+    make_plan,
+    make_targets,
+    refusals,
+    spool_file,
+)
 from livedeck.cli.signals import cancel_on_signals
-from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor, make_outgoing
+from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
 from livedeck.client import RequestCounts
 from livedeck.collector.access import MAX_READERS, Access
 from livedeck.collector.app import collector_app
@@ -73,9 +80,11 @@ async def _collect(settings: Settings) -> int:
     async with AsyncExitStack() as stack:
         path = spool_file(settings)
         stack.enter_context(only_notifier(path))
-        outgoing = await stack.enter_async_context(make_outgoing(settings))
+        outgoing = await stack.enter_async_context(make_notification_way(settings))
         targets = await make_targets(settings, outgoing)
         heartbeat = await heartbeat_address(settings)
+        for refusal in await refusals(targets, heartbeat, outgoing):
+            _tell(refusal)
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings))
         others = await stack.enter_async_context(join_others(settings, history))

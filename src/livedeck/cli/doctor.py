@@ -271,7 +271,7 @@ def check_history(settings: Settings) -> Check:
 async def check_notify(settings: Settings) -> list[Check]:
     """Whether who is to be told of alarms can be reached by what the settings name; nothing is sent."""
     try:
-        faults = await notify_faults(settings)
+        faults = await notify_faults(settings, looks_up=True)
     except Misconfigured as error:
         faults = [str(error)]
     if faults:

@@ -16,8 +16,8 @@ from livedeck.cli.engine import shared_spool
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.receivers import make_plan, make_targets, spool_file
-from livedeck.cli.wiring import make_link, make_outgoing
+from livedeck.cli.receivers import make_notification_way, make_plan, make_targets, spool_file
+from livedeck.cli.wiring import make_link
 from livedeck.monitor import HistoryReader, Severity
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.notify import (
@@ -79,7 +79,7 @@ def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> N
             known = ", ".join(known.name for known in plan.routes)
             raise SettingsError(f"notify.routes: no such route {route!r}; known: {known}")
         taken = True
-        async with make_outgoing(settings) as outgoing:
+        async with make_notification_way(settings) as outgoing:
             targets = await make_targets(settings, outgoing)
             for tried in routes:
                 delivery = await targets[tried.to].send(_test_message(plan, tried))
@@ -217,7 +217,7 @@ async def _collectors(settings: Settings) -> list[Unsent]:
 def _line(unsent: Unsent) -> str:
     words = "waits" if unsent.state == WAITING else "given up"
     tries = f" after {unsent.tries} tries" if unsent.tries else ""
-    answer = f": {masked_line(unsent.answer, 200)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
+    answer = f": {masked_line(unsent.answer, 300)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
     where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"
     return f"{unsent.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z  {where}  {words}{tries}{answer}"
 

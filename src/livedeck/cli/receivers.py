@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from livedeck.cli.token import secret_from_command, secret_from_file
 from livedeck.cli.wiring import make_outgoing
 from livedeck.client import Misconfigured, Outgoing, check_outgoing
-from livedeck.environment import child_variables, expand_user, this_process
+from livedeck.egress import Egress
+from livedeck.environment import expand_user, sender_variables, this_process
 from livedeck.notify import AppriseMissing, AppriseTarget, Plan, Sender, Target, Webhook, spool_path
 from livedeck.settings import Settings, SettingsError, TargetSettings
 from livedeck.text.secrets import register_address, register_secret
@@ -35,42 +37,74 @@ def spool_file(settings: Settings) -> Path:
     return spool_path(history)
 
 
+def make_notification_way(settings: Settings) -> AbstractAsyncContextManager[Outgoing]:
+    """Return the way to webhooks and to the heartbeat's address: to what is public, and to what `allow_private` has."""
+    return make_outgoing(settings, Egress.of(settings.notify.allow_private))
+
+
 async def make_targets(settings: Settings, outgoing: Outgoing) -> Mapping[str, Target]:
     """The receivers by name. Raises SettingsError where the address of one cannot be had or used."""
-    targets = settings.notify.targets.items()
-    return {
-        name: await asyncio.to_thread(_make_target, f"notify.targets.{name}", table, outgoing)
-        for name, table in targets
-    }
+    return {name: await _make_target(settings, name, outgoing) for name in settings.notify.targets}
 
 
-def _make_target(path: str, table: TargetSettings, outgoing: Outgoing) -> Target:
+async def _make_target(settings: Settings, name: str, outgoing: Outgoing) -> Target:
+    path, table = f"notify.targets.{name}", settings.notify.targets[name]
+    egress = Egress.of(settings.notify.allow_private)
+    return await asyncio.to_thread(_read_target, path, table, outgoing, egress)
+
+
+def _read_target(path: str, table: TargetSettings, outgoing: Outgoing, egress: Egress) -> Target:
     if address := read_secret(f"{path}.webhook", table.webhook_command, table.webhook_file):
         _check_address(f"{path}.webhook", address)
         return Webhook(outgoing.send, address, read_secret(f"{path}.secret", table.secret_command, table.secret_file))
     try:
         address = read_secret(f"{path}.apprise", table.apprise_command, table.apprise_file)
-        return AppriseTarget(address, child_variables())
+        return AppriseTarget(address, sender_variables(outgoing.proxy_variables()), egress=egress)
     except AppriseMissing as error:
         raise SettingsError(f"{path}: {error}") from None
 
 
-async def notify_faults(settings: Settings) -> list[str]:
-    """Why targets or the heartbeat cannot be used, in words. Their secrets are read, and nothing is sent."""
-    faults = []
+async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[str]:
+    """Return why targets or the heartbeat cannot be used, in words. Their secrets are read, and nothing is sent.
+
+    `looks_up`: look names of webhooks up, to say whether `allow_private` lacks what they lead to.
+    """
+    faults, targets, heartbeat = list[str](), dict[str, Target](), ""
     if settings.notify.targets and settings.history_file() is None:
         faults.append(_NO_SPOOL)
-    async with make_outgoing(settings) as outgoing:
-        for name, table in settings.notify.targets.items():
+    async with make_notification_way(settings) as outgoing:
+        for name in settings.notify.targets:
             try:
-                await asyncio.to_thread(_make_target, f"notify.targets.{name}", table, outgoing)
+                targets[name] = await _make_target(settings, name, outgoing)
             except SettingsError as error:
                 faults.append(str(error))
-    try:
-        await heartbeat_address(settings)
-    except SettingsError as error:
-        faults.append(str(error))
-    return faults
+        try:
+            heartbeat = await heartbeat_address(settings)
+        except SettingsError as error:
+            faults.append(str(error))
+        return [*faults, *await refusals(targets, heartbeat, outgoing, looks_up=looks_up)]
+
+
+async def refusals(
+    targets: Mapping[str, Target], heartbeat: str, outgoing: Outgoing, *, looks_up: bool = False
+) -> list[str]:
+    """Return which of these receivers `allow_private` lacks, and what to set, as far as that shows before a try."""
+    found = {
+        f"notify.targets.{name}": await _refusal(target, outgoing, looks_up=looks_up)
+        for name, target in targets.items()
+    }
+    if heartbeat:
+        found["notify.heartbeat"] = await outgoing.refusal(heartbeat, looks_up=looks_up)
+    return [f"{name}: {refusal}" for name, refusal in found.items() if refusal]
+
+
+async def _refusal(target: Target, outgoing: Outgoing, *, looks_up: bool) -> str:
+    match target:
+        case AppriseTarget(refusal=refusal):
+            return refusal
+        case Webhook(address=address):
+            return await outgoing.refusal(address, looks_up=looks_up)
+    return ""
 
 
 async def heartbeat_address(settings: Settings) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from livedeck.cli.token import SettingsTokenSource, read_collector_token, read_token
 from livedeck.client import Api, Outgoing, Secret
+from livedeck.egress import Egress
 from livedeck.environment import config_path, expand_user, this_process
 from livedeck.monitor import Clock, History, HistoryReader, HistoryReads, LimitsSource, Monitor, Shares, Video
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
@@ -88,14 +89,16 @@ def make_keymap(settings: DisplaySettings) -> Keymap:
 
 
 @asynccontextmanager
-async def make_outgoing(settings: Settings) -> AsyncIterator[Outgoing]:
-    """The way to webhooks and collectors: by the proxy and the certificates that the platform is reached by."""
+async def make_outgoing(settings: Settings, egress: Egress | None = None) -> AsyncIterator[Outgoing]:
+    """The way to webhooks and collectors, through the proxy and with the certificates of the platform. `egress`: where
+    notifications may lead; None: a collector, which may be anywhere."""
     if settings.proxy:
         register_address(settings.proxy)
     async with Outgoing(
         proxy=settings.proxy or None,
         ca_file=settings.ca_file and expand_user(str(settings.ca_file)),
         use_environment=settings.use_environment,
+        egress=egress,
     ) as outgoing:
         yield outgoing
 

@@ -43,7 +43,7 @@ class Unsent(BaseModel, frozen=True):
             title=masked_line(message.title, 120),
             state=spooled.state,
             tries=spooled.tries,
-            answer=masked_line(spooled.answer, 200),
+            answer=masked_line(spooled.answer, 300),
         )
 
 

@@ -1,15 +1,25 @@
 """One try of a service of apprise: the program that `AppriseTarget` runs, and kills when it takes too long.
 
-Started by its path: no other module of ours is imported, so that a try costs what apprise costs.
+Started by its path: of ours it imports the rule for receivers alone, so that a try costs what apprise costs.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import signal
+import socket
 import sys
+from collections.abc import Callable, Mapping
+from ipaddress import ip_address
 from math import ceil
+from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+from livedeck.egress import Egress, literal_addresses
 
 
 def main() -> None:
@@ -19,9 +29,12 @@ def main() -> None:
     os.dup2(silence, 1)  # what a service prints is no answer
     request = json.load(sys.stdin.buffer)
     signal.alarm(ceil(request["limit"]))  # who asked may be gone
+    gate = Gate(Egress.of(request["allowed"]), request["proxy"])
+    sys.addaudithook(gate.hear)
+    statuses = Statuses()
     import apprise
 
-    service = apprise.Apprise()
+    service = apprise.Apprise(asset=apprise.AppriseAsset(http_redirects=False))
     service.add(request["address"])
     result = service.notify(
         body=request["body"],
@@ -30,8 +43,145 @@ def main() -> None:
         body_format=apprise.NotifyFormat.TEXT,
     )
     words = "; ".join(entry.message for entry in result.logs())
-    os.write(answers, json.dumps([bool(result), words[:_MAX_WORDS]]).encode())
+    answer = {
+        "is_taken": bool(result),
+        "words": words[:_MAX_WORDS],
+        "refusal": next(iter(gate.refusals), ""),
+        "redirect": next((status for status in reversed(statuses.seen) if 300 <= status < 400), 0),
+    }
+    os.write(answers, json.dumps(answer).encode())
     os._exit(0)  # a thread of apprise may hang, and would be waited for
+
+
+class RefusedError(PermissionError):
+    """The settings do not allow this receiver."""
+
+
+class Gate:
+    """Refuses connections and programs that the rule does not allow, at the moment when they begin.
+
+    `hear` is an audit hook: Python calls it with the address that a socket is about to connect to, after the look-up,
+    whichever library connects. `refusals`: what it refused, in words. `proxy`: address of a proxy, or empty.
+    """
+
+    def __init__(self, egress: Egress, proxy: str) -> None:
+        self.refusals: list[str] = []
+        self._egress, self._proxy = egress, urlsplit(proxy)
+        self._names = dict[str, None]()  # that were looked up
+        self._bound = WeakSet[Any]()
+        self._checks: Mapping[str, Callable[..., str]] = {
+            "socket.getaddrinfo": self._note_name,
+            "socket.gethostbyname": self._note_name,
+            "socket.bind": self._note_own,
+            "socket.connect": self._check_address,
+            "socket.sendto": self._check_address,
+            "socket.sendmsg": self._check_address,
+            "http.client.send": self._check_tunnel,
+            **dict.fromkeys(_LOCAL_EVENTS, self._check_local),
+        }
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Raise RefusedError for what is not allowed."""
+        check = self._checks.get(event)
+        if check and (refusal := check(*arguments)):
+            self.refusals.append(refusal)
+            raise RefusedError(refusal)
+
+    def _note_name(self, host: object, *_: object) -> str:
+        name = host.decode(errors="replace") if isinstance(host, bytes) else host
+        if isinstance(name, str):
+            self._names[name] = None
+        return ""
+
+    def _note_own(self, sock: socket.socket, _address: object) -> str:
+        if isinstance(sock, socket.socket):
+            self._bound.add(sock)
+        return ""
+
+    def _check_address(self, sock: socket.socket, address: Any) -> str:
+        if address is None:  # it is connected
+            return ""
+        if sock.family not in {socket.AF_INET, socket.AF_INET6}:
+            return self._egress.refusal_local("a local socket")
+        address, port = str(address[0]), address[1]
+        if not _is_literal(address):  # the system has looked it up by now, and does not show what it found
+            return self._egress.refusal_unseen(address)
+        if self._is_proxy(address, port) or self._is_own(address, port):
+            return ""
+        if not self._egress.refusal(address, address):
+            return ""
+        host = next((name for name in tuple(self._names) if address in _addresses(name)), address)
+        return self._egress.refusal(host, address)
+
+    def _is_proxy(self, address: str, port: int) -> bool:
+        proxy = self._proxy.hostname
+        return bool(proxy) and port == self._proxy.port and address in _addresses(str(proxy))
+
+    def _is_own(self, address: str, port: int) -> bool:
+        """Return whether this process itself listens there: some libraries wake their threads that way."""
+        return any((address, port) == _listens_at(sock) for sock in tuple(self._bound))
+
+    def _check_tunnel(self, _connection: object, data: object) -> str:
+        """A proxy looks names up itself, so addresses alone can be checked."""
+        head = _TUNNEL.match(data) if self._proxy.hostname and isinstance(data, bytes) else None
+        host = head[1].decode("ascii", "replace") if head else ""
+        return next((why for address in literal_addresses(host) if (why := self._egress.refusal(host, address))), "")
+
+    def _check_local(self, *_: object) -> str:
+        return self._egress.refusal_local("a program or the system's log")
+
+
+_TUNNEL = re.compile(rb"CONNECT (\S+):\d+ HTTP/1\.[01]\r\n")  # no text of a message has such a line end
+
+_LOCAL_EVENTS = (
+    "os.exec",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+    "subprocess.Popen",
+    "syslog.openlog",
+    "syslog.syslog",
+)
+
+
+class Statuses(logging.Handler):
+    """Keeps the statuses of HTTP that receivers answer, as urllib3 logs them: apprise has words of its own for each."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.seen: list[int] = []
+        log = logging.getLogger("urllib3.connectionpool")
+        log.setLevel(logging.DEBUG)
+        log.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the status of an answer."""
+        match record.args:
+            case (_, _, _, _, _, _, int(status), _):
+                self.seen.append(status)
+
+
+def _is_literal(address: str) -> bool:
+    try:
+        ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _addresses(name: str) -> set[str]:
+    try:
+        return {str(address[0]) for *_, address in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)}
+    except (OSError, UnicodeError):
+        return set()
+
+
+def _listens_at(sock: socket.socket) -> tuple[str, int] | None:
+    try:
+        is_listening = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+        return sock.getsockname()[:2] if is_listening else None
+    except OSError:
+        return None
 
 
 _MAX_WORDS = 10_000

@@ -77,7 +77,7 @@ class Heartbeat:
         """Say the first failure, and its end: nobody else hears of them."""
         was_failing, self._is_failing = self._is_failing, not is_success(answer.status)
         if self._is_failing and not was_failing:
-            why = masked_line(words_of(answer), 100)
+            why = masked_line(words_of(answer), 300)
             _log.warning("the heartbeat is not taken", says=why)
             self._tell(f"the heartbeat is not taken: {why}")
         elif was_failing and not self._is_failing:

@@ -20,13 +20,19 @@ from hashlib import sha256
 from pathlib import Path
 from signal import SIGKILL
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Protocol
+from typing import Any, Protocol
 
+from livedeck.egress import Egress, literal_addresses
 from livedeck.notify.message import Message
 from livedeck.text.secrets import masked_line
 
 _REFUSED = frozenset({400, 413, 422})
 """The receiver has read the message and will not have it: the next try would be refused, too."""
+
+
+_REDIRECT = "a redirect, which is not followed: use the final address"
+
+_NOWHERE_PRIVATE = Egress()
 
 
 class Answer(Protocol):
@@ -85,8 +91,7 @@ class Webhook:
 
 def words_of(answer: Answer) -> str:
     """What came back, for a person."""
-    is_redirect = 300 <= answer.status < 400
-    text = "a redirect, which is not followed: use the final address" if is_redirect else answer.text
+    text = _REDIRECT if 300 <= answer.status < 400 else answer.text
     return f"{answer.status} {text}".strip() if answer.status else text
 
 
@@ -112,25 +117,44 @@ class AppriseMissing(Exception):  # noqa: N818  what to do, no error of ours
 
 class AppriseTarget:
     """A service of apprise, by its address, and a process for each try: a thread of apprise that hangs could not be
-    ended. Imported when it is made: it costs 70 ms. `variables`: what that process finds in its environment."""
+    ended. Imported when it is made: it costs 70 ms.
 
-    def __init__(self, address: str, variables: Mapping[str, str] | None = None, limit: float = _APPRISE_LIMIT) -> None:
+    `egress`: where it may lead; `variables`: what that process finds in its environment, and through which proxy it
+    sends (`HTTPS_PROXY`); `limit`: seconds for a try.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        variables: Mapping[str, str] | None = None,
+        limit: float = _APPRISE_LIMIT,
+        *,
+        egress: Egress = _NOWHERE_PRIVATE,
+    ) -> None:
         try:
             import apprise
         except ImportError:
             raise AppriseMissing("apprise is not installed; pip install 'livedeck[notify]'") from None
-        service = apprise.Apprise()
+        service = apprise.Apprise(asset=apprise.AppriseAsset(http_redirects=False))
         if not service.add(address):
             raise AppriseMissing(
                 "apprise knows no such address; try it with `apprise -vv`, and see its list of services"
             )
-        self._address, self._variables, self._limit = address, variables, limit
+        if any(plugin.redirects for plugin in service):
+            raise AppriseMissing("its address asks for redirects (redirect=), and none is followed: leave that out")
+        self.refusal = next(filter(None, (_refusal(plugin, egress) for plugin in service)), "")
+        """Why the rule allows none of its tries, as far as its address says that."""
+        self._address, self._variables, self._limit, self._egress = address, variables, limit, egress
         self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
         self._thread = ThreadPoolExecutor(1, "livedeck-apprise")  # the one of the loop has other work
 
     async def send(self, message: Message) -> Delivery:
         """Try once. Why it failed apprise says for persons: no refusal is known to be for good."""
+        if self.refusal:
+            return Delivery(is_taken=False, answer=self.refusal)
         request = {
+            "allowed": self._egress.entries,
+            "proxy": (self._variables or {}).get("HTTPS_PROXY", ""),
             "address": self._keyed_address(message.key),
             "body": message.text,
             "title": message.title.replace("=?", "= ?"),  # the header of a mail would be decoded, controls and all
@@ -162,6 +186,16 @@ class AppriseTarget:
         return f"{self._address}{'&' if '?' in self._address else '?'}+Idempotency-Key={key}"
 
 
+def _refusal(plugin: Any, egress: Egress) -> str:
+    """Return why nothing may be sent to a service of apprise; empty if its address does not tell: a name is not looked
+    up, for in place of a host many addresses have a key."""
+    if "{schema}://" in plugin.templates:  # it needs no address
+        return egress.refusal_local(f"{plugin.schema}://")
+    host = plugin.host if "host" in plugin.template_tokens else ""
+    found = (egress.refusal(host, address) for address in literal_addresses(host or ""))
+    return next(filter(None, found), "")
+
+
 _KINDS = {"resolved": "success", "test": "info"}
 """As apprise calls them."""
 
@@ -175,10 +209,16 @@ def _answer(child: Popen[bytes], request: bytes, limit: float) -> Delivery:
             _end(child)
             return _undelivered(f"it did not end within {limit:g} s")
     try:
-        is_taken, words = json.loads(said)
+        answer = json.loads(said)
     except ValueError:
         return _undelivered(f"its process ended with code {child.returncode}")
-    return Delivery(is_taken=True, answer="apprise has delivered it") if is_taken else _undelivered(words)
+    if answer["is_taken"]:
+        return Delivery(is_taken=True, answer="apprise has delivered it")
+    if answer["refusal"]:
+        return Delivery(is_taken=False, answer=masked_line(answer["refusal"], 300))
+    if answer["redirect"]:
+        return _undelivered(f"{answer['redirect']} {_REDIRECT}")
+    return _undelivered(answer["words"])
 
 
 def _undelivered(words: str) -> Delivery:

@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
 from livedeck.monitor import Cadence, Limits, Severity, Thresholds, with_overrides
 
@@ -233,6 +234,11 @@ class RouteSettings(BaseModel):
         )
 
 
+def _check_entry(text: str) -> str:
+    read_entry(text)
+    return text
+
+
 class NotifySettings(BaseModel):
     """Who is told by `livedeck collect` (notifications.md)."""
 
@@ -250,6 +256,9 @@ class NotifySettings(BaseModel):
         default=(), description="program that prints the address that is called each minute while all is well"
     )
     heartbeat_file: SecretFile = Field(default=None, description="or a file that holds it")
+    allow_private: tuple[Annotated[str, AfterValidator(_check_entry)], ...] = Field(
+        default=(), description="hosts, addresses and networks of yours that are not public and may be sent to"
+    )
 
     @model_validator(mode="after")
     def _routes_lead_somewhere(self) -> Self:

@@ -48,6 +48,7 @@ _NOTIFY = """
 # [notify]
 # timezone = "Europe/Berlin"
 # heartbeat_command = ["pass", "show", "livedeck/heartbeat"]
+# allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # receivers that are not public
 # [notify.targets.ops]
 # webhook_command = ["pass", "show", "livedeck/ops"]
 # [[notify.routes]]

@@ -48,6 +48,8 @@ listen = ""
 redis_url_file = "{home}/redis"
 name = "{name}"
 ttl = {ttl}
+[notify]
+allow_private = ["127.0.0.1"]
 [notify.targets.ops]
 webhook_file = "{home}/webhook"
 [[notify.routes]]

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from ipaddress import ip_address
+from socket import AI_NUMERICHOST, SOCK_STREAM, socket
 from typing import Any
 
 import httpcore
@@ -24,8 +25,10 @@ _MAX_BUFFERED = 512 * 2**10
 
 _READ_SIZE = 64 * 2**10
 
-_MAX_CONTINUE_WAIT = 1.0
+_STAGGER = 0.25
+"""Seconds that an address of several has to itself before the next one is tried as well."""
 
+_MAX_CONTINUE_WAIT = 1.0
 """Seconds that a body is held back for `100 Continue`; some platforms never send it."""
 
 
@@ -84,21 +87,63 @@ class AsyncioBackend(httpcore.AsyncNetworkBackend):
 
 
 async def _connect(stream: _AsyncioStream, addresses: Sequence[str], port: int, local: tuple[str, int] | None) -> None:
-    """Connect to the first that can be connected to. Raises the OSError of the last."""
-    for number, address in enumerate(addresses, 1):
-        try:
-            await asyncio.get_running_loop().create_connection(
-                lambda: stream,
-                address,
-                port,
-                local_addr=local,
-                happy_eyeballs_delay=None if _is_numeric(address) else 0.25,  # a race that is cancelled drops a socket
-            )
-        except OSError:
-            if number == len(addresses):
-                raise
-        else:
-            return
+    """Connect to the one address, or to the first of several that answers. Raises the OSError of the last."""
+    loop = asyncio.get_running_loop()
+    if len(addresses) > 1:
+        await loop.create_connection(lambda: stream, sock=await _first_connected(addresses, port, local))
+        return
+    (address,) = addresses
+    await loop.create_connection(
+        lambda: stream,
+        address,
+        port,
+        local_addr=local,
+        happy_eyeballs_delay=None if _is_numeric(address) else _STAGGER,  # a race that is cancelled drops a socket
+    )
+
+
+async def _first_connected(addresses: Sequence[str], port: int, local: tuple[str, int] | None) -> socket:
+    """Return a socket that is connected to the first of these IP addresses that answers; close all others.
+
+    asyncio has this race for a name alone, and a name would be looked up anew. Raises the OSError of the last.
+    """
+    waiting, tries = deque(addresses), list[asyncio.Task[socket]]()
+    try:
+        while True:
+            if waiting:
+                tries.append(asyncio.create_task(_open(waiting.popleft(), port, local)))
+            running = [task for task in tries if not task.done()]
+            if running:
+                delay = _STAGGER if waiting else None
+                await asyncio.wait(running, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
+            for task in tries:
+                if task.done() and not task.exception():
+                    tries.remove(task)
+                    return task.result()
+            if not waiting and all(task.done() for task in tries):
+                return tries[-1].result()  # which raises
+    finally:
+        for task in tries:
+            task.cancel()
+        for opened in await asyncio.gather(*tries, return_exceptions=True):
+            if isinstance(opened, socket):
+                opened.close()
+
+
+async def _open(address: str, port: int, local: tuple[str, int] | None) -> socket:
+    """Return a socket that is connected to that IP address. Raises OSError."""
+    loop = asyncio.get_running_loop()
+    ((family, *_, destination),) = await loop.getaddrinfo(address, port, type=SOCK_STREAM, flags=AI_NUMERICHOST)
+    opened = socket(family, SOCK_STREAM)
+    try:
+        opened.setblocking(False)
+        if local:
+            opened.bind(local)
+        await loop.sock_connect(opened, destination)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def _is_numeric(address: str) -> bool:
@@ -159,8 +204,8 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     def _receive_rest(self) -> None:
         """Take what has come before the connection was reset: asyncio closes the socket on an error of writing."""
-        with suppress(OSError), self._transport.get_extra_info("socket").dup() as socket:
-            while self._received_size < _MAX_BUFFERED and (data := socket.recv(_READ_SIZE)):
+        with suppress(OSError), self._transport.get_extra_info("socket").dup() as rest:
+            while self._received_size < _MAX_BUFFERED and (data := rest.recv(_READ_SIZE)):
                 self._received.append(data)
                 self._received_size += len(data)
 

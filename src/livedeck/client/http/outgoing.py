@@ -1,14 +1,15 @@
 """Requests to addresses that the user chose and that are no platform's: webhooks, collectors and the like.
 
 They know neither the platform's token nor its rate limit. Each is one try: who sends decides about the next. Redirects
-are not followed, and an address is https, or http to loopback: it is a secret itself, or one goes with it.
+are not followed, and an address is https, or http to loopback: it is a secret itself, or one goes with it. Where
+notifications may lead is a rule of its own (`Egress`); the link to a collector has none.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +22,12 @@ import httpx
 from livedeck import __version__
 from livedeck.client.http.error_mapping import retry_after
 from livedeck.client.http.errors import Misconfigured, Unreachable, Unreadable
+from livedeck.client.http.reach import EgressGuard, guarding
 from livedeck.client.http.request import is_https_or_loopback
 from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.transport import LOST, Connections, lost_cause
+from livedeck.egress import Egress, literal_addresses
 from livedeck.text.secrets import masked_line
 
 _MAX_ANSWER = 2000
@@ -32,6 +35,9 @@ _MAX_ANSWER = 2000
 
 _MAX_WORDS = 120
 """Letters of it that are shown: a line."""
+
+_MAX_FAULT = 300
+"""Letters of our own words for why nothing was sent."""
 
 _TIMEOUT = 10.0
 """Seconds for the whole of it."""
@@ -47,12 +53,23 @@ class Reply:
 
 
 class Outgoing:
-    """Sends them, by the proxy and the certificates that the platform is reached by. As a context manager it closes."""
+    """Sends them through the proxy and with the certificates of the platform. As a context manager it closes.
 
-    def __init__(self, *, proxy: str | None = None, ca_file: Path | None = None, use_environment: bool = False) -> None:
-        route = Route(Secret(proxy) if proxy else None, ca_file, None, use_environment)
+    `egress`: where they may lead, checked by the address that is connected to; None: anywhere.
+    """
+
+    def __init__(
+        self,
+        *,
+        proxy: str | None = None,
+        ca_file: Path | None = None,
+        use_environment: bool = False,
+        egress: Egress | None = None,
+    ) -> None:
+        self._route = Route(Secret(proxy) if proxy else None, ca_file, None, use_environment)
+        self._egress = egress
         self._client = httpx.AsyncClient(
-            transport=Connections(route, http2=False), trust_env=False, timeout=_TIMEOUT, follow_redirects=False
+            transport=Connections(self._route, http2=False), trust_env=False, timeout=_TIMEOUT, follow_redirects=False
         )
 
     async def __aenter__(self) -> Self:
@@ -73,7 +90,7 @@ class Outgoing:
                 text = await _beginning(incoming)
                 reply = replace(reply, text=masked_line(text.decode(errors="replace"), _MAX_WORDS))
         except (Misconfigured, Unreachable, Unreadable) as error:
-            return reply if reply.status else Reply(0, masked_line(error, _MAX_WORDS))
+            return reply if reply.status else Reply(0, masked_line(error, _MAX_FAULT))
         except TimeoutError:
             pass
         return reply
@@ -88,13 +105,16 @@ class Outgoing:
         """
         check_outgoing(address)
         try:
-            async with self._client.stream(
+            request = self._client.build_request(
                 method,
                 address,
                 headers={"User-Agent": f"livedeck/{__version__}", **headers},
                 content=body,
                 timeout=httpx.Timeout(_TIMEOUT, read=silence),
-            ) as response:
+            )
+            with guarding(self._guard(request.url.scheme)):
+                response = await self._client.send(request, stream=True)
+            async with aclosing(response):
                 yield Incoming(response)
         except (httpx.InvalidURL, UnicodeError) as error:
             raise Misconfigured(masked_line(error, 300)) from None
@@ -104,6 +124,31 @@ class Outgoing:
             if cause := lost_cause(error):
                 raise Unreachable(f"no answer ({cause})", cause) from error
             raise Unreadable("no answer (it was not HTTP)") from error
+
+    def _guard(self, scheme: str) -> EgressGuard | None:
+        return EgressGuard(self._egress, is_clear=scheme == "http") if self._egress is not None else None
+
+    def proxy_variables(self) -> dict[str, str]:
+        """Return the variables by which a program takes the same proxy, or none. Raises Misconfigured."""
+        return self._route.variables()
+
+    async def refusal(self, address: str, *, looks_up: bool) -> str:
+        """Return why nothing would be sent to that address, by where it leads now; empty if something would, or if
+        nobody can say. Nothing is sent. `looks_up`: ask for the addresses of a name, too."""
+        try:
+            check_outgoing(address)
+            url = httpx.URL(address)
+            guard = self._guard(url.scheme)
+            is_judged = bool(literal_addresses(url.host))
+            is_judged = is_judged or (looks_up and self._route.proxy_for(url.scheme, url.host) is None)
+            if guard and is_judged:
+                async with asyncio.timeout(_TIMEOUT):
+                    await guard.resolve(url.host, url.port or 443)
+        except (Misconfigured, httpx.InvalidURL) as error:
+            return masked_line(error, _MAX_FAULT)
+        except (OSError, UnicodeError):
+            pass
+        return ""
 
 
 class Incoming:

@@ -1,7 +1,8 @@
-"""Where an address that came in an answer may lead: to the world, and to the network that the platform itself is in.
+"""The rules for where a connection may lead: links out of an answer (`LinkGuard`), and notifications (`EgressGuard`).
 
 A platform, or whoever can write into one of its objects, could name an address of this machine or of the network around
-it, and have the deck ask there. A name is resolved once, its addresses are judged, and those are connected to.
+it, and have the deck ask there. The same holds for whoever answers a look-up of a receiver's name. So a name is looked
+up once, the guard checks its addresses, and the connection goes to those addresses.
 """
 
 from __future__ import annotations
@@ -11,14 +12,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from socket import SOCK_STREAM
+from typing import Protocol
 
 from livedeck.client.http.errors import Misconfigured
+from livedeck.egress import Egress, literal_addresses, zone_of
 from livedeck.text.values import safe
 
-_NAT64 = IPv6Network("64:ff9b::/96")
-_guard: ContextVar[LinkGuard | None] = ContextVar("guard", default=None)
+
+class Guard(Protocol):
+    """A rule for where a connection may lead."""
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """Return the addresses of that host that may be connected to. Raises Misconfigured if none may, and OSError."""
+
+
+_guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +52,30 @@ class LinkGuard:
         return allowed
 
 
+@dataclass(frozen=True, slots=True)
+class EgressGuard:
+    """Checks where a notification leads. `is_clear`: over plain http, which may not leave this machine."""
+
+    egress: Egress
+    is_clear: bool = False
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """Return the addresses of that host that may be connected to. Raises Misconfigured if none may, and OSError."""
+        addresses = await _resolve(host, port)
+        reasons = {address: self._refusal(safe(host, 100), address) for address in addresses}
+        allowed = [address for address, reason in reasons.items() if not reason]
+        if not allowed:
+            raise Misconfigured(reasons[addresses[0]])
+        return allowed
+
+    def _refusal(self, host: str, address: str) -> str:
+        if self.is_clear and zone_of(address) != "this machine":
+            return f"not sent: {host} ({address}) is not on this machine, and http is for this machine alone; use https"
+        return self.egress.refusal(host, address)
+
+
 @contextmanager
-def guarding(guard: LinkGuard | None) -> Iterator[None]:
+def guarding(guard: Guard | None) -> Iterator[None]:
     """Let connections that are made inside lead only where that allows; None: anywhere."""
     token = _guard.set(guard)
     try:
@@ -60,30 +91,10 @@ async def allowed_addresses(host: str, port: int) -> Sequence[str]:
 
 
 async def check_tunnel(host: str, port: int) -> None:
-    """Raise Misconfigured where a proxy may not lead: it resolves names itself, so addresses alone can be judged."""
+    """Raise Misconfigured where a proxy may not lead: it looks names up itself, so addresses alone can be checked."""
     guard = _guard.get()
-    if guard is not None and (host == "localhost" or not host.strip("[]0123456789abcdefx:.")):
+    if guard is not None and literal_addresses(host):
         await guard.resolve(host, port)
-
-
-def zone_of(address: str) -> str:
-    """Which network that IP address is in, in words; empty for the world."""
-    ip = _unwrapped(ip_address(address.partition("%")[0]))
-    if ip.is_loopback or ip.is_unspecified:
-        return "this machine"
-    if ip.is_link_local:
-        return "a link-local network"
-    is_local = ip.is_multicast or (isinstance(ip, IPv6Address) and ip.is_site_local)
-    return "a private network" if is_local or not ip.is_global else ""
-
-
-def _unwrapped(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address in one of IPv6 that is a way to write it, or to tunnel to it."""
-    if isinstance(ip, IPv4Address):
-        return ip
-    if ip in _NAT64 or (int(ip) >> 32 == 0 and int(ip) > 1):
-        return IPv4Address(int(ip) & 0xFFFFFFFF)
-    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else ip)
 
 
 async def _resolve(host: str, port: int) -> list[str]:

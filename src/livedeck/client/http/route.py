@@ -56,6 +56,15 @@ class Route:
             return None
         return _environment_proxy()
 
+    def variables(self) -> dict[str, str]:
+        """Return the variables that lead another program the same way. Raises Misconfigured."""
+        self.check()
+        if self.proxy is not None:
+            return {"HTTPS_PROXY": self.proxy.reveal()}
+        found = getproxies() if self.use_environment else {}
+        proxy = found.get("https") or found.get("all")
+        return {"HTTPS_PROXY": proxy, "NO_PROXY": found.get("no", "")} if proxy else {"NO_PROXY": "*"}
+
     def ssl_context(self, make_default: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
         """The context for TLS, made of the default one. Raises Misconfigured for a file that cannot be used."""
         with _named_faults("SSL_CERT_FILE or SSL_CERT_DIR", "should name certificates in PEM"):

@@ -1,0 +1,151 @@
+"""The rule for the hosts that notifications may go to (notifications.md, "Reach"). Pure, but for `literal_addresses`.
+
+The process of a try by apprise imports this module, so it imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Self
+
+THIS_MACHINE = "localhost"
+"""The entry that also allows services without an address: the desktop, syslog, local programs and Unix sockets."""
+
+_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(\.(?!-)[a-z0-9_-]{1,63})*")
+_NUMBER = re.compile(r"(\d+|0x[0-9a-f]*)")
+_NAT64, _LOCAL_NAT64 = IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48")
+_ISATAP = frozenset({0x00005EFE, 0x02005EFE})
+
+
+def read_entry(text: str) -> IPv4Network | IPv6Network | str:
+    """Return an entry of the list as a network, or as a host's name in the form of `host_key`.
+
+    Raises ValueError for anything else, also for a number that only some systems take for an address.
+    """
+    try:
+        return ip_network(text)
+    except ValueError:
+        name = host_key(text)
+    if "/" in name or len(name) > 253 or not _NAME.fullmatch(name) or _NUMBER.fullmatch(name.rpartition(".")[2]):
+        raise ValueError("should be an address, a network such as `10.1.0.0/16`, or the name of a host")
+    return name
+
+
+def host_key(host: str) -> str:
+    """Return a host's name as it is compared: lower case, without brackets, scope and final dot."""
+    return host.strip("[]").partition("%")[0].casefold().removesuffix(".")
+
+
+@dataclass(frozen=True, slots=True)
+class Egress:
+    """The private hosts and networks that notifications may go to. Every public address is allowed besides.
+
+    `hosts`: names as of `host_key`; such a host may have any address.
+    """
+
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    hosts: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, entries: Iterable[str]) -> Self:
+        """Read the entries of the setting `allow_private`. Raises ValueError."""
+        parsed = [read_entry(entry) for entry in entries]
+        networks = tuple(entry for entry in parsed if not isinstance(entry, str))
+        return cls(networks, frozenset(entry for entry in parsed if isinstance(entry, str)))
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The list as text, which `of` reads."""
+        return (*map(str, self.networks), *sorted(self.hosts))
+
+    def names(self, host: str) -> bool:
+        """Return whether the list has that host by its name."""
+        return host_key(host) in self.hosts
+
+    def refusal(self, host: str, address: str) -> str:
+        """Return why nothing may be sent to that IP address of that host, and what to set; empty if it may."""
+        zone = zone_of(address)
+        if not zone or self.names(host) or self._has_network(address):
+            return ""
+        name = host_key(host)
+        subject = name if name == host_key(address) else f"{name} ({address})"
+        return f"not sent: {subject} is on {zone}; {self.mend(name if _is_entry(name) else host_key(address))}"
+
+    def refusal_unseen(self, host: str) -> str:
+        """Return why nothing may be sent to a host whose address cannot be checked; empty if the list names it."""
+        if self.names(host):
+            return ""
+        name = host_key(host)
+        return f"not sent: this service does not show which address {name} has; {self.mend(name)}"
+
+    def refusal_local(self, subject: str) -> str:
+        """Return why nothing may be given to that part of this machine; empty if the list has `localhost`."""
+        return "" if self.names(THIS_MACHINE) else f"not sent: {subject} is on this machine; {self.mend(THIS_MACHINE)}"
+
+    def mend(self, entry: str) -> str:
+        """Return what to write into the settings to allow that entry."""
+        if self.networks or self.hosts:
+            return f'to allow it, add "{entry}" to allow_private of [notify]'
+        return f'to allow it, set allow_private = ["{entry}"] in [notify]'
+
+    def _has_network(self, address: str) -> bool:
+        ip = ip_address(address.partition("%")[0])
+        return any(form in network for form in {ip, _unwrapped(ip)} for network in self.networks)
+
+
+def zone_of(address: str) -> str:
+    """Return the network that an IP address is in, in words; empty for a public address."""
+    outer = ip_address(address.partition("%")[0])
+    ip = _unwrapped(outer)
+    return _zone(ip) or (_zone(outer) if _is_isatap(outer) else "")
+
+
+def literal_addresses(host: str) -> list[str]:
+    """Return the address that a host's text stands for in any spelling, such as `0x7f.1`; none for a name.
+
+    `localhost` counts as 127.0.0.1. Nothing is looked up.
+    """
+    name = host.strip("[]").removesuffix(".").casefold()
+    if not name:
+        return []
+    if name == THIS_MACHINE or name.endswith(f".{THIS_MACHINE}"):
+        return ["127.0.0.1"]
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return []
+    return [str(address[0]) for *_, address in found]
+
+
+def _is_entry(name: str) -> bool:
+    try:
+        read_entry(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _zone(ip: IPv4Address | IPv6Address) -> str:
+    if ip.is_loopback or ip.is_unspecified:
+        return "this machine"
+    if ip.is_link_local:
+        return "a link-local network"
+    is_local = ip.is_multicast or (isinstance(ip, IPv6Address) and (ip.is_site_local or ip in _LOCAL_NAT64))
+    return "a private network" if is_local or not ip.is_global else ""
+
+
+def _unwrapped(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the IPv4 address in an IPv6 address that spells it, or leads to it by a tunnel or a translator."""
+    if isinstance(ip, IPv4Address):
+        return ip
+    if ip in _NAT64 or _is_isatap(ip) or (int(ip) >> 32 == 0 and int(ip) > 1):
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else ip)
+
+
+def _is_isatap(ip: IPv4Address | IPv6Address) -> bool:
+    return isinstance(ip, IPv6Address) and (int(ip) >> 32) & 0xFFFFFFFF in _ISATAP

@@ -1,0 +1,77 @@
+"""Names whose answers move between two look-ups, in a network of its own with a real resolver and a real DNS server."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REQUIRED = "LIVEDECK_TEST_NAMESPACES"
+"""Environment variable: `required` makes a missing network of its own a failure."""
+
+TESTS = Path(__file__).parents[1]
+UNSHARE = ["unshare", "--map-root-user", "--mount", "--net"]
+PUBLIC, PRIVATE, LOOPBACK = "198.41.0.4", "10.0.0.5", "127.0.0.3"
+KINDS = ["webhook", "form", "mailto"]
+
+
+def skip_without_namespaces() -> None:
+    """Skip where this machine gives nobody a network of its own, or fail where it must."""
+    has_programs = all(map(shutil.which, ("unshare", "ip", "mount")))
+    if has_programs and subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0:
+        return
+    sentence = "no network of its own (util-linux and iproute2, and user namespaces): names that move are not tried"
+    if os.environ.get(REQUIRED) == "required":
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+def tried(*trials: dict[str, Any]) -> list[dict[str, Any]]:
+    """What each trial came to."""
+    program = [sys.executable, str(TESTS / "notify" / "network_of_its_own.py"), json.dumps(trials)]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    done = subprocess.run(
+        [*UNSHARE, *program], env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+def trial(kind: str, *answers: list[str], allowed: tuple[str, ...] = ()) -> dict[str, Any]:
+    """One try, and what each look-up of its host brings."""
+    return {"kind": kind, "answers": answers, "allowed": allowed}
+
+
+def test_a_name_that_moves_to_another_network_gains_nothing() -> None:
+    skip_without_namespaces()
+    for kind in KINDS:
+        always, other, both, moved, public = tried(
+            trial(kind, [PRIVATE]),
+            trial(kind, [LOOPBACK]),
+            trial(kind, [PRIVATE, PUBLIC]),
+            trial(kind, [PRIVATE], [PUBLIC]),
+            trial(kind, [PUBLIC], [PRIVATE]),
+        )
+        for refused, zone in ((always, "a private network"), (other, "this machine"), (moved, "a private network")):
+            assert (refused["public"], refused["private"], refused["loopback"]) == (0, 0, 0), kind
+            assert not refused["is_taken"]
+            assert refused["said"].startswith("not sent: ")
+            assert f"is on {zone}; to allow it, set allow_private = [" in refused["said"]
+        for reached in (both, public):
+            assert (reached["private"], reached["loopback"]) == (0, 0), kind
+            assert (reached["public"] > 0) is (kind != "mailto")  # a client for mail waits for a greeting first
+
+
+def test_a_named_host_may_have_any_address_and_another_name_for_it_may_not() -> None:
+    skip_without_namespaces()
+    named = tried(*(trial(kind, [PRIVATE], allowed=("moving.example",)) for kind in KINDS[:2]))
+    assert all(each["private"] > 0 for each in named)
+    stranger = tried(*(trial(kind, [PRIVATE], allowed=("mail.studio.lan", "10.0.0.6")) for kind in KINDS))
+    assert [each["private"] for each in stranger] == [0, 0, 0]
+    assert all('add "moving.example" to allow_private of [notify]' in each["said"] for each in stranger)
