@@ -6,6 +6,7 @@ Everything here waits for the disk: an event loop calls it in a thread, or uses 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Callable
@@ -202,6 +203,39 @@ def replace_file(target: Path, content: bytes) -> None:
     """
     with AtomicFile(resolve_target(target), replace=True, mode=0o644, is_synced=False) as atomic:
         atomic.file.write(content)
+
+
+class FileLock:
+    """An exclusive lock that a file stands for while a process holds it; made by `acquire`.
+
+    The kernel frees it when the process ends, however that ends, so no lock outlives its holder.
+    """
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path, self._descriptor = path, descriptor
+
+    @classmethod
+    def acquire(cls, path: Path) -> Self | None:
+        """Return the lock of that file, made with its folders; None at once while another holds it. Raises OSError."""
+        descriptor = open_private(path, os.O_RDWR)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = os.path.samestat(os.fstat(descriptor), path.stat())  # its last holder may have removed it
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if is_ours:
+            return cls(path, descriptor)
+        os.close(descriptor)
+        return None
+
+    def release(self) -> None:
+        """Remove the file and let the next one have the lock."""
+        with suppress(OSError):
+            self._path.unlink()
+        os.close(self._descriptor)
 
 
 class BackgroundWriter:

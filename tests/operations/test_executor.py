@@ -154,7 +154,7 @@ async def test_fields_that_somebody_else_changed_meanwhile_are_named_before_they
             lambda: platform.other.events.update(operation.target.id, EventDraft(reconnect_window=120))
         )
         await platform.run(operation)
-        assert platform.ports.asked[1].lines[0][0] == "▲ Since you looked: somebody else changed reconnect_window."
+        assert platform.ports.asked[1].lines[0][0] == "▲ Since you looked: its reconnect window was 600 and is 120 now."
 
 
 async def test_what_is_gone_is_not_acted_on() -> None:
