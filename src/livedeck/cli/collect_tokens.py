@@ -19,6 +19,7 @@ from livedeck.cli.settings_file import edit_settings
 from livedeck.environment import PREFIX, config_path, variables
 from livedeck.settings import CollectTokenSettings, SettingsError, load
 from livedeck.settings.model import May
+from livedeck.text.outside import escaped
 
 _BYTES = 32
 """Of a token, at random."""
@@ -84,7 +85,7 @@ def remove_command(ctx: click.Context, /, *, name: str) -> None:
             tokens = document.get("collect", {}).get("tokens", {})
             if name not in tokens:
                 known = ", ".join(tokens) or "there is none"
-                raise SettingsError(f"there is no token of {name}; known: {known}")
+                raise SettingsError(f"there is no token of {escaped(name)}; known: {known}")
             del tokens[name]
 
         path = await _edit(remove)
