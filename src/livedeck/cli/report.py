@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +85,7 @@ def command(
         raise click.UsageError(f"{output} is no folder: -o takes one, for four files")
     messages = _chat(chat) if chat else None
 
-    async def work(settings: Settings, past: Past) -> int:
+    async def work(past: Past) -> int:
         percent = settings.uptime_target if target is None else target
         if event is not None:
             meant = past.event(event)
@@ -105,11 +104,8 @@ def command(
             report = await make_report(past, events, span, f"{day.astimezone():%A, %d %B %Y}", target=percent)
         return await _give(report, output, output_format, force=force)
 
-    async def go() -> int:
-        settings = load(**merge_flags(ctx, flags))
-        return await with_past(settings, "report", partial(work, settings), path)
-
-    ctx.exit(run(go))
+    settings: Settings = load(**merge_flags(ctx, flags))
+    ctx.exit(run(lambda: with_past(settings, "report", work, path)))
 
 
 async def make_report(
