@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import resource
 import stat
 import struct
 import subprocess
@@ -17,6 +19,7 @@ import pytest
 from livedeck.atomic_file import (
     AtomicFile,
     BackgroundWriter,
+    FileLock,
     open_private,
     owner_fault,
     read_regular,
@@ -241,6 +244,85 @@ def test_an_error_on_the_way_leaves_the_old_file_and_nothing_else(tmp_path: Path
         raise LookupError
     assert target.read_text() == "old"
     assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("kind", ["a folder", "a pipe", "a device", "below a file", "a full disk"])
+@pytest.mark.parametrize("write", [write_private, lambda path, text, replace: _write(path, text, replace=replace)])
+def test_every_error_names_the_file_that_was_given(tmp_path: Path, kind: str, write: Callable[..., None]) -> None:
+    """Not the temporary one beside it, and not nothing, which the command line takes for standard output."""
+    target = {"a device": Path("/dev/full"), "below a file": tmp_path / "file" / "below"}.get(kind, tmp_path / "target")
+    (tmp_path / "file").touch()
+    if kind == "a folder":
+        target.mkdir()
+    if kind == "a pipe":
+        os.mkfifo(target)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if kind == "a full disk":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=str(target.parent)) as caught:
+            write(target, "text" * 100_000, replace=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    named = Path(str(caught.value.filename))
+    assert named == target or (kind == "below a file" and named == target.parent)
+    assert [name for name in names(tmp_path) if name.endswith(".part")] == []
+
+
+def _write(path: Path, text: str, *, replace: bool) -> None:
+    with AtomicFile(path, replace=replace) as atomic:
+        atomic.file.write(text.encode())
+
+
+def test_of_two_locks_of_a_file_one_is_held_and_its_file_goes_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "below" / "lock"
+    first = FileLock.acquire(path)
+    assert first is not None
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert FileLock.acquire(path) is None
+    first.release()
+    assert names(path.parent) == []
+    second = FileLock.acquire(path)
+    assert second is not None
+    second.release()
+
+
+def test_a_lock_of_a_file_that_its_holder_removes_meanwhile_is_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was opened before, and locked after: whoever comes next would make a new file and lock that."""
+    path, holders = tmp_path / "lock", [FileLock.acquire(tmp_path / "lock")]
+    flock = fcntl.flock
+
+    def late_flock(descriptor: int, operation: int) -> None:
+        for holder in holders:
+            assert holder
+            holder.release()
+        holders.clear()
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late_flock)
+    assert FileLock.acquire(path) is None
+    lock = FileLock.acquire(path)
+    assert lock is not None
+    lock.release()
+
+
+def test_a_lock_of_a_process_that_is_killed_is_free(tmp_path: Path) -> None:
+    code = (
+        "import sys, time, pathlib\nfrom livedeck.atomic_file import FileLock\n"
+        "lock = FileLock.acquire(pathlib.Path(sys.argv[1]))\nprint(bool(lock), flush=True)\ntime.sleep(60)\n"
+    )
+    path = tmp_path / "lock"
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "True\n"
+        assert FileLock.acquire(path) is None
+        process.kill()
+        process.wait(60)
+    lock = FileLock.acquire(path)
+    assert lock is not None
+    lock.release()
 
 
 def test_a_background_writer_writes_in_another_thread_and_the_last_text_wins(

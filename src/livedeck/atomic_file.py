@@ -6,19 +6,30 @@ Everything here waits for the disk: an event loop calls it in a thread, or uses 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from errno import EINVAL, EISDIR, ELOOP, ENOTDIR, EPERM
 from pathlib import Path
 from tempfile import mkstemp
 from threading import Lock
 from types import TracebackType
 from typing import IO, NamedTuple, Self
+
+
+@contextmanager
+def _naming(target: Path) -> Iterator[None]:
+    """Name the target in every OSError: whoever gave it knows nothing of a temporary file beside it."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(target)
+        raise
 
 
 class AtomicFile:
@@ -34,10 +45,11 @@ class AtomicFile:
 
     def __init__(self, target: Path, *, replace: bool, mode: int = 0o600, is_synced: bool = True) -> None:
         self._target, self._replace, self._mode, self._is_synced = target, replace, mode, is_synced
-        self._check_target()
-        # Made anew, following no link, with a name that nobody can guess, for which 40 characters of any script leave
-        # room.
-        descriptor, name = mkstemp(dir=target.parent, prefix=f"{target.name[:40]}.", suffix=".part")
+        with _naming(target):
+            self._check_target()
+            # Made anew, following no link, with a name that nobody can guess, for which 40 characters of any script
+            # leave room.
+            descriptor, name = mkstemp(dir=target.parent, prefix=f"{target.name[:40]}.", suffix=".part")
         self.path = Path(name)
         self.file: IO[bytes] = os.fdopen(descriptor, "wb")
 
@@ -50,11 +62,17 @@ class AtomicFile:
         try:
             if kind is None:
                 self.commit()
+            elif isinstance(error, OSError) and error.filename is None:  # the file itself would take no more
+                error.filename = str(self._target)
         finally:
             self.discard()
 
     def commit(self) -> None:
         """Put what was written in the place of the target. Raises OSError."""
+        with _naming(self._target):
+            self._commit()
+
+    def _commit(self) -> None:
         self.file.flush()
         os.fchmod(self.file.fileno(), self._mode)  # whatever the umask
         if self._is_synced:
@@ -73,7 +91,8 @@ class AtomicFile:
 
     def discard(self) -> None:
         """Close the file and remove it; after `commit` there is nothing to remove."""
-        self.file.close()
+        with suppress(OSError):  # of what is buffered and finds no room: it was told by then
+            self.file.close()
         self.path.unlink(missing_ok=True)
 
     def _check_target(self) -> None:
@@ -97,6 +116,11 @@ def resolve_target(target: Path) -> Path:
 
     That is where a folder, a device, a pipe or a socket is, and behind a link that somebody else has laid.
     """
+    with _naming(target):
+        return _resolve(target)
+
+
+def _resolve(target: Path) -> Path:
     for _ in range(_MAX_LINKS):
         try:
             status = target.lstat()
@@ -207,11 +231,12 @@ def open_private(path: Path, flags: int) -> int:
     make_private_folder(path.parent)
     descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
-        status = os.fstat(descriptor)
-        _check_regular(status)
-        _check_owner(status)
-        if stat.S_IMODE(status.st_mode) != 0o600:
-            os.fchmod(descriptor, 0o600)
+        with _naming(path):
+            status = os.fstat(descriptor)
+            _check_regular(status)
+            _check_owner(status)
+            if stat.S_IMODE(status.st_mode) != 0o600:
+                os.fchmod(descriptor, 0o600)
     except BaseException:
         os.close(descriptor)
         raise
@@ -246,6 +271,39 @@ def replace_file(target: Path, content: bytes) -> None:
     """
     with AtomicFile(resolve_target(target), replace=True, mode=0o644, is_synced=False) as atomic:
         atomic.file.write(content)
+
+
+class FileLock:
+    """An exclusive lock that a file stands for while a process holds it; made by `acquire`.
+
+    The kernel frees it when the process ends, however that ends, so no lock outlives its holder.
+    """
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path, self._descriptor = path, descriptor
+
+    @classmethod
+    def acquire(cls, path: Path) -> Self | None:
+        """Return the lock of that file, made with its folders; None at once while another holds it. Raises OSError."""
+        descriptor = open_private(path, os.O_RDWR)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = os.path.samestat(os.fstat(descriptor), path.stat())  # its last holder may have removed it
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if is_ours:
+            return cls(path, descriptor)
+        os.close(descriptor)
+        return None
+
+    def release(self) -> None:
+        """Remove the file and let the next one have the lock."""
+        with suppress(OSError):
+            self._path.unlink()
+        os.close(self._descriptor)
 
 
 class BackgroundWriter:

@@ -6,6 +6,8 @@ import json
 import re
 import signal
 import socket
+import subprocess
+import sys
 import tomllib
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -15,7 +17,10 @@ from typing import Any
 
 import pytest
 
-from cli.commands import TIMEOUT, called, collecting, served, settings_of
+import pytest
+
+from cli.commands import TIMEOUT, called, collecting, environment, served, settings_of
+from cli.terminals import terminal
 
 
 def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
@@ -189,6 +194,30 @@ def test_a_collector_notes_who_came_and_keeps_what_it_refused(tmp_path: Path) ->
     assert sum(counts) == 12, found
     written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert wrong[:8].encode() not in written
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\r", "a\x1b[2Jb", "tab\tx", "a\u2028b", "a\u202eb", "", "\n"])
+def test_a_name_that_is_none_is_refused_in_one_line_that_shows_what_is_hidden(tmp_path: Path, name: str) -> None:
+    env = settings_of(tmp_path, "")
+    for verb in ("add", "remove"):
+        done = called(tmp_path, "collect", "token", verb, name, env=env)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert done.stderr.removesuffix("\n").isprintable()
+        assert name.strip("ab") not in done.stderr.removesuffix("\n") or not name
+    assert (tmp_path / "config.toml").read_text() == ""
+
+
+def test_a_token_is_the_one_line_of_standard_output_in_a_pipe_and_at_a_terminal(tmp_path: Path) -> None:
+    """`TOKEN=$(livedeck collect token add wall)` has it, and nothing else."""
+    env = settings_of(tmp_path, "")
+    shell = 'TOKEN=$("$0" -m livedeck collect token add wall 2>/dev/null); printf "[%s]" "$TOKEN"'
+    asked = ["sh", "-c", shell, sys.executable]
+    done = subprocess.run(asked, env=environment(tmp_path, **env), capture_output=True, timeout=TIMEOUT, check=True)
+    assert re.fullmatch(rb"\[[0-9a-f]{64}\]", done.stdout)
+    with terminal(tmp_path, "collect", "token", "add", "desk", **env) as shown:
+        assert shown.ended() == 0
+    assert re.search(rb"shown this once:\r\n[0-9a-f]{64}\r\n\Z", shown.written)
 
 
 def test_a_file_is_changed_as_it_is_read(tmp_path: Path) -> None:

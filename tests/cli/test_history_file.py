@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import called
+from cli.commands import called, livedeck
 from livedeck.monitor import Alarm, AlarmAnswer, AnswerKind, History, HistoryReader, Severity
 from monitor.recordings import NOW, everything, readings, snapshot, ticking
 
@@ -147,3 +147,20 @@ def test_a_damaged_file_is_salvaged_by_hand_into_the_history(path: Path, tmp_pat
     code, text = history(tmp_path, "salvage", str(path), "--file", str(tmp_path / "new.sqlite"))
     assert (code, f"saved of it: {2 * SAMPLES:,} samples" in text) == (0, True)
     assert count(tmp_path / "new.sqlite", "alarm") == 2
+
+
+@pytest.mark.parametrize("line", [("history", "export", "--force"), ("record", "--for", "1s", "--force")])
+def test_a_target_that_is_no_file_is_named_and_not_standard_output(
+    path: Path, tmp_path: Path, line: tuple[str, ...]
+) -> None:
+    env = {
+        "LIVEDECK_HISTORY": str(path),
+        "LIVEDECK_BASE_URL": "http://127.0.0.1:9",
+        "LIVEDECK_TOKEN": "none-that-counts",
+    }
+    for target in ("/dev/full", str(tmp_path)):
+        done = livedeck(tmp_path, *line, "-o", target, env=env)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"livedeck: {target}: ")
+    report = livedeck(tmp_path, "report", "--day", "today", "-o", "/dev/full", env=env)
+    assert (report.returncode, "/dev/full is no folder" in report.stderr) == (2, True)

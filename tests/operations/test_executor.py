@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from livedeck.operations import events
 from livedeck.operations.catalogue import OPERATIONS
 from livedeck.operations.events import CompleteEvent, DeleteEvent, EditEvent, EnableEvent, EventTarget
 from livedeck.operations.open_changes import OpenChanges
-from livedeck.operations.operation import ConfirmLevel, Operation, OperationResult, Verdict
+from livedeck.operations.operation import ConfirmLevel, Operation, OperationResult, Target, Verdict
 from livedeck.presentation.render_time import ChangeStep
 from operations.rig import DRAFT, ON_AIR, Rig, is_gone, rig
 from operations.samples import SAMPLES, filled
@@ -154,7 +157,79 @@ async def test_fields_that_somebody_else_changed_meanwhile_are_named_before_they
             lambda: platform.other.events.update(operation.target.id, EventDraft(reconnect_window=120))
         )
         await platform.run(operation)
-        assert platform.ports.asked[1].lines[0][0] == "▲ Since you looked: somebody else changed reconnect_window."
+        assert platform.ports.asked[1].lines[0][0] == "▲ Since you looked: its reconnect window was 600 and is 120 now."
+
+
+async def test_what_was_done_is_read_back_and_a_late_read_is_waited_for() -> None:
+    """Four reads in 7 s show the old name: it is not called done. The third shows the new one: it is."""
+    for reads_until_shown, differs in ((9, True), (2, False)):
+        async with rig() as platform:
+            platform.executor.reads_back = True
+            operation = await edited(platform, DRAFT, name="Our name")
+            platform.after_write.append(partial(platform.other.events.update, operation.target.id, _named(DRAFT)))
+
+            async def nothing() -> None: ...
+
+            lands = partial(platform.other.events.update, operation.target.id, _named("Our name"))
+            platform.clock.on_sleep = [*[nothing] * reads_until_shown, lands]
+            result = await platform.run(operation)
+            assert (result.verdict, result.differs) == (Verdict.DONE, differs)
+            assert len(platform.writes) == 1
+            assert platform.clock.sleeps == ([0.0, 1.0, 2.0, 4.0] if differs else [0.0, 1.0, 2.0])
+            if differs:
+                assert result.text == f'accepted, but {DRAFT} has name "{DRAFT}", as before'
+            assert platform.ports.records[-1].detail == result.text
+
+
+def _named(name: str) -> EventDraft:
+    return EventDraft(name=name)
+
+
+async def test_an_object_that_another_process_holds_is_not_changed() -> None:
+    class Held:
+        @asynccontextmanager
+        async def hold(self, _: Target) -> AsyncIterator[bool]:
+            yield False
+
+    async with rig() as platform:
+        platform.executor.locks = Held()
+        result = await platform.run(EnableEvent(await platform.target(DRAFT)))
+        assert result.verdict is Verdict.REFUSED
+        assert "another livedeck of yours is changing it" in result.text
+        assert not platform.requests
+
+
+async def test_the_lock_is_held_from_the_last_read_to_the_end_and_never_while_somebody_is_asked() -> None:
+    async with rig() as platform:
+        steps: list[str] = []
+
+        class Noting:
+            @asynccontextmanager
+            async def hold(self, _: Target) -> AsyncIterator[bool]:
+                steps.append("locked")
+                yield True
+                steps.append("free")
+
+        async def asked() -> None:
+            steps.append("asked")
+
+        async def renamed() -> None:
+            await asked()
+            await platform.other.events.update(target.target.id, EventDraft(name="Another name"))
+
+        target = await platform.target(DRAFT)
+        platform.executor.locks = Noting()
+        platform.ports.before_answer += [renamed, asked]
+        platform.after_write.append(_note(steps, "sent"))
+        assert (await platform.run(EnableEvent(target))).verdict is Verdict.DONE
+        assert steps == ["asked", "locked", "free", "asked", "locked", "sent", "free"]
+
+
+def _note(steps: list[str], step: str) -> Callable[[], Awaitable[object]]:
+    async def note() -> None:
+        steps.append(step)
+
+    return note
 
 
 async def test_what_is_gone_is_not_acted_on() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from livedeck.text.addresses import secret_parts, show, show_in
+from livedeck.text.addresses import holds_secret, secret_parts, show, show_in, show_text
 from livedeck.text.values import MASK
 
 SHOWN = {
@@ -87,6 +87,23 @@ def test_addresses_in_a_text_are_shown_so_and_the_text_stays() -> None:
         "push to rtmp://••••@in.example/live/••••abcd, (see https://docs.example/a/••••?••••). Then 'srt://h:1?••••'!"
     )
     assert show_in("a plain text: nothing // in it") == "a plain text: nothing // in it"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_secret", "as_shown"),
+    [
+        ("Gala https://tickets.example/?id=5", True, "Gala https://tickets.example?••••"),
+        ("Gala https://tickets.example/", False, "Gala https://tickets.example"),
+        ("Gala rtmp://in.example/live/key-9c1d-abcd!", True, "Gala rtmp://in.example/live/••••abcd!"),
+        ("anna@example.org: see https://x.example", False, "anna@example.org: see https://x.example"),
+        ("Gala: https://u:pw@x.example", True, "Gala: https://••••@x.example"),
+        ("What? Why://", False, "What? Why://"),
+        ("rtmp://in.example/live/my key-9c1d", True, "rtmp://in.example/live/••••"),
+        ("https://x.example/a/b", False, "https://x.example/a/••••"),
+    ],
+)
+def test_of_a_name_that_contains_an_address_the_rest_is_shown(text: str, is_secret: bool, as_shown: str) -> None:
+    assert (holds_secret(text), show_text(text)) == (is_secret, as_shown)
 
 
 CANARY = "cAnArY-0f3e"

@@ -8,10 +8,10 @@ import pytest
 from textual.widget import Widget
 
 from breadth import slow
-from livedeck.operations.schema import Suggestion, suggested
+from livedeck.operations.schema import Field, Suggestion, format_entry, suggested
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
-from livedeck.ui.kit.dialogs.inputs import MultiSelectInput, ReferenceInput, SelectInput, TickInput
+from livedeck.ui.kit.dialogs.inputs import MultiSelectInput, ReferenceInput, SelectInput, TextInput, TickInput
 from ui.deck_stage import Stage, deck_stage
 from ui.meeting import agree, meeting
 
@@ -171,3 +171,16 @@ def test_a_name_that_two_have_names_neither() -> None:
     known = [Suggestion("a-0001", "Hall"), Suggestion("b-0002", "Hall"), Suggestion("c-0003", "Studio")]
     typed = ("hall", "Hall …0002", "STUDIO ", "x")
     assert [suggested(text, known) for text in typed] == ["hall", "b-0002", "c-0003", "x"]
+
+
+def test_of_a_name_that_contains_an_address_a_field_hides_the_secret_part_alone() -> None:
+    """It is kept out of the field and its changes, and sent as it came where nobody types another one."""
+    name = "Gala, tickets at https://tickets.example/?token=5be1"
+    field = Field("name", "Name", required=True)
+    control = TextInput(field, name)
+    assert (control.text, control.placeholder) == ("", "unchanged: Gala, tickets at https://tickets.example?••••")
+    assert control.entry() == name
+    assert format_entry(field, name) == "Gala, tickets at https://tickets.example?••••"
+    assert (
+        TextInput(field, "Gala, tickets at https://tickets.example").text == "Gala, tickets at https://tickets.example"
+    )

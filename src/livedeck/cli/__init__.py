@@ -93,12 +93,23 @@ class _Lazy(CommandGroup):
         return with_examples(cmd_name, command) if isinstance(command, click.Command) else None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what would have Textual write secrets elsewhere is unset before that is imported."""
-        from livedeck.environment import ignore_telltale_variables
+        """Run the command; what would have Textual write secrets elsewhere is unset before that is imported.
+
+        A setting that cannot be used ends it in a line, also where a command reads it before it runs.
+        """
+        from livedeck.environment import SettingsError, ignore_telltale_variables
 
         for name in ignore_telltale_variables():
             click.echo(f"livedeck: {name} is not heeded: it would write keys and secrets where others read", err=True)
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except SettingsError as error:
+            from livedeck.cli.exit_codes import USAGE
+            from livedeck.cli.output import echo
+            from livedeck.text.secrets import masked
+
+            echo(f"livedeck: {masked(str(error))}", err=True)
+            ctx.exit(USAGE)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -112,8 +123,12 @@ class _Lazy(CommandGroup):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """What can be completed behind the words of the line, by files of its own."""
         from livedeck.cli.completion import answer
+        from livedeck.environment import SettingsError
 
-        return answer(self, ctx.meta.get(_WORDS, ()), incomplete)
+        try:
+            return answer(self, ctx.meta.get(_WORDS, ()), incomplete)
+        except SettingsError:  # the command itself says it; here it would stand in the middle of a line
+            return []
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

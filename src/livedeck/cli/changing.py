@@ -23,16 +23,20 @@ from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.signals import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_audit
+from livedeck.cli.write_locks import WriteLocks
 from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, Subtitle, Unreadable
+from livedeck.environment import state_folder
 from livedeck.monitor import History, KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
 from livedeck.operations.commands import Command, Names
 from livedeck.operations.diff import Change, ParsedForm, parse_form
-from livedeck.operations.executor import Executor
+from livedeck.operations.events import EventView
+from livedeck.operations.executor import HELD_ELSEWHERE, Executor
 from livedeck.operations.materials import DeleteMaterial
-from livedeck.operations.nouns import Found, Known, Noun, unreadable_rows_text
+from livedeck.operations.nouns import Found, Known, Noun, read_again, unreadable_rows_text
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
+    Conflicts,
     DeleteOperation,
     FieldOperation,
     Operation,
@@ -57,6 +61,9 @@ DRY_RUN = "dry run"
 
 WAIT_POLL_SECONDS = 2.0
 
+ACCEPTED = "accepted"
+"""What stands in for a verdict where the platform took the change and shows something else right after."""
+
 SO_ALREADY = "it is so already: nothing was sent"
 
 NOT_AS_SEEN = "nothing was sent: it is not as it was seen; read it again, and decide anew"
@@ -66,6 +73,7 @@ _OPTIONS = (
     click.option("--confirm", metavar="NAME", help="Confirm what cuts an audience off, by the name of the target."),
     click.option("--dry-run", is_flag=True, help="Say what would be sent, and send nothing."),
     click.option("--if-unchanged", metavar="TOKEN", help="Only if it is as it was seen: `token` of list and get."),
+    click.option("--overwrite", is_flag=True, help="Send it though somebody changed the object since it was read."),
     click.option("--wait", is_flag=True, help="Return once it is seen to be applied."),
     click.option(
         "--timeout",
@@ -118,20 +126,25 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
     order, from_file = tuple(flags.pop("order", ())), flags.pop("from_file", None)
     seconds, wait = flags.pop("timeout"), flags.pop("wait")
     report = Report(command, is_json=flags.pop("as_json"), is_quiet=flags.pop("quiet"))
-    token = flags.pop("if_unchanged")
-    consent = Consent(flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"))
+    token, overwrite = flags.pop("if_unchanged"), flags.pop("overwrite")
+    consent = Consent(
+        flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"), overwrite, if_unchanged=token is not None
+    )
     settings = load(**merge_flags(ctx, flags))
     if settings.read_only and not consent.dry_run:
         raise ReadOnly(f"{command.path}: not sent, the deck is read-only")
     if token is not None and command.names is not Names.ITEM:
         raise click.UsageError("--if-unchanged is for one object that is there already")
+    if token is not None and overwrite:
+        raise click.UsageError("--if-unchanged and --overwrite exclude each other")
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_audit(settings))
         materials = MaterialCache(history, SystemClock())
         found = await _find(command, api, words, order, lambda video_id: materials.materials(video_id, None))
-        seen = await _seen(command.noun, found, token) if token is not None else ""
-        if seen is None:
+        listed, found = found, await read_again(command.noun, found) if command.names is Names.ITEM else found
+        fingerprint = command.noun.fingerprint
+        if token is not None and token not in {fingerprint(listed.item), fingerprint(found.item)}:
             return report.print(_target(command, found), (), Outcome(Verdict.REFUSED, NOT_AS_SEEN, REFUSED))
         folder = stack.enter_context(TemporaryDirectory(prefix="livedeck-"))
         form = fill_form(command, found, fields, from_file, Path(folder))
@@ -140,13 +153,15 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
         made = command.make(found, form)
         operation = made if isinstance(made, Operation) else await made
 
-        async def is_unchanged() -> bool:
-            now = await command.noun.read(api, found.owner, found.item)
-            return command.noun.fingerprint(now) == seen
-
-        consent = replace(consent, is_unchanged=is_unchanged if seen else None)
         outcome = await run_change(
-            api, history, operation, consent, is_quiet=report.is_quiet or report.is_json, wait=seconds if wait else None
+            api,
+            history,
+            operation,
+            consent,
+            locks=WriteLocks(state_folder() / "locks", settings.base_url, SystemClock(), warn),
+            recheck=partial(_field_changes, command.noun, found.item) if token is not None else None,
+            is_quiet=report.is_quiet or report.is_json,
+            wait=seconds if wait else None,
         )
         await _remember(materials, operation, outcome)
         return report.print(operation.target, operation.changes, outcome)
@@ -157,13 +172,14 @@ def _target(command: Command, found: Found) -> Target:
     return Target(command.operation.kind, found.item.id, safe(command.noun.called(found.item), 60))
 
 
-async def _seen(noun: Noun, found: Found, token: str) -> str | None:
-    """The fingerprint of the object as it is read now; None where that token is neither its nor that of the list.
-
-    A list may lack fields that the object itself has, so that they have two tokens.
-    """
-    now = noun.fingerprint(await noun.read(found.api, found.owner, found.item))
-    return now if token in {now, noun.fingerprint(found.item)} else None
+def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
+    """Return which fields of the object changed, those too that nobody sets. `now`: as an operation reads it."""
+    item = now.event if isinstance(now, EventView) else now
+    if not isinstance(item, Model):  # no endpoint reads a material
+        return ()
+    before, after = noun.as_object(seen), noun.as_object(item)
+    names = [name for name in after if name not in noun.volatile and before.get(name) != after[name]]
+    return (f"{', '.join(names)} changed",) if names else ()
 
 
 async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[str, ...], known: Known) -> Found:
@@ -322,13 +338,21 @@ async def run_change(
     operation: Operation[Any],
     consent: Consent,
     *,
+    locks: WriteLocks,
+    recheck: Callable[[Any], Conflicts] | None = None,
     is_quiet: bool,
     wait: float | None,
 ) -> Outcome:
-    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that."""
+    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that.
+
+    A change that another command has under way comes to its end first: it is open only if nobody works on it.
+    """
     open_changes = OpenChanges()
-    if history is not None:
-        open_changes.take_recorded(await history.open_changes())
+    async with locks.hold(operation.target) as is_free:
+        if not is_free:
+            return Outcome(Verdict.REFUSED, HELD_ELSEWHERE, REFUSED)
+        if history is not None:
+            open_changes.take_recorded(await history.open_changes())
     port = CommandPort(consent, open_changes, is_quiet)
     results: list[OperationResult] = []
     executor = Executor(
@@ -339,6 +363,9 @@ async def run_change(
         audit=history,
         notify=lambda _, result: results.append(result),
         open_changes=open_changes,
+        locks=locks,
+        recheck=recheck or (lambda _: ()),
+        reads_back=True,
     )
     try:
         result = await executor.run(operation)
@@ -358,8 +385,17 @@ async def run_change(
     outcome = outcome_of(result)
     if result.verdict is Verdict.DONE and wait is not None and not await _wait_applied(api, operation, result, wait):
         text = f"the platform said yes, and it is not seen to be applied after {wait:g} s"
-        return Outcome(outcome.verdict, text, NOT_SO, result.answer)
+        return Outcome(outcome.verdict, result.text if result.differs else text, NOT_SO, result.answer)
+    if result.differs and wait is None:
+        return Outcome(ACCEPTED, result.text, NOT_SO, result.answer)
+    if result.verdict is Verdict.DONE and result.error:
+        warn(f"{operation.target.name}: {result.text}")
     return outcome
+
+
+def warn(text: str) -> None:
+    """Say that on standard error, masked."""
+    echo(f"livedeck: {mask_secrets(text)}", err=True)
 
 
 def outcome_of(result: OperationResult) -> Outcome:

@@ -23,6 +23,7 @@ from livedeck.collector.ledger import Use, UsesError, read_uses, uses_path
 from livedeck.environment import PREFIX, config_path, variables
 from livedeck.settings import CollectTokenSettings, Settings, SettingsError, load
 from livedeck.settings.model import May
+from livedeck.text.outside import escaped
 from livedeck.text.times import TimeReference, parse
 from livedeck.text.values import safe
 
@@ -247,7 +248,7 @@ def remove_command(ctx: click.Context, /, *, name: str) -> None:
 
 def _check_known(name: str, tokens: Mapping[str, Any]) -> None:
     if name not in tokens:
-        raise SettingsError(f"there is no token of {name}; known: {', '.join(tokens) or 'there is none'}")
+        raise SettingsError(f"there is no token of {escaped(name)}; known: {', '.join(tokens) or 'there is none'}")
 
 
 async def _edit(change: Callable[[TOMLDocument], None]) -> Path:

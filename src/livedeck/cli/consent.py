@@ -21,12 +21,16 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What the command line says of confirming. `is_unchanged`: asked right before it is sent."""
+    """What the command line says of confirming.
+
+    `overwrite`: send it though the object changed since it was read. `if_unchanged`: a token of the object was given.
+    """
 
     yes: bool = False
     confirm: str = ""
     dry_run: bool = False
-    is_unchanged: Callable[[], Awaitable[bool]] | None = None
+    overwrite: bool = False
+    if_unchanged: bool = False
 
 
 @dataclass(slots=True)
@@ -46,10 +50,7 @@ class CommandPort:
         self._preview(operation, confirmation)
         if self.consent.dry_run:
             return False
-        agreed = self._agrees_again() if is_again else self._agrees(operation, confirmation)
-        if agreed and self.consent.is_unchanged and not await self.consent.is_unchanged():
-            return self._refuse("it is not as it was seen: read it again, and decide anew", REFUSED)
-        return agreed
+        return self._agrees_again(confirmation) if is_again else self._agrees(operation, confirmation)
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
         """The result of that work, its progress on standard error."""
@@ -96,10 +97,14 @@ class CommandPort:
         is_typed = _typed(self._ask(f"Type {word} to go on: ")) in {word, _typed(target.name)}
         return is_typed or self._refuse("not confirmed", NOT_SO)
 
-    def _agrees_again(self) -> bool:
-        """Something has changed since it was shown: a person may agree to that, and no flag did."""
-        if not is_interactive():
-            return self._refuse("something else changed it meanwhile: read it again, and decide anew", REFUSED)
+    def _agrees_again(self, confirmation: Confirmation) -> bool:
+        """Return whether it may be sent though it changed since it was read: --overwrite, or a person, agrees."""
+        consent = self.consent
+        if consent.overwrite:
+            return True
+        if consent.yes or consent.if_unchanged or not is_interactive():
+            advice = "read it again, and decide anew" if consent.if_unchanged else "look at it, or add --overwrite"
+            return self._refuse(f"it changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED)
         return self._ask("Go on all the same? [y/N] ") in {"y", "yes"} or self._refuse("not confirmed", NOT_SO)
 
     def _ask(self, question: str) -> str:

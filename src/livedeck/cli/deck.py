@@ -8,6 +8,7 @@ import re
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Any
@@ -19,6 +20,7 @@ from livedeck.cli.imports import lasting_imports
 from livedeck.cli.output import echo
 from livedeck.cli.signals import end_on_signals
 from livedeck.cli.wiring import SystemClock, make_keymap, open_watch
+from livedeck.cli.write_locks import WriteLocks
 from livedeck.environment import (
     cell_pixels,
     child_variables,
@@ -141,6 +143,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
             host=watch.host,
             read_only=read_only,
             api=api,
+            make_locks=partial(WriteLocks, state_folder() / "locks", settings.base_url, SystemClock()),
             history=watch.history,
             records=watch.records,
             at=at,

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from livedeck.atomic_file import resolve_target
 from livedeck.cli.exit_codes import code_of_link, run
 from livedeck.cli.history import write_recording
 from livedeck.cli.lookup import lookup_event
@@ -57,6 +58,7 @@ def command(
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} is there already; --force replaces it")
+    resolve_target(output)  # better now than at the end of the recording
     ctx.exit(run(lambda: cancel_on_signals(work)))
 
 

@@ -81,6 +81,8 @@ def command(
         raise click.UsageError("name an EVENT, or a day with --day")
     if chat and event is None:
         raise click.UsageError("--chat is the chat of one EVENT")
+    if output and output.exists() and not output.is_dir():
+        raise click.UsageError(f"{output} is no folder: -o takes one, for four files")
     messages = _chat(chat) if chat else None
 
     async def work(past: Past) -> int:

@@ -91,14 +91,14 @@ def _preflight_fields() -> dict[str, Any]:
 
 def _result_fields() -> dict[str, Any]:
     """What became of a change."""
-    from livedeck.cli.changing import DRY_RUN
+    from livedeck.cli.changing import ACCEPTED, DRY_RUN
     from livedeck.operations.operation import Verdict
     from livedeck.presentation.json_schema import object_schema
 
     text, or_null = {"type": "string"}, {"type": ["string", "null"]}
     return {
         "operation": text,
-        "verdict": {"enum": [*map(str, Verdict), DRY_RUN]},
+        "verdict": {"enum": [*map(str, Verdict), ACCEPTED, DRY_RUN]},
         "text": text,
         "target": object_schema({"kind": text, "id": or_null, "name": or_null}),
         "ids": {"type": "array", "items": text},

@@ -99,6 +99,9 @@ class EditAnnotation(AnnotationOperation, EditExtra[Annotation]):
     help = "Change the annotation"
     schema = EDIT_FORM
 
+    def entries(self, current: Annotation, /) -> FieldValues:
+        return edit_entries(current)
+
     async def send(self, context: SendContext[Annotation], /) -> object:
         return await context.api.annotations.update(self.video.id, self.extra.id, self.form.draft)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from livedeck.operations.schema import (
@@ -114,6 +115,49 @@ def _row_changes(
                 yield Change(label, format_entry(column, was), format_entry(column, will))
     for row in left.values():
         yield Change(f"{schema.noun} removed", row_title(field, row), "")
+
+
+def differences(
+    schema: FormSchema[Any], before: FieldValues, now: FieldValues, names: Iterable[str]
+) -> tuple[str, ...]:
+    """Return in words how these fields of an object differ: `its reconnect window was 600 and is 120 now`.
+
+    `before`, `now`: the object as its form shows it. Secrets are masked.
+    """
+    wanted, reference = {*names}, TimeReference(datetime.now(UTC))
+    return tuple(
+        _difference(change if field.kind is FieldKind.ROWS else replace(change, name=f"its {_inside(field.label)}"))
+        for field in schema.fields
+        if field.name in wanted and before.get(field.name) != now.get(field.name)
+        for change in _field_changes(field, before.get(field.name), now.get(field.name), reference, ())
+    )
+
+
+def _difference(change: Change) -> str:
+    if not (change.before and change.after):  # a row came or went
+        return f"{change.name}: {change.before or change.after}"
+    if change.before == change.after:  # their masks are alike
+        return f"{change.name} is another one now"
+    return f"{change.name} was {change.before} and is {change.after} now"
+
+
+def shown_values(schema: FormSchema[Any], now: FieldValues, names: Iterable[str]) -> tuple[str, ...]:
+    """Return in words what these fields of an object are now: `reconnect window 120`. Secrets are masked."""
+    wanted = {*names}
+    return tuple(
+        f"{_inside(field.label or field.section)} {_quoted(field, format_entry(field, now.get(field.name)))}"
+        for field in schema.fields
+        if field.name in wanted
+    )
+
+
+def _quoted(field: Field, text: str) -> str:
+    return f'"{text}"' if field.kind is FieldKind.TEXT else text
+
+
+def _inside(label: str) -> str:
+    """A label inside a sentence."""
+    return f"{label[:1].lower()}{label[1:]}"
 
 
 def change_lines(changes: Iterable[Change]) -> tuple[Segment, ...]:

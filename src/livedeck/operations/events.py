@@ -20,7 +20,7 @@ from livedeck.client import (
     VideoDraft,
 )
 from livedeck.monitor import BroadcastState, EventState
-from livedeck.operations.diff import Change, ParsedForm
+from livedeck.operations.diff import Change, ParsedForm, differences
 from livedeck.operations.nouns import unreadable_inside
 from livedeck.operations.operation import (
     Confirmation,
@@ -228,8 +228,13 @@ def platform_values(event: Event) -> Mapping[str, Any]:
 
 def has_values(event: Event, expected: Mapping[str, object]) -> bool:
     """Whether all of that is so: a time within the second, qualities in any order, restreams by what was sent."""
+    return not unlike(event, expected)
+
+
+def unlike(event: Event, expected: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the names of the fields that are not so."""
     current = platform_values(event)
-    return all(_is_same(current[name], value) for name, value in expected.items() if name in current)
+    return tuple(name for name, value in expected.items() if name in current and not _is_same(current[name], value))
 
 
 def _is_same(current: Any, expected: Any) -> bool:
@@ -307,16 +312,21 @@ def describe_state(state: EventState, render_time: RenderTime) -> str:
 
 
 def event_conflicts(before: EventView, now: EventView) -> Conflicts:
-    """What matters to whoever acts on an event and is otherwise than before: `its name was "A" and is "B" now`."""
+    """Return in words what anybody can set of an event, and its stream, where it is otherwise than before.
+
+    Only fields that both answers hold are compared.
+    """
     reported = before.event.model_fields_set & now.event.model_fields_set
     texts = {
         "name": f"its name was {_quoted_name(before.event)} and is {_quoted_name(now.event)} now",
         "type": f"its type was {_word(before.event.type)} and is {_word(now.event.type)} now",
-        "parent_id": "it was moved to another project or folder",
         "scheduled": f"its start was {_start(before.event)} and is {_start(now.event)} now",
     }
     changed = (name for name in texts if name in reported and getattr(before.event, name) != getattr(now.event, name))
-    return (*(texts[name] for name in changed), *_stream_conflicts(before, now))
+    rest = [field.name for field in EDIT_FORM.fields if field.name.partition(".")[0] in reported - texts.keys()]
+    old, new = edit_entries(before.event, None), edit_entries(now.event, None)
+    named = (texts[name] for name in changed)
+    return (*named, *differences(EDIT_FORM, old, new, rest), *_stream_conflicts(before, now))
 
 
 def _quoted_name(event: Event) -> str:
@@ -341,6 +351,9 @@ def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
         return ("its stream is another one now",)
     if old and new and old.status != new.status:
         return (f"its stream was {_word(old.status)} and is {_word(new.status)} now",)
+    if old and new and old.started_at and new.started_at and not _begins_at(new, old.started_at):
+        times_shown = _format_time(old.started_at), _format_time(new.started_at)
+        return ("its stream began at {} and begins at {} now".format(*times_shown),)
     return ()
 
 
@@ -403,6 +416,9 @@ class EventOperation(Operation[EventView]):
 
     def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
         return event_conflicts(before, now)
+
+    def read_of_answer(self, answer: object, /) -> EventView | None:
+        return EventView(answer) if isinstance(answer, Event) else None
 
     def confirm_level(self, current: EventView, _conflicts: Conflicts, /) -> ConfirmLevel:
         """What may cut an audience off has the event's name typed only while there is one."""
@@ -498,6 +514,7 @@ class MoveEvent(FieldOperation[EventView], EventOperation):
     level = ConfirmLevel.TYPE_NAME
     help = "Put the event into another project or folder"
     evidence = "it is where it was to go, and was not before"
+    shows_values = True
     looks_like = ("event.edit",)
     schema = MOVE_FORM
 
@@ -520,6 +537,11 @@ class MoveEvent(FieldOperation[EventView], EventOperation):
     def is_so(self, current: EventView, /) -> bool:
         return current.event.parent_id == self.parent_id
 
+    def other_values(self, current: EventView, /) -> tuple[str, ...]:
+        if self.is_so(current):
+            return ()
+        return (f"project or folder {values.safe(label_of(current.event.parent_id or 'none', self.folders), 80)}",)
+
 
 @dataclass(frozen=True, slots=True)
 class EditEvent(EditOperation[EventView], EventOperation):
@@ -532,21 +554,17 @@ class EditEvent(EditOperation[EventView], EventOperation):
 
     form: ParsedForm[EventDraft]
 
-    def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
-        """The fields, too, that are about to be overwritten and that somebody else changed meanwhile."""
-        old, new = platform_values(before.event), platform_values(now.event)
-        said = {"name", "scheduled.time", "parent_id"}  # `event_conflicts` says these
-        overtaken = [name for name in self.form.values if name in old and name not in said and old[name] != new[name]]
-        return (*event_conflicts(before, now), *(f"somebody else changed {name}" for name in overtaken))
-
     async def send(self, context: SendContext[EventView], /) -> Event:
         left_out = unreadable_inside(context.current.event, "restreams")
         if left_out and "restreams" in self.form.values:  # the list is sent whole: what is not known would be gone
             raise Invalid("event draft", "restreams", f"should stay: not all that are there can be read, {left_out[0]}")
         return await context.api.events.update(self.target.id, self.form.draft)
 
-    def is_so(self, current: EventView, /) -> bool:
-        return has_values(current.event, self.form.values)
+    def entries(self, current: EventView, /) -> FieldValues:
+        return edit_entries(current.event, None)
+
+    def unlike(self, current: EventView, /) -> tuple[str, ...]:
+        return unlike(current.event, self.form.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -561,6 +579,11 @@ class SetEventPoster(EventFormOperation):
     schema = PICTURE_FORM
 
     url: str
+
+    def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
+        old, new = before.event.poster, now.event.poster
+        is_another = old is not None and new is not None and old.id != new.id
+        return (*event_conflicts(before, now), *(("its picture is another one now",) if is_another else ()))
 
     def effect(self, _current: EventView, /) -> str:
         return f"Its picture becomes {addresses.show(self.url)}."
@@ -607,6 +630,7 @@ class RescheduleStream(FieldOperation[EventView], EventFormOperation):
     past = "rescheduled"
     help = "Move the event's stream to another time"
     evidence = "its stream begins when it was to begin, and did not before"
+    shows_values = True
     looks_like = ("stream.schedule",)
     schema = SCHEDULE_FORM
 
@@ -628,6 +652,12 @@ class RescheduleStream(FieldOperation[EventView], EventFormOperation):
     def is_so(self, current: EventView, /) -> bool:
         stream = current.event.stream
         return stream is not None and _begins_at(stream, self.started_at)
+
+    def other_values(self, current: EventView, /) -> tuple[str, ...]:
+        if self.is_so(current):
+            return ()
+        begins = current.event.stream and current.event.stream.started_at
+        return (f"a stream that begins {_format_time(begins)}" if begins else "no stream with a start",)
 
 
 OPERATIONS = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pwd import getpwuid
@@ -25,6 +26,7 @@ from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
+    Conflicts,
     Operation,
     OperationResult,
     Platform,
@@ -67,6 +69,9 @@ LANDS_AFTER = "It may still land, after this one too. Look at the platform's own
 SENT_TWICE = f"Sent again, it may happen twice. {LANDS_AFTER}"
 """What is to be thought of before a change is sent while another one has no verdict."""
 
+HELD_ELSEWHERE = "nothing was sent: another livedeck of yours is changing it, and has not come to an end; try again"
+"""What is said where the lock of an object does not come free."""
+
 NOT_SENT = "the deck was left before it was sent"
 
 _OUTCOMES = {
@@ -93,6 +98,13 @@ class ProgressPort(Protocol):
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
         """The result of the work. Raises Cancelled where the person stops waiting; then the work is cancelled."""
+
+
+class LockPort(Protocol):
+    """Whoever keeps other processes of this user from changing the same object at the same time."""
+
+    def hold(self, target: Target, /) -> AbstractAsyncContextManager[bool]:
+        """Hold that object while the block runs. Yields False if another process kept it for too long."""
 
 
 class AuditPort(Protocol):
@@ -129,7 +141,8 @@ class Executor:
     `blocked_reason`: why nothing may be sent to a target now, empty where it may. `notify`: tells a person of every end
     but CANCELLED, and once more where a change that had none is seen. `refresh`: has the platform asked anew. `clock`:
     of its delays and of the audit. `open_changes`: what has no verdict; a new change of the same target is asked about
-    with them.
+    with them. `locks`: held from the last read before a change is sent until its end is known. `recheck`: what else is
+    otherwise than it was seen, by that last read. `reads_back`: whether what was done is read once more.
 
     `busy`: the verbs under way, by kind and id of the target. `in_doubt`: what was sent and has no verdict yet.
     """
@@ -143,6 +156,9 @@ class Executor:
     notify: Callable[[Operation[Any], OperationResult], None] = lambda *_: None
     refresh: Callable[[], None] = lambda: None
     open_changes: OpenChanges = field(default_factory=OpenChanges)
+    locks: LockPort | None = None
+    recheck: Callable[[Any], Conflicts] = lambda _: ()
+    reads_back: bool = False
     busy: dict[tuple[str, str], str] = field(default_factory=dict)
     in_doubt: dict[tuple[str, str], str] = field(default_factory=dict)
     _watches: dict[str, _Watch] = field(default_factory=dict)
@@ -182,39 +198,56 @@ class Executor:
             return OperationResult(Verdict.REFUSED, text), False
         self.busy[key] = operation.verb
         try:
-            confirmed = await self._confirm(operation)
-            if isinstance(confirmed, OperationResult):
-                return confirmed, False
-            return await self._send(operation, confirmed), True
+            async with AsyncExitStack() as lock:
+                confirmed = await self._confirm(operation, lock)
+                if isinstance(confirmed, OperationResult):
+                    return confirmed, False
+                return await self._send(operation, confirmed), True
         finally:
             del self.busy[key]
             self.in_doubt.pop(key, None)
 
-    async def _confirm(self, operation: Operation[T]) -> T | OperationResult:
-        """The object as it is now, once what was shown of it is still so and the operation is confirmed."""
+    async def _confirm(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
+        """Return the object as it is now, once what was shown of it is still so and the operation is confirmed.
+
+        `lock`: holds the object's lock then. While somebody is asked nothing is locked.
+        """
         current, conflicts = operation.seen, tuple[str, ...]()
         while True:
+            await lock.aclose()
             if reason := self.blocked_reason(operation.target):
                 return OperationResult(Verdict.REFUSED, f"nothing was sent: {reason}")
             action = _action(operation)
             unresolved = self.open_changes.of_target(action, operation.target)
-            confirmation = with_open_changes(
-                operation.confirmation(current, conflicts), action, unresolved, self.clock.now()
-            )
+            confirmation = replace(operation.confirmation(current, conflicts), conflicts=conflicts)
+            confirmation = with_open_changes(confirmation, action, unresolved, self.clock.now())
             if not await self.confirmations.confirm(operation, confirmation):
                 return OperationResult(Verdict.CANCELLED)
             if reason := self.blocked_reason(operation.target):
                 return OperationResult(Verdict.REFUSED, f"nothing was sent: {reason}")
-            try:
-                now = await operation.read(self.platform)
-            except NotFound as error:
-                return OperationResult(Verdict.REFUSED, "nothing was sent: it is not there any more", error)
-            except ApiError as error:
-                return OperationResult(Verdict.REFUSED, f"nothing was sent: it could not be read again: {error}", error)
-            conflicts = operation.conflicts(current, now)
+            now = await self._lock_and_read(operation, lock)
+            if isinstance(now, OperationResult):
+                return now
+            conflicts = operation.conflicts(current, now) or self.recheck(now)
             if not conflicts:
                 return now
             current = now
+
+    async def _lock_and_read(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
+        """Return the object as it is now, its lock held in that stack; or why nothing can be sent."""
+        try:
+            if self.locks is not None:
+                hold = self.locks.hold(operation.target)
+                title = f"waiting for another change of {operation.target.name}"
+                if not await self.progress.watch(title, lambda _: lock.enter_async_context(hold)):
+                    return OperationResult(Verdict.REFUSED, HELD_ELSEWHERE)
+            return await operation.read(self.platform)
+        except Cancelled:
+            return OperationResult(Verdict.CANCELLED)
+        except NotFound as error:
+            return OperationResult(Verdict.REFUSED, "nothing was sent: it is not there any more", error)
+        except ApiError as error:
+            return OperationResult(Verdict.REFUSED, f"nothing was sent: it could not be read again: {error}", error)
 
     async def _send(self, operation: Operation[T], current: T) -> OperationResult:
         """The one call, recorded before it leaves, and what became of it."""
@@ -257,11 +290,40 @@ class Executor:
         except ApiError as refusal:
             return OperationResult(Verdict.REFUSED, str(refusal), refusal)
         else:
-            return OperationResult(Verdict.DONE, operation.verdict_words(Verdict.DONE), answer=answer)
+            return await self._read_back(operation, current, answer)
         if not operation.may_have_arrived:
             text = "not all of it was sent before the connection ended, so that the platform cannot have it"
             return OperationResult(Verdict.REFUSED, text, error)
         return await self._reconcile(operation, current, error)
+
+    async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
+        """Return that it is done, or what the platform shows in place of it.
+
+        Others may write between our answer and our read. A value that is still the one before may only be late: it is
+        read again for a moment.
+        """
+        done = OperationResult(Verdict.DONE, operation.verdict_words(Verdict.DONE), answer=answer)
+        if not self.reads_back or not operation.shows_values:
+            return done
+        had = operation.other_values(before)
+        has = had
+        for delay in RECONCILE_DELAYS:
+            await self.clock.sleep(delay)
+            try:
+                has = operation.other_values(await operation.read(self.platform))
+            except NotFound:
+                return replace(done, text=f"accepted, but {operation.target.name} is not there any more", differs=True)
+            except ApiError as error:
+                return replace(done, text=f"{done.text}; it could not be read once more: {error}", error=error)
+            if not has:
+                return done
+            if has != had:
+                break
+        text = f"accepted, but {operation.target.name} {'now ' if has != had else ''}has {' and '.join(has)}"
+        answered = operation.read_of_answer(answer)
+        was_so = answered is not None and not operation.other_values(answered)
+        rest = ", as before" if has == had else ", set by somebody else" if was_so else ""
+        return replace(done, text=f"{text}{rest}", differs=True)
 
     async def _reconcile(self, operation: Operation[T], before: T, error: ApiError | None) -> OperationResult:
         """Read again, for a moment, for what shows it. `error`: None where the wait was stopped."""

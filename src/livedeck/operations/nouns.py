@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from types import MappingProxyType
@@ -345,6 +345,17 @@ async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Foun
     every = await (_events if noun.arguments == (EVENT,) else noun.read_all)(api, owner)
     item = await _match_or_read(noun, api, owner, every, words[-1])
     return Found(api, owner, item, siblings=every.items)
+
+
+async def read_again(noun: Noun, found: Found) -> Found:
+    """Return what was found with the object as it is read by itself: a list may lack fields. Raises ApiError.
+
+    No endpoint reads a material.
+    """
+    if noun.model is KnownMaterialModel:
+        return found
+    read = _event if noun.arguments == (EVENT,) else noun.read
+    return replace(found, item=await read(found.api, found.owner, found.item))
 
 
 async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: str) -> Any:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from livedeck.client import Api, ApiError, Progress
 from livedeck.monitor import Snapshot
-from livedeck.operations.diff import Change, ParsedForm, change_lines
-from livedeck.operations.schema import FormSchema
+from livedeck.operations.diff import Change, ParsedForm, change_lines, shown_values
+from livedeck.operations.schema import FieldValues, FormSchema
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
 
@@ -38,7 +38,8 @@ class Verdict(StrEnum):
 class OperationResult:
     """The verdict with its words for a person, the error and the platform's answer, where there were any.
 
-    `watched_until`: of UNKNOWN, until when it is looked at again; None: it is not.
+    `watched_until`: of UNKNOWN, until when it is looked at again; None: it is not. `differs`: of DONE, whether the
+    platform showed something else than what was sent when it was read afterwards.
     """
 
     verdict: Verdict
@@ -46,6 +47,7 @@ class OperationResult:
     error: ApiError | None = None
     answer: object = None
     watched_until: datetime | None = None
+    differs: bool = False
 
     @property
     def has_happened(self) -> bool:
@@ -68,7 +70,7 @@ class ConfirmLevel(StrEnum):
 class Confirmation:
     """What is said before an operation is sent. `lines`: paragraphs. `button`, `cancel`: the words of yes and no.
 
-    `word`: what has to be typed where the level is TYPE_NAME.
+    `word`: what has to be typed where the level is TYPE_NAME. `conflicts`: the differences that `lines` begin with.
     """
 
     title: str
@@ -77,6 +79,7 @@ class Confirmation:
     level: ConfirmLevel = ConfirmLevel.ASK
     word: str = ""
     cancel: str = "Cancel"
+    conflicts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +126,12 @@ class Operation(ABC, Generic[T]):
     """One change of one object, which is read as a T. Each kind of change is a frozen dataclass of its own.
 
     `name`: in the catalogue. `verb`: what is told of it, `past`: once it has happened. `kind`: of its
-    target. `level`: the highest that it can ask
-    for. `help`: a sentence without its full stop. `schema`: the form that it is made from. `button`: the word of yes,
-    where that is not the verb. `lists_changes`: whether the confirmation does. `audit_name`: in the audit, where that
-    is not its name. `evidence`: what shows, once its answer was lost, that it happened; `no_evidence`: why nothing
-    does, or may not. `looks_like`: the names of others that may show the same. `command`: in the group of commands of
-    its noun, where that is not the last part of its name.
+    target. `level`: the highest that it can ask for. `help`: a sentence without its full stop. `schema`: the form that
+    it is made from. `button`: the word of yes, where that is not the verb. `lists_changes`: whether the confirmation
+    does. `audit_name`: in the audit, where that is not its name. `shows_values`: whether a read shows the values that
+    it sets (`other_values`). `evidence`: what shows, once its answer was lost, that it happened; `no_evidence`: why
+    nothing does, or may not. `looks_like`: the names of others that may show the same. `command`: in the group of
+    commands of its noun, where that is not the last part of its name.
     """
 
     __slots__ = ()
@@ -143,6 +146,7 @@ class Operation(ABC, Generic[T]):
     button: ClassVar[str] = ""
     lists_changes: ClassVar[bool] = False
     audit_name: ClassVar[str] = ""
+    shows_values: ClassVar[bool] = False
     evidence: ClassVar[str] = ""
     no_evidence: ClassVar[str] = ""
     looks_like: ClassVar[tuple[str, ...]] = ()
@@ -220,6 +224,17 @@ class Operation(ABC, Generic[T]):
         """What stands in for the lost answer, where the object before and after shows it: what was made."""
         return None
 
+    def other_values(self, _current: T, /) -> tuple[str, ...]:
+        """Return in words what the fields that were sent are now, where that is not what was sent: `name "X"`.
+
+        Empty where all is as it was sent, and where no read shows it.
+        """
+        return ()
+
+    def read_of_answer(self, _answer: object, /) -> T | None:
+        """Return the object as the platform's answer has it; None where the answer does not hold it."""
+        return None
+
 
 class FormOperation(Operation[T]):
     """Made of a form; what the form did not change is not sent."""
@@ -263,12 +278,25 @@ class EditOperation(FormOperation[T], FieldOperation[T]):
     level = ConfirmLevel.ASK
     button = "save"
     evidence = "its fields have the values that were sent, which they had not before"
+    shows_values = True
 
     def effect(self, _current: T, /) -> str:
         return "This is sent and nothing else:"
 
+    @abstractmethod
+    def entries(self, current: T, /) -> FieldValues:
+        """Return the object as its form shows it."""
+
+    def unlike(self, current: T, /) -> tuple[str, ...]:
+        """Return the names of the fields whose value is not the one that was sent."""
+        return tuple(name for name, value in self.form.draft.body().items() if getattr(current, name) != value)
+
     def is_so(self, current: T, /) -> bool:
-        return all(getattr(current, name) == value for name, value in self.form.draft.body().items())
+        return not self.unlike(current)
+
+    def other_values(self, current: T, /) -> tuple[str, ...]:
+        schema = self.schema
+        return shown_values(schema, self.entries(current), self.unlike(current)) if schema else ()
 
 
 class DeleteOperation(Operation[T]):

@@ -143,6 +143,7 @@ class ActivatePoster(FieldOperation[Poster], PosterOperation):
     button = "show"
     help = "Show this poster in the player and in lists"
     evidence = "it is the one that is shown, and was not before"
+    shows_values = True
 
     def effect(self, _current: Poster, /) -> str:
         return "Viewers see it from now on in the player and in lists, in place of the present one."
@@ -152,6 +153,9 @@ class ActivatePoster(FieldOperation[Poster], PosterOperation):
 
     def is_so(self, current: Poster, /) -> bool:
         return current.active is True
+
+    def other_values(self, current: Poster, /) -> tuple[str, ...]:
+        return () if self.is_so(current) else ("another poster in its place",)
 
 
 class DeletePoster(DeleteOperation[Poster], PosterOperation):

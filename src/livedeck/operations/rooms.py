@@ -24,7 +24,7 @@ from livedeck.operations.operation import (
 )
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, Referent, draft_maker
 from livedeck.presentation.rooms import ACTIVE, EMPTY_STATUSES, MAX_RELAYS, display_name, relay_profiles
-from livedeck.text import values
+from livedeck.text import addresses, values
 from livedeck.text.segments import Segment, StyleRole
 
 TOO_MANY_PROFILES = 400289
@@ -260,8 +260,7 @@ class EditRelay(EditOperation[RelayProfile]):
         """What somebody else has changed; a key is never told."""
         facts = {"name": "name", "url": "address"}
         texts = [
-            f'its {fact} was "{values.safe(getattr(before, field) or "", 60)}"'
-            f' and is "{values.safe(getattr(now, field) or "", 60)}" now'
+            f'its {fact} was "{_shown(getattr(before, field))}" and is "{_shown(getattr(now, field))}" now'
             for field, fact in facts.items()
             if getattr(before, field) != getattr(now, field)
         ]
@@ -284,8 +283,25 @@ class EditRelay(EditOperation[RelayProfile]):
             return ()
         return ((f"Platform, worked out from the address:  {before}  →  {after}", StyleRole.TEXT),)
 
+    def entries(self, current: RelayProfile, /) -> FieldValues:
+        return relay_entries(current)
+
+    def unlike(self, current: RelayProfile, /) -> tuple[str, ...]:
+        """Without what the service does to an address: it removes spaces and the slashes at the end."""
+        names = EditOperation.unlike(self, current)
+        sent = str(self.form.values.get("url", "")).replace(" ", "").rstrip("/")
+        return tuple(name for name in names if name != "url" or (current.url or "").rstrip("/") != sent)
+
+    def read_of_answer(self, answer: object, /) -> RelayProfile | None:
+        return answer if isinstance(answer, RelayProfile) else None
+
     async def send(self, context: SendContext[RelayProfile], /) -> RelayProfile:
         return await context.api.relays.update(self.relay.room.id, self.target.id, self.form.draft)
+
+
+def _shown(text: str | None) -> str:
+    """A name or an address, its secret parts masked."""
+    return addresses.show_in(values.safe(text or "", 200))[:60]
 
 
 @dataclass(frozen=True, slots=True)

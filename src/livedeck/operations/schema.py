@@ -224,7 +224,7 @@ def format_entry(field: Field, entry: Any, suggestions: Iterable[Suggestion] = (
     if isinstance(entry, tuple):
         return " ".join(entry) or "left to the platform"
     entry = label_of(entry, suggestions) if field.kind is FieldKind.REFERENCE else entry
-    return (addresses.show(entry) if "://" in entry else values.safe(escaped(entry), 60)) or "none"
+    return values.safe(addresses.show_text(escaped(entry)), 200 if "://" in entry else 60) or "none"
 
 
 def label_of(reference: str, suggestions: Iterable[Suggestion]) -> str:

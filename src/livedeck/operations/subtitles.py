@@ -204,6 +204,9 @@ class EditSubtitle(SubtitleOperation, EditExtra[Subtitle]):
     help = "Change language or description of the track"
     schema = EDIT_FORM
 
+    def entries(self, current: Subtitle, /) -> FieldValues:
+        return edit_entries(current)
+
     async def send(self, context: SendContext[Subtitle], /) -> object:
         return await context.api.subtitles.update(self.video.id, self.extra.id, self.form.draft, before=context.current)
 

@@ -68,6 +68,9 @@ class EditExtra(EditOperation[M], ExtraOperation[M]):
 
     form: ParsedForm[Any]
 
+    def read_of_answer(self, answer: object, /) -> M | None:
+        return answer if isinstance(answer, type(self.extra)) else None
+
 
 Ids = tuple[str, ...]
 

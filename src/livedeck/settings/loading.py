@@ -482,7 +482,13 @@ def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
         text = _describe_unknown(keys)
     layer = origins.get(str(keys[0]))
     location = layer.location(_keys_of_fault(keys, text)) if layer else DEFAULT
-    return f"{'.'.join(map(str, keys))} ({location}): {text}"
+    return f"{'.'.join(map(_shown_key, keys))} ({location}): {text}"
+
+
+def _shown_key(key: str | int) -> str:
+    """The key in one line, as TOML writes it."""
+    text = str(key)
+    return text if text.isprintable() else json.dumps(text)
 
 
 def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:

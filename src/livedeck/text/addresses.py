@@ -27,6 +27,7 @@ _PARAMETER_SEPARATORS = re.compile("[&;]")
 _MIN_PART = 8
 """Characters of a part of a path or query that is a secret wherever it stands; a shorter one is often a plain word."""
 
+_BEGINS = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _IN_TEXT = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>\\`{}]+", re.IGNORECASE)
 
 
@@ -70,14 +71,21 @@ def may_let_in(address: str) -> bool:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether that is an address that should not stand in a field: one may let its holder in, or a key stands in it."""
-    is_ingest = "://" in text and not text.lower().lstrip().startswith("http")
-    return "://" in text and (may_let_in(text) or (is_ingest and show(text).rstrip("/") != text.strip().rstrip("/")))
+    """Whether an address in it should not stand in a field: one may let its holder in, or a key stands in it."""
+    if not _BEGINS.match(text):
+        return any(holds_secret(found[0]) for found in _IN_TEXT.finditer(text))
+    is_ingest = not text.lower().lstrip().startswith("http")
+    return may_let_in(text) or (is_ingest and show(text).rstrip("/") != text.strip().rstrip("/"))
 
 
 def show_in(text: str) -> str:
     """The text with every address in it shown so."""
     return _IN_TEXT.sub(_show_match, text) if "://" in text else text
+
+
+def show_text(text: str) -> Shown:
+    """Return an address as `show` does, and any other text, such as a name, with only its addresses shown so."""
+    return show(text) if _BEGINS.match(text) else shown(show_in(text))
 
 
 def secret_parts(address: str, *, has_key: bool = False) -> Iterator[str]:

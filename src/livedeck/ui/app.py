@@ -52,6 +52,7 @@ from livedeck.ui.shell.preferences import Displayed, PreferencesStore, ViewState
 from livedeck.ui.shell.screen import TALL, BaseScreen
 
 if TYPE_CHECKING:
+    from livedeck.operations.executor import LockPort
     from livedeck.ui.shell.confirmer import Confirmer
     from livedeck.ui.shell.directory import Directory, Names
 
@@ -86,7 +87,8 @@ class Deck(ExactApp):
     """Shows what a monitor says. It is given everything and constructs nothing.
 
     `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give
-    up. `api`: where writes go, by the one road for them; None: nothing is ever written. `history`: what was, and
+    up. `api`: where writes go, by the one road for them; None: nothing is ever written. `make_locks`: makes what holds
+    an object while it is changed, given who says that it cannot be held. `history`: what was, and
     where marks and actions are kept; `records`: what was, where that is kept elsewhere. `past`: what is shown where
     there is no now; `at`: the moment that is shown first, None: now. `keymap`: the keys that the settings change.
     `theme`: a name of `themes.PALETTES`, or AUTO. `names`: what the settings call ids that the platform has no name
@@ -115,6 +117,7 @@ class Deck(ExactApp):
         log_file: Path | None = None,
         api: Api | None = None,
         history: History | None = None,
+        make_locks: Callable[[Callable[[str], None]], LockPort] | None = None,
         records: HistoryReads | None = None,
         past: Playback | None = None,
         at: datetime | None = None,
@@ -149,6 +152,7 @@ class Deck(ExactApp):
         self._own_filters = (Plain(), Ascii(enabled=ascii_only))
         self.has_fine_lines = not ascii_only
         self.monitor, self.api, self.history = monitor, api, history
+        self.locks = make_locks(lambda text: self.announce(text, Severity.WARNING)) if make_locks else None
         self.records: HistoryReads | None = past.history if past else records or history
         self.past, self._at = past, at
         self.identity: Identity = {

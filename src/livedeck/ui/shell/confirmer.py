@@ -15,7 +15,7 @@ from livedeck.client import Api, FileFault, Invalid, Progress, Rejected
 from livedeck.monitor import Clock, Feed, History, Severity, Snapshot
 from livedeck.operations import guard
 from livedeck.operations.diff import ParsedForm, parse_form
-from livedeck.operations.executor import Cancelled, Executor, audit_local
+from livedeck.operations.executor import Cancelled, Executor, LockPort, audit_local
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
     Confirmation,
@@ -78,6 +78,7 @@ class Host(Protocol):
     clock: Clock
     fault: str
     history: History | None
+    locks: LockPort | None
     monitor: Feed
     open_changes: OpenChanges
     snapshot: Snapshot | None
@@ -147,6 +148,7 @@ class Confirmer:
                 notify=self._notify,
                 refresh=ctx.monitor.refresh,
                 open_changes=ctx.open_changes,
+                locks=ctx.locks,
             )
         return self._executor
 

@@ -29,7 +29,7 @@ from livedeck.operations.schema import (
     suggested,
 )
 from livedeck.text import values
-from livedeck.text.addresses import holds_secret, show
+from livedeck.text.addresses import holds_secret, show, show_text
 from livedeck.text.segments import Role, Segment, Shade, ShadedLine, StyleRole, width
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.text_field import TextField
@@ -68,7 +68,7 @@ class TextInput(TextField):
     def __init__(self, field: Field, entry: Entry, text: str | None = None) -> None:
         is_address = isinstance(entry, str) and holds_secret(entry)
         kept = isinstance(entry, Secret) or is_address  # what is there is not even in the field
-        hint = f"unchanged: {show(str(entry))}" if is_address else "unchanged"
+        hint = f"unchanged: {show_text(str(entry))}" if is_address else "unchanged"
         super().__init__(
             "" if kept else str(entry or "") if text is None else text,
             placeholder=hint if kept else "",

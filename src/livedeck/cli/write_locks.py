@@ -1,0 +1,81 @@
+"""The lock that a change holds on its object, among all that one user runs on one machine (trust.md, "Writers")."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from livedeck.atomic_file import FileLock
+
+if TYPE_CHECKING:
+    from livedeck.monitor import Clock
+    from livedeck.operations.operation import Target
+
+WAIT_SECONDS = 30.0
+"""Seconds that a change waits for another one of the same object, which may wait for the platform."""
+
+RETRY_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class WriteLocks:
+    """Locks of the objects of the platform at `base_url`, as files in `folder`.
+
+    `warn`: tells a person why an object could not be locked; the change goes on without a lock.
+    """
+
+    folder: Path
+    base_url: str
+    clock: Clock
+    warn: Callable[[str], None]
+
+    @asynccontextmanager
+    async def hold(self, target: Target) -> AsyncIterator[bool]:
+        """Hold the lock of that object while the block runs. Yields False if another process kept it all the time.
+
+        An object that is not made yet has no lock.
+        """
+        if not target.id:
+            yield True
+            return
+        try:
+            lock = await self._acquire(target)
+        except OSError as error:
+            self.warn(
+                f"{self.folder} cannot be written ({error.strerror or error}): another livedeck on this machine may "
+                f"change {target.name} at the same time"
+            )
+            yield True
+            return
+        try:
+            yield lock is not None
+        finally:
+            if lock is not None:
+                await asyncio.shield(asyncio.to_thread(lock.release))
+
+    async def _acquire(self, target: Target) -> FileLock | None:
+        key = "\0".join((self.base_url.rstrip("/"), target.kind, target.id))
+        path = self.folder / f"{sha256(key.encode()).hexdigest()[:32]}.lock"
+        end = self.clock.monotonic() + WAIT_SECONDS
+        while (lock := await self._try(path)) is None and self.clock.monotonic() < end:
+            await self.clock.sleep(RETRY_SECONDS)
+        return lock
+
+    async def _try(self, path: Path) -> FileLock | None:
+        """Try once, in a thread: the disk may be slow. A lock that comes after a cancellation is let go."""
+        attempt = asyncio.ensure_future(asyncio.to_thread(FileLock.acquire, path))
+        try:
+            return await asyncio.shield(attempt)
+        except asyncio.CancelledError:
+            attempt.add_done_callback(_release)
+            raise
+
+
+def _release(attempt: asyncio.Future[FileLock | None]) -> None:
+    if not attempt.cancelled() and attempt.exception() is None and (lock := attempt.result()) is not None:
+        lock.release()
