@@ -17,8 +17,6 @@ from typing import Any
 
 import pytest
 
-import pytest
-
 from cli.commands import TIMEOUT, called, collecting, environment, served, settings_of
 from cli.terminals import terminal
 
