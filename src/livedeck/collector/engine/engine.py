@@ -118,7 +118,7 @@ class Engine:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether Redis is known to be away. If Redis only refuses some work, the collector is apart but not cut off."""
+        """Whether Redis is known to be away. If Redis only refuses some work, the collector is apart, not cut off."""
         return _LEASES in self._reasons
 
     @property
