@@ -149,7 +149,7 @@ async def test_safe_csv_has_no_cell_that_computes_and_counts_those_it_changed(tm
 
 
 def test_safe_csv_is_for_csv() -> None:
-    with pytest.raises(Invalid, match="safe_csv is for the format csv, not xlsx"):
+    with pytest.raises(Invalid, match="safe_csv applies to the format csv only, not xlsx"):
         wanting("xlsx", safe_csv=True)
 
 

@@ -183,7 +183,7 @@ async def test_a_log_that_is_cut_behind_what_looks_like_its_end_leaves_the_good_
     cut = lead + TRAP.removeprefix(b'{"data":[') if lead else TRAP
     assert cut.endswith(b"]}")
     async with listening(send(cut)) as (address, _), api_at(address) as api:
-        with pytest.raises(ApiError, match=r"half way|no JSON|no whole log"):
+        with pytest.raises(ApiError, match=r"half way|no JSON|not a complete log"):
             await api.chat.export(ChatExport("e", "s"), file, replace=True)
     assert content(file) == GOOD
     assert neighbours(file) == [file]
@@ -193,8 +193,8 @@ async def test_a_log_that_is_cut_behind_what_looks_like_its_end_leaves_the_good_
     ("form", "body", "fault"),
     [
         ("csv", b'"id","message"\r\n"m1","Hel', "inside a cell"),
-        ("csv", b"id,message\r\nm1,Hel", "last line has no end"),
-        ("txt", b"[12:00] Ada: Hello\n[12:01] Gr", "last line has no end"),
+        ("csv", b"id,message\r\nm1,Hel", "last line is incomplete"),
+        ("txt", b"[12:00] Ada: Hello\n[12:01] Gr", "last line is incomplete"),
     ],
 )
 async def test_a_text_without_a_stated_length_that_ends_in_a_line_leaves_the_good_file(
