@@ -39,7 +39,7 @@ def answer(body: bytes, head: bytes = b"HTTP/1.1 200 OK") -> bytes:
 
 
 def content(path: Path) -> bytes:
-    """All bytes of the file."""
+    """Return the bytes of the file."""
     return path.read_bytes()
 
 
@@ -138,7 +138,7 @@ async def test_redirects_in_a_circle_come_to_an_end(file: Path) -> None:
 
 
 async def test_a_chat_export_follows_no_redirect(file: Path) -> None:
-    """It carries the token."""
+    """The request contains the token."""
     async with (
         listening(answer(WHOLE)) as (elsewhere, seen),
         listening(redirect(f"{elsewhere}/chat.json")) as (address, _),
@@ -226,7 +226,7 @@ async def test_a_log_whose_end_can_be_told_is_taken(form: ChatFormat, sent: byte
 
 @given(st.recursive(st.none() | st.text(max_size=9), lambda inner: st.lists(inner, max_size=3)), st.integers(1, 7))
 def test_every_beginning_of_a_log_is_told_from_the_whole(messages: object, step: int) -> None:
-    """In whatever pieces it comes: what lacks its last bracket is not whole."""
+    """A log without its last bracket is incomplete, in whatever pieces it arrives."""
     whole = json.dumps({"data": [messages]}).encode()
     for end in range(1, len(whole) + 1):
         wholeness = JsonWholeness()
