@@ -71,7 +71,7 @@ class Fleet:
 
 @asynccontextmanager
 async def fleet_of(server: RedisServer, *names: str, ttl: float = 15.0, patience: float = 10.0) -> AsyncIterator[Fleet]:
-    """Yield these collectors, joined. `patience` is long, because a busy test machine must not count as a hung Redis."""
+    """Yield these collectors, joined; a long `patience` keeps a busy test machine from counting as a hung Redis."""
     fleet = Fleet(server, *names, ttl=ttl, patience=patience)
     try:
         await fleet.beat()

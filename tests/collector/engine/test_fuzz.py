@@ -141,7 +141,7 @@ def write(client: Redis, batch: Sequence[Writing]) -> None:
 
 
 async def hear(server: RedisServer, client: Redis, folder: Path, batches: Sequence[Sequence[Writing]]) -> None:
-    """Start a collector after the first batch, write the second while it works, and check that it takes the valid rows."""
+    """Start a collector after the first batch, write the second while it works, and check the valid rows."""
     clock, path = Hasty(), folder / "history.sqlite"
     write(client, batches[0])
     store = SharedStore(server.address, "workspace", "a/1", patience=10.0)
