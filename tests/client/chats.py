@@ -33,6 +33,6 @@ def message(number: int, said: str, **more: Any) -> dict[str, Any]:
 
 
 def chat(count: int) -> list[dict[str, Any]]:
-    """That many messages, harmful ones first and again."""
+    """Return `count` messages, hostile ones first and repeated."""
     harm = list(HARM.values())
     return [message(number, harm[number % len(harm)]) for number in range(count)]

@@ -1,4 +1,4 @@
-"""What lies behind signed addresses: read without the token, whole or not at all (trust.md, "Secrets", "Files")."""
+"""Files behind signed addresses: read without the token, completely or not at all (trust.md, "Secrets", "Files")."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _names(folder: Path) -> list[str]:
 
 
 async def _until(api: Api, so: Callable[[], bool]) -> None:
-    """Until the platform, asked again and again, is so."""
+    """Wait until the platform, polled repeatedly, is in that state."""
     for _ in range(TURNS):
         if so():
             return

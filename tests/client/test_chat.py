@@ -197,7 +197,7 @@ async def test_an_export_is_what_the_platform_sent_and_its_progress_is_told(tmp_
 
 
 def names(folder: Path) -> list[str]:
-    """What is in the folder."""
+    """Return the contents of the folder."""
     return [path.name for path in folder.iterdir()]
 
 
@@ -248,7 +248,7 @@ async def test_an_export_that_is_given_up_leaves_nothing(tmp_path: Path) -> None
 
 
 async def test_an_export_that_is_given_up_at_once_leaves_nothing(tmp_path: Path) -> None:
-    """Its file is made in a thread, which goes on when the export does not."""
+    """The thread that creates the file outlives a cancelled export."""
     async with api_of(saying(CSV)) as api:
         for _ in range(20):
             task = asyncio.create_task(api.chat.export(CSV_OF_IT, tmp_path / "chat.csv"))

@@ -70,7 +70,7 @@ def raw(number: int, mode: str) -> IO[bytes]:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """What the csv module reads."""
+    """Return the rows that the csv module reads."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -149,7 +149,7 @@ async def test_safe_csv_has_no_cell_that_computes_and_counts_those_it_changed(tm
 
 
 def test_safe_csv_is_for_csv() -> None:
-    with pytest.raises(Invalid, match="safe_csv is for the format csv, not xlsx"):
+    with pytest.raises(Invalid, match="safe_csv applies to the format csv only, not xlsx"):
         wanting("xlsx", safe_csv=True)
 
 
@@ -214,7 +214,7 @@ async def test_a_preview_is_what_the_export_will_hold() -> None:
 
 
 async def test_a_time_that_the_zone_has_no_clock_for_stays_as_it_came(tmp_path: Path) -> None:
-    """Some platforms write the first moment of all where they mean none."""
+    """Some platforms write the year 1 for no time."""
     none = {"id": "a", "created_at": "0001-01-01T00:00:00Z"}
     await exported([none], wanting("ndjson", zone=ZoneInfo("America/New_York")), tmp_path / "c")
     assert json.loads((tmp_path / "c").read_bytes()) == none
@@ -232,7 +232,7 @@ async def test_a_time_zone_changes_the_clock_and_not_the_moment(tmp_path: Path) 
     [("json", NotFound), ("ndjson", NotFound), ("xlsx", NotFound), ("csv", Unreadable), ("txt", Unreadable)],
 )
 async def test_an_error_in_place_of_the_log_is_no_log(form: ChatFormat, kind: type[ApiError], tmp_path: Path) -> None:
-    """Some platforms answer 200 to it (client.answer): that error, where JSON was asked for."""
+    """The error is raised for a JSON request even if the platform answers 200 (client.answer)."""
     headers = {"Content-Type": "application/json"}
     async with api_of(saying({"error": {"code": 404404, "message": "not found"}}, headers=headers)) as api:
         with pytest.raises(kind):

@@ -45,7 +45,7 @@ def relay(**changed: Any) -> RelayDraft:
         (lambda: relay(url="https://a.example"), "url", "should be an rtmp:// or rtmps:// address"),
         (lambda: relay(url="rtmp://"), "url", "should be an rtmp:// or rtmps:// address"),
         (lambda: relay(url="rtmp://[a"), "url", "should be an rtmp:// or rtmps:// address"),
-        (lambda: relay(service="custom"), "service", "is not to be sent"),
+        (lambda: relay(service="custom"), "service", "must not be sent"),
         (lambda: RoomDraft(name="Studio", owner_id=ANY), "owner_id", "should be a valid string, not null"),
         (
             lambda: RoomDraft(name="Studio"),  # type: ignore[call-arg]
@@ -57,9 +57,9 @@ def relay(**changed: Any) -> RelayDraft:
         (lambda: EventDraft(latency_mode="low"), "latency_mode", "should be 'standard' or 'reduced'"),  # type: ignore[arg-type]
         (lambda: EventDraft(auto_start=ANY), "auto_start", "should be a valid boolean, not null"),
         (lambda: EventDraft(reconnect_window=True), "reconnect_window", "should be a valid integer, not a boolean"),
-        (lambda: ScheduleDraft(time=datetime(2026, 11, 21)), "time", "should carry a time zone"),  # noqa: DTZ001
-        (lambda: SubtitleDraft(language="xx"), "language", "should be an ISO 639-1 code, as `en`"),
-        (lambda: SubtitleDraft(language="EN"), "language", "should be an ISO 639-1 code, as `en`"),
+        (lambda: ScheduleDraft(time=datetime(2026, 11, 21)), "time", "should have a time zone"),  # noqa: DTZ001
+        (lambda: SubtitleDraft(language="xx"), "language", "should be an ISO 639-1 code, such as `en`"),
+        (lambda: SubtitleDraft(language="EN"), "language", "should be an ISO 639-1 code, such as `en`"),
         (lambda: AnnotationDraft(start_time=1.5), "start_time", "should be a valid integer, not a number"),  # type: ignore[arg-type]
     ],
 )

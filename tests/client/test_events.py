@@ -231,7 +231,7 @@ async def test_a_platform_that_ignores_the_page_number_is_not_walked_for_ever() 
 
 
 async def test_a_platform_that_gives_less_to_a_page_than_asked_for_is_walked_to_its_end() -> None:
-    """It says how many there are, and not how many it gives to a page."""
+    """The answer states the total, but not the size of a page."""
     every = [str(number) for number in range(60)]
 
     def reply(_path: str, query: str) -> tuple[int, bytes, dict[str, str]]:

@@ -39,7 +39,7 @@ def answer(body: bytes, head: bytes = b"HTTP/1.1 200 OK") -> bytes:
 
 
 def content(path: Path) -> bytes:
-    """All bytes of the file."""
+    """Return the bytes of the file."""
     return path.read_bytes()
 
 
@@ -138,7 +138,7 @@ async def test_redirects_in_a_circle_come_to_an_end(file: Path) -> None:
 
 
 async def test_a_chat_export_follows_no_redirect(file: Path) -> None:
-    """It carries the token."""
+    """The request contains the token."""
     async with (
         listening(answer(WHOLE)) as (elsewhere, seen),
         listening(redirect(f"{elsewhere}/chat.json")) as (address, _),
@@ -183,7 +183,7 @@ async def test_a_log_that_is_cut_behind_what_looks_like_its_end_leaves_the_good_
     cut = lead + TRAP.removeprefix(b'{"data":[') if lead else TRAP
     assert cut.endswith(b"]}")
     async with listening(send(cut)) as (address, _), api_at(address) as api:
-        with pytest.raises(ApiError, match=r"half way|no JSON|no whole log"):
+        with pytest.raises(ApiError, match=r"half way|no JSON|not a complete log"):
             await api.chat.export(ChatExport("e", "s"), file, replace=True)
     assert content(file) == GOOD
     assert neighbours(file) == [file]
@@ -193,8 +193,8 @@ async def test_a_log_that_is_cut_behind_what_looks_like_its_end_leaves_the_good_
     ("form", "body", "fault"),
     [
         ("csv", b'"id","message"\r\n"m1","Hel', "inside a cell"),
-        ("csv", b"id,message\r\nm1,Hel", "last line has no end"),
-        ("txt", b"[12:00] Ada: Hello\n[12:01] Gr", "last line has no end"),
+        ("csv", b"id,message\r\nm1,Hel", "last line is incomplete"),
+        ("txt", b"[12:00] Ada: Hello\n[12:01] Gr", "last line is incomplete"),
     ],
 )
 async def test_a_text_without_a_stated_length_that_ends_in_a_line_leaves_the_good_file(
@@ -226,7 +226,7 @@ async def test_a_log_whose_end_can_be_told_is_taken(form: ChatFormat, sent: byte
 
 @given(st.recursive(st.none() | st.text(max_size=9), lambda inner: st.lists(inner, max_size=3)), st.integers(1, 7))
 def test_every_beginning_of_a_log_is_told_from_the_whole(messages: object, step: int) -> None:
-    """In whatever pieces it comes: what lacks its last bracket is not whole."""
+    """A log without its last bracket is incomplete, in whatever pieces it arrives."""
     whole = json.dumps({"data": [messages]}).encode()
     for end in range(1, len(whole) + 1):
         wholeness = JsonWholeness()

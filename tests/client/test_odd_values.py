@@ -50,13 +50,13 @@ def rows_of(model: type[Model]) -> list[Any]:
 
 
 def changes_of(rows: list[Any]) -> st.SearchStrategy[list[Change]]:
-    """Up to twenty other values, anywhere."""
+    """Generate up to twenty replacements of values, anywhere."""
     places = sorted(paths(rows), key=repr)
     return st.lists(st.tuples(st.sampled_from(places), anything), min_size=1, max_size=20)
 
 
 def change(rows: list[Any], changes: list[Change]) -> tuple[list[Any], set[int]]:
-    """The rows with those values, and which of them they touch."""
+    """Return the rows with those values, and the indices of the changed rows."""
     changed = copy.deepcopy(rows)
     return changed, {path[0] for path, other in changes if replaced(changed, path, other)}
 

@@ -13,7 +13,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
 
 
 def at(second: float) -> datetime:
-    """That many seconds after noon."""
+    """Return the timestamp of that many seconds after noon."""
     return datetime.fromtimestamp(NOON + second, UTC)
 
 

@@ -48,18 +48,18 @@ def test_both_formats_parse_with_any_line_end_and_with_a_byte_order_mark(text: s
         ("WEBVTT\n", 1, "no cue"),
         ("WEBVTTX\n\n00:01.000 --> 00:02.000\nHello\n", 1, "should be WEBVTT"),
         ("WEBVTT\n00:01.000 --> 00:02.000\nHello\n", 2, "blank line"),
-        ("WEBVTT\n\n00:01.000 --> 00:02\nHello\n", 3, "times should read"),
-        ("WEBVTT\n\n00:01,000 --> 00:02,000\nHello\n", 3, "times should read"),
-        ("WEBVTT\n\n00:01.000-->00:02.000\nHello\n", 3, "times should read"),
-        ("WEBVTT\n\n00:99.000 --> 02:02.000\nHello\n", 3, "times should read"),
+        ("WEBVTT\n\n00:01.000 --> 00:02\nHello\n", 3, "times should look like"),
+        ("WEBVTT\n\n00:01,000 --> 00:02,000\nHello\n", 3, "times should look like"),
+        ("WEBVTT\n\n00:01.000-->00:02.000\nHello\n", 3, "times should look like"),
+        ("WEBVTT\n\n00:99.000 --> 02:02.000\nHello\n", 3, "times should look like"),
         ("WEBVTT\n\n00:02.000 --> 00:01.000\nHello\n", 3, "ends before it begins"),
-        ("WEBVTT\n\nHello\n", 3, "belongs to no cue"),
-        ("WEBVTT\n\nname\nHello\n", 4, "times should read"),
+        ("WEBVTT\n\nHello\n", 3, "is not part of a cue"),
+        ("WEBVTT\n\nname\nHello\n", 4, "times should look like"),
         ("WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n00:03.000 --> 00:04.000\nBye\n", 5, "blank line"),
         ("WEBVTT\n\nNOTE\nremark\n00:01.000 --> 00:02.000\nHello\n", 5, "blank line"),
-        (SRT + "\nlost\n", 10, "belongs to no cue"),
-        (SRT + "\n3\n", 10, "belongs to no cue"),
-        ("1\n00:00:01 --> 00:00:02\nHello\n", 2, "times should read"),
+        (SRT + "\nlost\n", 10, "is not part of a cue"),
+        (SRT + "\n3\n", 10, "is not part of a cue"),
+        ("1\n00:00:01 --> 00:00:02\nHello\n", 2, "times should look like"),
         ("1\n00:00:02,000 --> 00:00:02,000\nHello\n", 2, "ends before it begins"),
         (SRT.replace("Bye", "By\0e"), 8, "zero byte"),
     ],
@@ -99,7 +99,7 @@ async def test_a_file_that_parses_is_sent_as_it_is_in_a_form(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("content", "language", "field", "limit"),
     [
-        (VTT.replace("-->", "->"), "en", "file", "line 11: times should read"),
+        (VTT.replace("-->", "->"), "en", "file", "line 11: times should look like"),
         (VTT, "xx", "language", "should be an ISO 639-1 code"),
     ],
 )
@@ -158,8 +158,8 @@ async def test_a_file_whose_name_is_no_text_is_sent_all_the_same(tmp_path: Path)
 def test_times_that_players_show_badly_are_told_by_their_first_line() -> None:
     cues = (Cue(5, 9, "A", 3), Cue(6, 7, "B", 6), Cue(1, 2, "C", 9))
     assert cues_out_of_order(cues) == (
-        "the cue in line 9 begins before the one above",
-        "the cue in line 6 begins before the one above has ended",
+        "the cue in line 9 begins before the previous cue",
+        "the cue in line 6 begins before the previous cue ends",
     )
     assert cues_out_of_order(cues, 5)[2:] == ("2 cues begin after the end of the video, the first in line 3",)
     assert cues_out_of_order(cues[:1], 5.5) == ()

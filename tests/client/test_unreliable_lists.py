@@ -58,7 +58,7 @@ async def test_rows_deleted_meanwhile_do_not_end_the_list_early() -> None:
 
 @pytest.mark.parametrize("total", [0, 1, 3, 4])
 async def test_a_total_that_is_capped_or_too_low_hides_no_row(total: int) -> None:
-    """As of platforms that count no further than some limit."""
+    """Some platforms count only up to a limit."""
     ids, _ = await ids_of(
         page_of(["a", "b", "c"], page=1, per_page=3, total=total),
         page_of(["d", "e", "f"], page=2, per_page=3, total=total),
@@ -70,7 +70,7 @@ async def test_a_total_that_is_capped_or_too_low_hides_no_row(total: int) -> Non
 
 @pytest.mark.parametrize("total", [5, 10**9, "many", None, -1])
 async def test_a_total_that_is_too_high_or_none_ends_at_the_page_without_rows(total: object) -> None:
-    """It cannot tell whether a row was missed, so the list is read again: it is empty then."""
+    """The client cannot tell whether it missed a row, so it reads the list again, which is empty then."""
     ids, pages = await ids_of(
         page_of(["a", "b", "c"], page=1, total=total),
         page_of(["d"], page=2, total=total),
@@ -182,7 +182,7 @@ totals = st.sampled_from([None, 0, 1, 5, 10**6]).map(lambda stated: lambda _rows
 
 
 async def ids_of_changing(listed: ChangingList) -> list[str]:
-    """What iterating over the events gives."""
+    """Return the result of iterating over the events."""
     async with api_of(Platform(listed.answer)) as api:
         return [event.id async for event in api.events.iterate()]
 

@@ -17,7 +17,7 @@ from livedeck.simulator import Simulator, load_scenario
 ANNA = "anna@regie:7"
 NIGHT = "bad-night"
 SCRIPT = Path(livedeck.simulator.__file__).parent / "data" / "scenarios" / f"{NIGHT}.toml"
-"""What happens, as its author wrote it down."""
+"""The scenario, as its author wrote it."""
 
 
 def record_night(path: Path) -> None:

@@ -29,7 +29,7 @@ def markdown_tables(text: str) -> dict[str, list[dict[str, str]]]:
 
 
 def markdown_links(text: str) -> list[str]:
-    """What Markdown would take for a link, a picture or HTML."""
+    """Return the parts that Markdown would render as a link, a picture or HTML."""
     return _LINK.findall(text)
 
 
@@ -78,5 +78,5 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All that a reader sees."""
+        """The text that a reader sees."""
         return "".join(self.words)

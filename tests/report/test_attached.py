@@ -30,7 +30,7 @@ from virtual_clock import VirtualClock
 
 TOKEN = "of-a-deck-" + "x" * 32
 NOW = datetime(2026, 11, 21, 9, 13, 45, tzinfo=UTC)
-"""By the collector's clock: somebody watched half a minute ago."""
+"""Now, by the collector's clock; somebody watched half a minute ago."""
 
 
 class Failing:
@@ -79,7 +79,7 @@ def collector(night: Path) -> Iterator[str]:
 
 
 def environment(home: Path, address: str, history: Path, token: str = TOKEN) -> dict[str, str]:
-    """Of a deck that is attached there, beside a history of its own."""
+    """Return the environment of an attached deck with a history of its own."""
     file = home / "collector-token"
     file.write_text(token)
     file.chmod(0o600)
@@ -103,7 +103,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_it_is_told_as_beside_the_file(name: str, night: Path, collector: str, tmp_path: Path) -> None:
-    """Nothing but when it was made differs; no history is there, and none is begun."""
+    """The output differs only in the time that it was made; no history file is created."""
     own = tmp_path / "own.sqlite"
     file = called(tmp_path, *COMMANDS[name], env={"LIVEDECK_HISTORY": str(night), "TZ": "UTC"})
     attached = called(tmp_path, *COMMANDS[name], env=environment(tmp_path, collector, own))

@@ -66,7 +66,7 @@ def test_what_happened_is_answered_in_one_command(night: Path, tmp_path: Path) -
 
 
 def test_its_json_follows_the_schema_and_has_every_sample(night: Path, tmp_path: Path) -> None:
-    """So has its CSV."""
+    """The CSV has every sample too."""
     found = json.loads(run(night, tmp_path, "history", "Main stage", *STRETCH, "--json"))
     schema = json.loads(run(night, tmp_path, "schema", "history"))
     jsonschema_rs.validator_for(schema).validate(found)
@@ -79,7 +79,7 @@ def test_its_json_follows_the_schema_and_has_every_sample(night: Path, tmp_path:
 
 
 def test_episodes_are_those_of_the_scenario(night: Path, tmp_path: Path) -> None:
-    """Each alarm that the scenario's file expects of an event, to a sample; restreams to the second."""
+    """The episodes match the expected alarms of the scenario to a sample; restreams match to the second."""
     found = json.loads(run(night, tmp_path, "episodes", *STRETCH, "--json"))
     jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "schema", "episodes"))).validate(found)
     script = tomllib.loads(SCRIPT.read_text(encoding="utf-8"))
@@ -116,7 +116,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_wrong_use_says_what_is_wrong(night: Path, tmp_path: Path, case: str) -> None:
-    """With exit code 2."""
+    """The exit code is 2."""
     line, words = REFUSED[case]
     assert words in run(night, tmp_path, *line, code=2)
 
@@ -182,7 +182,7 @@ def test_a_deleted_event_is_known_by_its_name(tmp_path: Path) -> None:
     """A name that fits several is answered with their ids."""
     path = tmp_path / "deck.sqlite"
     asyncio.run(_record_deletion(path, datetime.now(UTC)))
-    assert "deleted: no list has it any more" in run(path, tmp_path, "history", "choir, hall b")
+    assert "deleted: no longer in any list" in run(path, tmp_path, "history", "choir, hall b")
     candidates = run(path, tmp_path, "history", "Choir", code=2)
     assert "a1  Choir, hall A" in candidates
     assert "b2  Choir, hall B" in candidates
@@ -214,7 +214,7 @@ def test_what_is_told_of_an_event_is_its_own_and_past(tmp_path: Path) -> None:
 
 
 def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Path) -> None:
-    """In words, as Markdown and as JSON; and that nobody watches now."""
+    """The text, Markdown and JSON have everything, and say that nobody watches now."""
     path = tmp_path / "deck.sqlite"
     asyncio.run(_record_evening(path, datetime.now(UTC)))
     said = run(path, tmp_path, "handover")

@@ -1,4 +1,4 @@
-"""What is not known is no uptime; what others wrote is text in every form of a report."""
+"""Unknown time is not uptime; text from others stays text in every form of a report."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def seconds(spans: Sequence[Span]) -> list[tuple[float, float]]:
 
 
 def test_a_hole_that_was_watched_is_an_outage() -> None:
-    """From the last sample before it to the first one after it."""
+    """The outage lasts from the last sample before it to the first one after it."""
     found = facts(samples((0, 300), (400, 1200)), [(0, 1200)])
     assert seconds(found.outages) == [(298, 400)]
     assert found.unknown == ()
@@ -108,7 +108,7 @@ def test_without_a_sample_and_a_watcher_nothing_is_known() -> None:
     """No figure is made up."""
     found = facts(Readings(), [])
     assert (found.uptime, found.outages, seconds(found.unknown)) == (None, (), [(0, 1200)])
-    assert "Uptime | not known" in markdown(report_of("Show", Recorded(SHOW), [found], NOW))
+    assert "Uptime | unknown" in markdown(report_of("Show", Recorded(SHOW), [found], NOW))
 
 
 def test_a_gap_in_watching_that_samples_cover_is_known() -> None:
@@ -126,9 +126,11 @@ def test_nothing_is_said_of_a_time_of_which_nothing_is_written_yet() -> None:
     assert seconds(unwatched(recorded)) == [(0, 300), (600, 700)]
     assert [entry.text for entry in timeline(recorded)] == [
         "nobody watched for 05:00, until 21:05:00Z",
-        "nobody has watched since: 01:40 by 21:11:40Z",
+        "nobody has watched since: 01:40 as of 21:11:40Z",
     ]
-    assert head_lines(recorded, "Show")[1] == "nobody watched for 06:40 of it: 2 times from 21:00:00Z to 21:11:40Z"
+    assert (
+        head_lines(recorded, "Show")[1] == "nobody watched for 06:40 of this time: 2 gaps from 21:00:00Z to 21:11:40Z"
+    )
 
 
 def test_a_budget_that_faults_used_says_that_no_signal_was_missing() -> None:
@@ -137,7 +139,7 @@ def test_a_budget_that_faults_used_says_that_no_signal_was_missing() -> None:
     found = facts(samples((0, 1200)), [(0, 1200)], episodes=(black,))
     assert (found.uptime, budget(found)) == (
         100,
-        "58 s bad (0 s without a signal, 58 s with a faulty one); 12.0 s may be at 99 %: 483 % used",
+        "12.0 s at 99 %; used 58 s (483 %): 0 s without a signal, 58 s with a faulty one",
     )
 
 
@@ -200,7 +202,7 @@ EXPORTS = {
 
 @pytest.mark.parametrize("text", EXPORTS.values(), ids=EXPORTS)
 def test_a_chat_is_counted_by_minute(text: str) -> None:
-    """Out of each format of an export."""
+    """Every format of an export gives the same counts."""
     assert messages_a_minute(text) == {at(0): 2, at(60): 1}
 
 

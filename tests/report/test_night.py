@@ -34,7 +34,7 @@ def second(text: str) -> float:
 
 
 def step(**wanted: Any) -> float:
-    """When the scenario's file does that."""
+    """Return the second at which the scenario's file takes that step."""
     steps = tomllib.loads(SCRIPT.read_text(encoding="utf-8"))["steps"]
     (found,) = (step for step in steps if all(step.get(name) == value for name, value in wanted.items()))
     return second(found["at"])
@@ -65,7 +65,7 @@ def text_of(folder: Path, name: str, form: str) -> str:
 
 
 def event(folder: Path, name: str) -> dict[str, Any]:
-    """What the JSON says of that event, which follows its schema."""
+    """Return the JSON of that event, checked against its schema."""
     report = json.loads(text_of(folder, name, "json"))
     jsonschema_rs.validator_for(json.loads((folder / "schema.json").read_text())).validate(report)
     (found,) = report["events"]
@@ -74,7 +74,7 @@ def event(folder: Path, name: str) -> dict[str, Any]:
 
 
 def test_the_outage_is_that_of_the_file(folder: Path) -> None:
-    """To a sample at both ends; what is bad and what the budget has left follow from it."""
+    """The outage matches to a sample at both ends; bad seconds and budget follow from it."""
     gone, back = (step(event="Second stage", do="encoder", sending=sending) for sending in (False, True))
     found = event(folder, "Second stage")
     (outage,) = found["outages"]
@@ -89,7 +89,7 @@ def test_the_outage_is_that_of_the_file(folder: Path) -> None:
 
 
 def test_restreams_are_right_to_the_second(folder: Path) -> None:
-    """Each that the file disconnects, by its name."""
+    """Every restream that the file disconnects is listed by its name."""
     down, up = (step(do="restream", connected=connected) for connected in (False, True))
     found = {restream["name"]: restream["down"] for restream in event(folder, "Main stage")["restreams"]}
     assert {*found} == {"Video share", "Social network"}
@@ -98,14 +98,14 @@ def test_restreams_are_right_to_the_second(folder: Path) -> None:
 
 
 def test_what_was_completed_ended_to_the_second(folder: Path) -> None:
-    """And nothing was wrong with it."""
+    """The completed event has no faults."""
     found = event(folder, "Small hall")
     assert [since_start(span["until"]) for span in found["on_air"]] == [step(do="complete")]
     assert (found["uptime"], found["outages"], found["faults"], found["worst"]) == (100, [], [], None)
 
 
 def test_a_fault_begins_with_its_first_bad_sample(folder: Path) -> None:
-    """It ends when ten seconds of samples are good again (monitoring.md, "Hysteresis")."""
+    """The fault ends after ten seconds of good samples (monitoring.md, "Hysteresis")."""
     found = event(folder, "Main stage")
     begun, ended = step(event="Main stage", shape="fps-halving"), step(event="Main stage", shape="clean")
     (low,) = (fault for fault in found["faults"] if fault["kind"] == "FPS_LOW")
@@ -118,7 +118,7 @@ def test_a_fault_begins_with_its_first_bad_sample(folder: Path) -> None:
 
 
 def test_nobody_watched_while_the_platform_failed(folder: Path) -> None:
-    """From the last answer before its fault to the first one after it; the samples of that time came later."""
+    """The gap lasts from the last answer before the fault to the first one after it; its samples came later."""
     begun = step(do="fault", kind="status")
     report = json.loads(text_of(folder, "day", "json"))
     gaps = [(since_start(span["since"]), since_start(span["until"])) for span in report["unwatched"]]
@@ -138,7 +138,7 @@ def test_who_answered_and_how_soon(folder: Path) -> None:
 
 
 def clock(at: float) -> str:
-    """That second of the play, as a report writes it."""
+    """Return that second of the play in the form of a report."""
     return f"{START + timedelta(seconds=at):%H:%M:%S}Z"
 
 
@@ -190,7 +190,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 def test_a_browser_lays_it_out_at_any_width_and_prints_it(folder: Path, tmp_path: Path) -> None:
-    """At 400 and 1200 pixels nothing is wider than the page; in print it has several pages."""
+    """Nothing is wider than the page at 400 and 1200 pixels; the print has several pages."""
     browser = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     browser += [f"--user-data-dir={tmp_path / 'profile'}"]
     page = folder / "day" / "report.html"

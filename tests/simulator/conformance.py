@@ -22,13 +22,13 @@ ST = Path(sys.executable).with_name("st")
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 EVENTS, VIDEOS, ROOMS, MATERIALS = "/v2/live/events", "/v1/videos", "/v1/meet/rooms", "/upload/additional-material"
 PROBABILITY = 0.8
-"""Of naming what is there in a request."""
+"""The chance that a request names an existing object."""
 
 Ids = dict[str, list[str]]
 
 
 async def run(*options: str) -> int:
-    """All checks against a simulator of its own; the exit code of schemathesis."""
+    """Run all checks against a simulator of its own and return the exit code of schemathesis."""
     simulator = Simulator()
     try:
         with TemporaryDirectory() as folder:
@@ -49,7 +49,7 @@ async def run(*options: str) -> int:
 
 
 async def find_ids(api: httpx.AsyncClient, user: str) -> tuple[Ids, Ids]:
-    """What is there, by the parameter that names it: ids to ask for, and ids that only a DELETE asks for."""
+    """Return existing ids by the parameter that takes them: ids to read, and ids for DELETE only."""
     events = await _listed(api, EVENTS)
     by_name = {event["name"]: event for event in events}
     chosen = [by_name[name] for name in ("Choir, hall B", "Evening news", "Untitled event")]

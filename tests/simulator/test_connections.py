@@ -26,7 +26,7 @@ HEAD, BODY, IDLE = 10, 30, 60
 """The documented seconds."""
 
 LATE = 3
-"""What is overdue is looked for once a second."""
+"""Seconds of tolerance: the server looks for overdue connections once a second."""
 
 GET = b"GET /_control/clock HTTP/1.1\r\nHost: x\r\n\r\n"
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -89,7 +89,7 @@ def now() -> float:
 
 
 async def answer_from(reader: asyncio.StreamReader) -> bytes:
-    """One whole answer."""
+    """Read one whole answer."""
     head = await reader.readuntil(b"\r\n\r\n")
     return head + await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]))
 
@@ -261,13 +261,13 @@ def test_without_a_descriptor_left_connections_are_refused_until_there_is_one(tm
 
 
 def processor_seconds(pid: int) -> float:
-    """What the process has used of a processor so far."""
+    """Return the processor seconds that the process has used so far."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / 100
 
 
 def test_500_idle_and_50_slow_connections_are_nothing_to_others_and_all_end(tmp_path: Path) -> None:
-    """They are within the limit: nobody is displaced, though other connections came and went before."""
+    """Connections within the limit displace nobody, though others came and went before."""
     with served(tmp_path, "--head-timeout", "3") as (process, simulator), ExitStack() as open_ones:
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (600, 600))
         address = "127.0.0.1", int(simulator["base_url"].rpartition(":")[2])

@@ -1,4 +1,4 @@
-"""What a data file keeps, and the files that are refused."""
+"""Contents of a data file, and files that are refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def test_a_data_file_keeps_everything_over_restarts(tmp_path: Path) -> Non
 
 
 async def test_a_change_after_a_refused_one_is_kept(tmp_path: Path) -> None:
-    """What is refused halfway leaves no transaction open that later changes would be lost in."""
+    """A change that is refused halfway leaves no open transaction that would lose later changes."""
     first = Simulator(clock=clock(), data=tmp_path / "deck.db")
     headers = {"Authorization": f"Bearer {first.token}"}
     transport = httpx.ASGITransport(app=first.app)
@@ -120,7 +120,7 @@ async def test_a_scenario_goes_on_after_a_restart_where_it_would_be_without_one(
 
 
 async def control(simulator: Simulator, method: str, path: str, /, **body: object) -> Any:
-    """What the control API answers."""
+    """Return the answer of the control API."""
     headers = {"Authorization": f"Bearer {simulator.control_token}"}
     transport = httpx.ASGITransport(app=simulator.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://platform.test", headers=headers) as admin:
@@ -128,7 +128,7 @@ async def control(simulator: Simulator, method: str, path: str, /, **body: objec
 
 
 async def snapshot(simulator: Simulator) -> list[object]:
-    """All that can be read of it but its signatures, and where its faults and its scenario stand."""
+    """Return every readable object without its signatures, and the positions of faults and scenario."""
     answers: list[object] = []
     for token in (simulator.token, simulator.other_workspace.token):
         headers = {"Authorization": f"Bearer {token}"}
@@ -273,7 +273,7 @@ def test_an_unknown_workspace_and_a_cadence_of_nothing_are_refused() -> None:
 
 
 def test_a_second_process_on_a_data_file_is_refused_and_told_who_has_it(tmp_path: Path) -> None:
-    """By a link to it too; and once the first is killed, the file is free."""
+    """A link to the file is refused too; once the first process is killed, the file is free."""
     data = tmp_path / "deck.db"
     link = tmp_path / "link.db"
     link.symlink_to(data)
@@ -284,7 +284,7 @@ def test_a_second_process_on_a_data_file_is_refused_and_told_who_has_it(tmp_path
             assert second.stdout == ""
             assert second.stderr == (
                 f"livedeck serve: cannot use the data file {data}: process {process.pid} uses it; "
-                "end that one, or give another file\n"
+                "end it, or give another file\n"
             )
         process.kill()
         process.wait()

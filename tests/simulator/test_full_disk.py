@@ -86,7 +86,7 @@ def test_a_full_disk_refuses_changes_in_words_and_room_ends_that(tmp_path: Path)
 
 
 def test_a_scenario_waits_for_room(tmp_path: Path) -> None:
-    """Its steps are due while nothing can be written: reading goes on, and they are made up for."""
+    """Steps fall due while nothing can be written: reads go on, and the steps run later."""
     data = tmp_path / "deck.db"
     with served(tmp_path, "--data", str(data), "--scenario", "ended-remotely") as (process, simulator):
         with client(simulator) as api:

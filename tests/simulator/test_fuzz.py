@@ -1,4 +1,4 @@
-"""Nothing that a client sends makes a 500: bodies, headers, paths and queries as they come."""
+"""No client input causes a 500: random bodies, headers, paths and queries."""
 
 from __future__ import annotations
 

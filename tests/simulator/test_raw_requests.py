@@ -20,7 +20,7 @@ from livedeck.simulator import Simulator, SimulatorClock, Timeouts, serve
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 SOON = Timeouts(head=0.2, body=0.2, idle=0.2)
 SECRET = b"GET /v2/live/events HTTP/1.1\r\nHost: x\r\n\r\n"
-"""What is smuggled: it is answered by 401 where it is taken for a request."""
+"""The smuggled request: a server that takes it for a request answers 401."""
 
 EXPECTING = (
     b"POST /_control/clock HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer CONTROL\r\nExpect: 100-continue\r\n"
@@ -116,7 +116,7 @@ class Wire:
         self._control_token, self._port = simulator.control_token.encode(), port
 
     def ask(self, sent: bytes) -> bytes:
-        """All that comes back until the server closes."""
+        """Return all bytes received until the server closes."""
         with socket.create_connection(("127.0.0.1", self._port), timeout=30) as connection:
             received = b""
             try:

@@ -1,5 +1,7 @@
-"""What the platform's document leaves open, as literal bytes on a socket: no client stands between (platform-api.md,
-"Upload headers")."""
+"""Points that the platform's document leaves open, as literal bytes on a socket without a client.
+
+See platform-api.md, "Upload headers".
+"""
 
 from __future__ import annotations
 
@@ -149,7 +151,7 @@ async def test_the_text_of_a_chat_is_one_line_a_message(wire: Wire) -> None:
 async def test_a_request_that_is_refused_before_its_body_is_answered_at_once(
     simulator: Simulator, wire: Wire, line: str, headers: list[bytes], answer: tuple[int, int]
 ) -> None:
-    """Not a byte of the body ever comes."""
+    """The client never sends a byte of the body."""
     token = [] if answer[0] == 401 else [f"Authorization: Bearer {simulator.token}".encode()]
     status, body = await wire.send(line, *token, *headers, b"Content-Type: application/json", length=1024 * 1024)
     assert (status, json.loads(body)["error"]["code"]) == answer

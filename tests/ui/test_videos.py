@@ -515,8 +515,8 @@ async def test_a_failed_question_keeps_what_was_known_and_says_so() -> None:
 
 
 FILES = {
-    "broken": (b"WEBVTT\n\n00:01.000 -> 00:02.500\nHello\n", "line 4: times should read"),
-    "empty": (b"", "line 1: there is no cue in this file"),
+    "broken": (b"WEBVTT\n\n00:01.000 -> 00:02.500\nHello\n", "line 4: times should look like"),
+    "empty": (b"", "line 1: the file has no cues"),
     "another encoding": ("1\n00:00:01,000 --> 00:00:02,500\nПривет\n".encode("cp1251"), "line 3: is not UTF-8"),
     "too large": (b" " * (16 * 2**20 + 1), "larger than 16 MiB"),
     "not there": (None, "No such file"),
@@ -549,8 +549,8 @@ async def test_cues_out_of_order_or_over_one_another_are_told_by_their_line_befo
     async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "subtitles")
         await fill(stage, "subtitle.upload", str(file), "en")
-        await stage.until(lambda: "The cue in line 9 begins before the one above." in stage.text())
-        assert "The cue in line 6 begins before the one above has ended." in stage.text()
+        await stage.until(lambda: "The cue in line 9 begins before the previous cue." in stage.text())
+        assert "The cue in line 6 begins before the previous cue ends." in stage.text()
         file.write_text("changed after it was checked")
         assert not stage.writes
         await agree(stage)

@@ -1,1 +1,1 @@
-"""report TELLS what was: a show or a day out of the history, as a timeline, a page, tables and data."""
+"""Reports of the past from the history: a show or a day as a timeline, a page, tables and data."""

@@ -1,4 +1,4 @@
-"""Messages a minute out of an export of the chat. Pure."""
+"""Chat messages a minute, from an export. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TIME = "created_at"
 
 
 def messages_a_minute(text: str) -> Mapping[datetime, int]:
-    """Minute -> how many messages an export as CSV, JSON or JSON lines has of it. Raises ValueError."""
+    """Return the number of messages by minute of an export (CSV, JSON or JSON lines). Raises ValueError."""
     times = [str(row[_TIME]) for row in _rows(text.removeprefix("\ufeff"))]
     return Counter(parse_timestamp(time).astimezone(UTC).replace(second=0, microsecond=0) for time in times)
 
@@ -31,5 +31,5 @@ def _rows(text: str) -> Iterator[Mapping[str, Any]]:
     else:
         rows = reader = csv.DictReader(io.StringIO(text))
         if _TIME not in (reader.fieldnames or ()) and text.strip():
-            raise ValueError(f"it has no column {_TIME}: `livedeck chat export --format csv` writes one that has")
+            raise ValueError(f"the file has no column {_TIME}: `livedeck chat export --format csv` writes it")
     yield from (row for row in rows if isinstance(row, Mapping) and row.get(_TIME))

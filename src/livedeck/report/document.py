@@ -13,11 +13,11 @@ from livedeck.report.timeline import EntryKind
 from livedeck.text.times import isoformat_utc
 
 FIELDS = ("event_id", "event", "what", "since", "until", "seconds", "name", "severity", "by", "value", "text")
-"""Of the CSV: a row for each thing that is told."""
+"""Columns of the CSV, which has a row for each fact."""
 
 
 def report_object(report: Report) -> dict[str, Any]:
-    """The whole report."""
+    """Return the whole report as JSON."""
     return {
         "schema": "livedeck report v1",
         "title": report.title,
@@ -29,7 +29,7 @@ def report_object(report: Report) -> dict[str, Any]:
 
 
 def event_object(facts: EventFacts) -> dict[str, Any]:
-    """One event. Seconds; percent; null is not known."""
+    """Return one event as JSON, in seconds and percent; null is unknown."""
     return {
         "id": facts.event.event_id,
         "name": facts.name,
@@ -87,7 +87,7 @@ def _fault(fault: Fault) -> dict[str, Any]:
 
 
 def report_csv(report: Report) -> str:
-    """The whole report as rows."""
+    """Return the whole report as rows."""
     rows = [row for facts in report.events for row in _rows(facts)]
     rows += [{"what": "unwatched", **span_object(span)} for span in report.unwatched]
     return csv_of(FIELDS, rows)

@@ -1,6 +1,6 @@
-"""What a show came to: when it was on air, when its signal was away, what was wrong, who answered. Pure.
+"""The facts of a show: its time on air, outages, faults and acknowledgements. Pure.
 
-Unknown is not uptime: a time in which neither a sample is there nor somebody watched counts neither way.
+Unknown is not uptime: time without samples in which nobody watched counts neither as up nor as down.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ from livedeck.text.secrets import masked_line
 from livedeck.text.values import safe
 
 DEFAULT_TARGET = 99.9
-"""Percent of the time on air that are to be good: 3.6 s of an hour may be bad."""
+"""Target uptime in percent of the time on air: 3.6 s of an hour may be bad."""
 
 WORST_SECONDS = 300.0
-"""The worst stretch that is told: five minutes."""
+"""Seconds of the worst stretch."""
 
 _EDGE = 15.0
-"""Seconds that an encoder may take to come, and the newest sample to be there (monitoring.md, "Order and holes")."""
+"""Seconds of grace for the encoder's start and for the newest sample (monitoring.md, "Order and holes")."""
 
 _SAME_ONSET = timedelta(seconds=60)
-"""How far apart an alarm and its episode may date the beginning of a fault."""
+"""Largest difference between the start of an alarm and the start of its episode."""
 
 RESTREAM_DOWN = "RESTREAM_DOWN"
 _SILENCE = frozenset({"RECONNECTING", "NO_INGEST", "DROPOUTS"})
-"""Kinds that tell of missing samples: the outages do, to the sample."""
+"""Kinds for missing samples; outages cover them more precisely."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that was wrong. `until`: None where it still was at the end of what is known. `is_exact`: whether its
-    end is by samples or the platform's dates; else it is when it was noticed."""
+    """A fault. `until`: None if it was still present at the end of the data.
+
+    `is_exact`: whether its end follows from samples or the platform's dates; otherwise `until` is the time of notice.
+    """
 
     kind: str
     severity: Severity
@@ -49,13 +51,13 @@ class Fault:
     is_exact: bool = True
 
     def span(self, end: datetime) -> Span:
-        """Its time, up to `end` where it lasts."""
+        """Return its time, up to `end` if it is still present."""
         return Span(self.since, max(self.since, self.until or end))
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """An alarm that rang, and who answered first, so many seconds after it was raised; None where nobody did."""
+    """An alarm that rang, and the first person to acknowledge it, `seconds` after it was raised; None if nobody did."""
 
     kind: str
     severity: Severity
@@ -67,12 +69,12 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventFacts:
-    """One event in a stretch of time. `cadence`: seconds between samples: an outage is known that well.
+    """The facts of one event in a stretch of time. `cadence`: seconds between samples, the precision of outages.
 
-    `on_air`: from the start to the end of its streams, as the platform says. `up`: its samples were there; `outages`:
-    they were missing while somebody watched; `unknown`: neither is known. `bad`: an outage, or a critical fault of
-    picture or sound. `restreams`: name -> when it was down. `worst`: five minutes and the bad seconds in it.
-    `chat`: messages a minute; None where they are not known.
+    `on_air`: from the start to the end of its streams, by the platform's dates. `up`: with samples. `outages`: without
+    samples while somebody watched. `unknown`: neither. `bad`: an outage, or a critical fault of picture or sound.
+    `restreams`: name -> time down. `worst`: the five minutes with the most bad seconds. `chat`: messages a minute; None
+    if unknown.
     """
 
     event: EventRecord
@@ -95,28 +97,28 @@ class EventFacts:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the event, or its id."""
         return masked_line(self.event.name or self.event.event_id, 80)
 
     @property
     def uptime(self) -> float | None:
-        """Percent of the known time on air in which its signal was there; None where nothing is known."""
-        known = seconds_of(self.up) + seconds_of(self.outages)
-        return 100.0 * seconds_of(self.up) / known if known else None
+        """Percent of the total time on air with a signal; None if nothing is total."""
+        total = seconds_of(self.up) + seconds_of(self.outages)
+        return 100.0 * seconds_of(self.up) / total if total else None
 
     @property
     def budget(self) -> float:
-        """Seconds of the time on air that may be bad."""
+        """Error budget: seconds of the time on air that may be bad."""
         return seconds_of(self.on_air) * (100.0 - self.target) / 100.0
 
     @property
     def spent(self) -> float:
-        """Seconds that were."""
+        """Bad seconds."""
         return seconds_of(self.bad)
 
     @property
     def minutes_by_kind(self) -> Mapping[str, tuple[Severity, int, float]]:
-        """Kind -> the loudest that it was, how often, and for how many seconds, the loudest first."""
+        """Kind -> highest severity, number of faults, seconds in all; the most severe first."""
         kinds: dict[str, list[Fault]] = {}
         for fault in self.faults:
             kinds.setdefault(fault.kind, []).append(fault)
@@ -132,12 +134,12 @@ class EventFacts:
 
     @property
     def seconds_to_acknowledge(self) -> float | None:
-        """The middle of what the answered alarms took; None where none was."""
+        """Median seconds to the acknowledgement of an alarm; None if none was acknowledged."""
         taken = [answer.seconds for answer in self.acknowledgements if answer.seconds is not None]
         return median(taken) if taken else None
 
     def of_kind(self, *kinds: EntryKind) -> tuple[Entry, ...]:
-        """The entries of these kinds."""
+        """Return the entries of these kinds."""
         return tuple(entry for entry in self.entries if entry.kind in kinds)
 
 
@@ -153,7 +155,7 @@ class Report:
 
 
 def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mapping[datetime, int] | None) -> EventFacts:
-    """Everything that `recorded`, of that event, tells of it."""
+    """Return the facts of `event` in `recorded`."""
     samples = _samples(recorded)
     on_air = _on_air(recorded)
     up, holes, cadence = _signal(samples, on_air)
@@ -184,20 +186,20 @@ def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mappin
 
 
 def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
-    """Whether that record of an event says so of some time in the stretch."""
+    """Return whether the record may put the event on air during the span."""
     is_on_air = record.tally.expects_signal or record.is_completed
     is_over = record.finished_at is not None and record.finished_at < span.since
     return is_on_air and not is_over and (record.started_at is None or record.started_at < span.until)
 
 
 def report_of(title: str, recorded: Recorded, events: Sequence[EventFacts], made: datetime) -> Report:
-    """These events, and when nobody watched."""
+    """Return a report of these events and the unwatched time."""
     order = sorted(events, key=lambda facts: facts.on_air[0].since if facts.on_air else facts.span.since)
     return Report(title, recorded.span, made, tuple(order), unwatched(recorded))
 
 
 def _samples(recorded: Recorded) -> Readings:
-    """Those of all its streams, by time."""
+    """Return the samples of all streams, by time."""
     found = Readings()
     for readings in sorted(recorded.samples.values(), key=lambda readings: readings.time[0]):
         for column in ("time", "video", "audio", "fps", "status"):
@@ -206,7 +208,7 @@ def _samples(recorded: Recorded) -> Readings:
 
 
 def _on_air(recorded: Recorded) -> Spans:
-    """From the start to the end of each stream; one without an end lasts for as long as anything is known."""
+    """Return the time from start to end of each stream; a stream without an end lasts to the end of the data."""
     last: dict[str, EventRecord] = {}
     ends: dict[str, datetime] = {}
     for record in recorded.events:
@@ -217,9 +219,9 @@ def _on_air(recorded: Recorded) -> Spans:
         for stream_id, end in last.items():
             if record.at > end.at and (record.is_gone or record.stream_id != stream_id):
                 ends.setdefault(stream_id, record.at)
-    known = [watch.until for watch in recorded.watched]
-    known += [datetime.fromtimestamp(samples.time[-1], UTC) for samples in recorded.samples.values()]
-    newest = max(known, default=recorded.span.since)
+    data_ends = [watch.until for watch in recorded.watched]
+    data_ends += [datetime.fromtimestamp(samples.time[-1], UTC) for samples in recorded.samples.values()]
+    newest = max(data_ends, default=recorded.span.since)
     spans = [
         Span(record.started_at, record.finished_at or ends.get(stream_id) or newest)
         for stream_id, record in last.items()
@@ -229,7 +231,7 @@ def _on_air(recorded: Recorded) -> Spans:
 
 
 def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | None]:
-    """When samples were there, when they were missing, and how far apart they are as a rule."""
+    """Return the time with samples, the time without, and the median seconds between samples."""
     steps = [after - before for before, after in pairwise(samples.time)]
     cadence = median(steps) if steps else None
     longest = max(2.5 * cadence, cadence + 2.0) if cadence else _EDGE
@@ -245,14 +247,16 @@ def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | Non
 
 
 def _outages(holes: Spans, watched: Spans) -> Spans:
-    """The holes, as far as somebody watched or found that nothing came; a moment of a hole that was mostly not watched
-    proves nothing."""
-    seen = common(holes, watched)
-    return tuple(span for span in seen if span in holes or span.seconds >= _EDGE)
+    """Return the holes that somebody watched, or that an alarm about silence covers.
+
+    A watched part of a hole shorter than `_EDGE` proves nothing.
+    """
+    watched_holes = common(holes, watched)
+    return tuple(span for span in watched_holes if span in holes or span.seconds >= _EDGE)
 
 
 def _critical(faults: Iterable[Fault], end: datetime) -> Spans:
-    """When viewers had a critical fault of picture or sound."""
+    """Return the time of critical faults of picture or sound."""
     return joined(
         fault.span(end)
         for fault in faults
@@ -261,13 +265,13 @@ def _critical(faults: Iterable[Fault], end: datetime) -> Spans:
 
 
 def _faults(recorded: Recorded) -> Iterator[Fault]:
-    """Those that are over, by their episodes; and the alarms of this event that have none."""
+    """Yield the ended faults from their episodes, and the alarms of this event without an episode."""
     newest = {(episode.kind, episode.target, episode.since): episode for episode in recorded.episodes}
     for episode in newest.values():
         name = safe(episode.target_name, 40)
         yield Fault(episode.kind, episode.severity, episode.since, episode.until, safe(episode.actual, 200), name)
     for key, occurrence in _occurrences(recorded):
-        is_known = any(
+        has_episode = any(
             (episode.kind, episode.target) == (key.kind, key.target)
             and (
                 abs(episode.since - occurrence.since) <= _SAME_ONSET
@@ -275,7 +279,7 @@ def _faults(recorded: Recorded) -> Iterator[Fault]:
             )
             for episode in newest.values()
         )
-        if not is_known and occurrence.span(recorded.span.until).until >= recorded.span.since:
+        if not has_episode and occurrence.span(recorded.span.until).until >= recorded.span.since:
             yield occurrence
 
 
@@ -284,20 +288,20 @@ def _overlaps(since: datetime, until: datetime, fault: Fault) -> bool:
 
 
 def _occurrences(recorded: Recorded) -> Iterator[tuple[AlarmKey, Fault]]:
-    """Each alarm of the event from its coming to its going."""
+    """Yield each alarm of the event from raise to clear."""
     present: dict[AlarmKey, Fault] = {}
     for record in recorded.alarms:
         if not record.event_id:
             continue
         key = AlarmKey(record.event_id, record.kind, record.target)
-        known = present.get(key)
+        fault = present.get(key)
         if record.turn in _ENDS:
-            if known:
+            if fault:
                 yield key, replace(present.pop(key), until=record.at, is_exact=False)
-        elif known is None:
+        elif fault is None:
             present[key] = _fault(record)
-        elif record.severity.rank < known.severity.rank:
-            present[key] = replace(known, severity=record.severity)
+        elif record.severity.rank < fault.severity.rank:
+            present[key] = replace(fault, severity=record.severity)
     yield from present.items()
 
 
@@ -310,7 +314,7 @@ def _fault(record: AlarmRecord) -> Fault:
 
 
 def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
-    """Each alarm of the event that asked for a person, by when it did."""
+    """Yield each alarm of the event that rang, in the order of its acknowledgement, then the others."""
     waiting: dict[AlarmKey, Acknowledgement] = {}
     for record in recorded.alarms:
         key = AlarmKey(record.event_id, record.kind, record.target)
@@ -338,7 +342,7 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Span
 
 
 def _worst(facts: EventFacts) -> Span | None:
-    """The five minutes on air with the most bad seconds, and then the most of warnings; None where all was well."""
+    """Return the five minutes on air with the most bad seconds, then the most warning seconds; None without either."""
     warned = common(
         joined(fault.span(facts.span.until) for fault in facts.faults if fault.severity is not Severity.INFO),
         facts.on_air,
@@ -357,23 +361,23 @@ def _worst(facts: EventFacts) -> Span | None:
 
 
 def gaps_text(facts: EventFacts) -> list[str]:
-    """What is not known of it, a sentence each."""
+    """Return the limits of the data, one sentence each."""
     sentences = []
     if not facts.on_air:
-        sentences.append("It was not on air in this time, as far as the history knows.")
+        sentences.append("The history shows no time on air in this period.")
     if facts.unknown:
         seconds = seconds_of(facts.unknown)
         sentences.append(
-            f"For {seconds:.0f} s on air no sample is there and nobody watched: counted neither as up nor as down."
+            f"For {seconds:.0f} s on air there is no sample and nobody watched: this counts neither as up nor as down."
         )
     if facts.cadence is not None:
-        sentences.append(f"A sample comes every {facts.cadence:g} s: outages are known to that.")
+        sentences.append(f"Samples are {facts.cadence:g} s apart: outages are accurate to that.")
     elif facts.on_air:
-        sentences.append("No sample is there: whether a signal came is not known.")
+        sentences.append("There are no samples: whether a signal arrived is unknown.")
     if facts.event.scheduled is None:
         sentences.append("No planned start is recorded.")
     if facts.chat is None:
-        sentences.append("Chat is not in the history: give an export of it with --chat for messages a minute.")
+        sentences.append("The history does not contain chat: add an export with --chat to see messages a minute.")
     if any(fault.until is None for fault in facts.faults):
-        sentences.append("Faults without an end still stood when the history was last written.")
+        sentences.append("Faults without an end were still present when the history was last written.")
     return sentences

@@ -1,5 +1,7 @@
-"""What the next person at the deck must know: what runs, what is wrong, who promised what, what comes next. Pure but
-for reading the history."""
+"""A sheet for the next person at the deck: what is on air, open alarms, acknowledgements, planned events.
+
+Pure, except for reading the history.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ from livedeck.text.times import isoformat_utc
 from livedeck.text.values import age, duration, safe, short_duration
 
 _AHEAD = timedelta(hours=24)
-"""So far ahead is told what comes; of what is later the first."""
+"""The sheet lists planned events up to this far ahead; beyond it, the first only."""
 
 _LOOK_BACK = timedelta(days=1)
 
 _FRESH_SECONDS = 90.0
-"""A deck writes what it sees every half minute: what is older than that nobody watches now."""
+"""Maximum age of the last watch record while somebody watches; a deck writes one every 30 s."""
 
 _PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 _OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED})
@@ -30,9 +32,9 @@ _OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmStat
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """All of it as it stood when somebody last watched: `watched`, None where nobody did for a day.
+    """The sheet as of the last time that somebody watched (`watched`; None: not within a day).
 
-    `wrong`: what a person must read; `put_away`: shelved or out of service. `coming`: the next first.
+    `wrong`: open alarms. `put_away`: shelved or out of service. `coming`: planned events, the next first.
     """
 
     made: datetime
@@ -50,7 +52,7 @@ class Handover:
 
 
 async def read_handover(history: HistoryReads, now: datetime) -> Handover:
-    """What the history has of it."""
+    """Read the sheet from the history."""
     events = [record for record in await latest_events(history) if not record.is_gone]
     alarms = sorted(await history.standing_alarms(now), key=lambda alarm: (alarm.severity.rank, alarm.since))
     watches = await history.watched(now - _LOOK_BACK, now + _LOOK_BACK)
@@ -71,19 +73,19 @@ async def read_handover(history: HistoryReads, now: datetime) -> Handover:
 _WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
 
 Section = tuple[str, Sequence[tuple[str, Sequence[str]]], str]
-"""A title, items each with what belongs to it, and what is said where there are none."""
+"""A title, items with their details, and the text for an empty section."""
 
 
 def _sections(handover: Handover, words: Callable[[str], str]) -> Iterator[Section]:
-    """Everything in words; `words` makes text from outside fit for where it stands."""
+    """Yield all sections as text; `words` escapes text from outside for the output format."""
     now = handover.made
     yield "On air", [_event(record, now, words) for record in handover.on_air], "nothing is on air"
-    yield "Wrong", [_alarm(alarm, now, words) for alarm in handover.wrong], "nothing that is known"
-    yield "Put away", [_alarm(alarm, now, words) for alarm in handover.put_away], "nothing"
+    yield "Open alarms", [_alarm(alarm, now, words) for alarm in handover.wrong], "no open alarms"
+    yield "Shelved or out of service", [_alarm(alarm, now, words) for alarm in handover.put_away], "no alarms"
     yield "Next", [_coming(record, now, words) for record in handover.coming], "nothing is planned"
     if handover.open_changes:
         changes = [_change(change, words) for change in handover.open_changes]
-        yield "Sent, and not known what became of it", changes, ""
+        yield "Changes with unknown outcome", changes, ""
 
 
 def _event(record: EventRecord, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
@@ -120,18 +122,18 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
 
 
 def _answer(alarm: Alarm, words: Callable[[str], str]) -> str:
-    """Who promised what, and until when."""
+    """Return who acknowledged or shelved the alarm, and until when."""
     by = f" by {words(person(alarm.answered_by))}" if alarm.answered_by else ""
     at = f" at {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at and by else ""
     until = alarm.acknowledged_until if alarm.state is AlarmState.ACKNOWLEDGED else alarm.shelved_until
     ends = f", until {until:%Y-%m-%d %H:%M:%S}Z" if until else ""
     reason = f": {words(alarm.reason)}" if alarm.reason and alarm.state in _PUT_AWAY else ""
     if alarm.state is AlarmState.UNACKNOWLEDGED:
-        return "nobody has answered for it"
+        return "not acknowledged"
     if alarm.state is AlarmState.RETURNED:
-        return f"over since {alarm.changed:%H:%M:%S}Z, nobody has read it"
+        return f"cleared at {alarm.changed:%H:%M:%S}Z, not acknowledged"
     if alarm.state is AlarmState.SHELVED and not until:
-        ends = ", until it is over"
+        ends = ", until it clears"
     return f"{alarm.state}{by}{at}{ends}{reason}"
 
 
@@ -143,44 +145,44 @@ def _change(change: OpenChange, words: Callable[[str], str]) -> tuple[str, Seque
 
 
 def _standing(handover: Handover) -> str:
-    """How old all of it is."""
+    """Return the age of the sheet as text."""
     if handover.watched is None:
-        return "NOBODY HAS WATCHED FOR A DAY: what follows is as it was last seen"
+        return "NOBODY HAS WATCHED FOR A DAY: this is the last known state"
     seconds = (handover.made - handover.watched).total_seconds()
     if handover.is_fresh:
-        return f"as seen {handover.watched:%H:%M:%S}Z, {age(seconds)} ago"
+        return f"state at {handover.watched:%H:%M:%S}Z, {age(seconds)} ago"
     watched = f"{handover.watched:%Y-%m-%d %H:%M:%S}Z"
-    return f"NOBODY WATCHES NOW: what follows is as it was {watched}, {age(seconds)} ago"
+    return f"NOBODY WATCHES NOW: state at {watched}, {age(seconds)} ago"
 
 
 def handover_lines(handover: Handover, cells: int | None) -> Iterator[str]:
-    """For a terminal of so many cells, or for a pipe."""
+    """Yield the lines for a terminal of `cells` columns, or for a pipe."""
     yield f"Handover {handover.made:%Y-%m-%d %H:%M:%S}Z"
     yield from hanging("", _standing(handover), cells)
-    for title, items, otherwise in _sections(handover, safe):
+    for title, items, empty_text in _sections(handover, safe):
         yield from ("", title.upper())
         for head, details in items:
             yield from hanging(f"  {head[:2]}", head[2:], cells)
             for detail in details:
                 yield from hanging(" " * 6, detail, cells)
         if not items:
-            yield f"  {otherwise}"
+            yield f"  {empty_text}"
 
 
 def handover_markdown(handover: Handover) -> str:
-    """A sheet for a chat or a ticket."""
+    """Return the sheet as Markdown for a chat or a ticket."""
     lines = [f"# Handover {handover.made:%Y-%m-%d %H:%M:%S}Z", "", f"{_standing(handover)}.", ""]
-    for title, items, otherwise in _sections(handover, literal):
+    for title, items, empty_text in _sections(handover, literal):
         lines += [f"## {title}", ""]
         for head, details in items:
             lines += [f"- {head}", *(f"  - {detail}" for detail in details)]
-        lines += [] if items else [f"{otherwise.capitalize()}."]
+        lines += [] if items else [f"{empty_text.capitalize()}."]
         lines.append("")
     return "\n".join(lines)
 
 
 def handover_object(handover: Handover) -> dict[str, Any]:
-    """For programs."""
+    """Return the sheet as JSON."""
     return {
         "schema": "livedeck handover v1",
         "made": isoformat_utc(handover.made),

@@ -1,4 +1,4 @@
-"""A report as Markdown. What people and the platform wrote is text in it, and nothing else. Pure."""
+"""A report as Markdown. Text of people and of the platform stays plain text. Pure."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@!$]|:(?=//))")
 
 
 def literal(text: str) -> str:
-    """Text from outside, so that Markdown takes it for nothing but text: no link, no table, no picture, no HTML."""
+    """Return text from outside, escaped so that Markdown makes no link, table, picture or HTML of it."""
     return re.sub(r"(?i)\bwww\.", "www\\.", _SPECIAL.sub(r"\\\1", safe(text))).strip()
 
 
 def markdown(report: Report) -> str:
-    """The whole report."""
+    """Return the whole report."""
     lines = [
         f"# {literal(report.title)}",
         "",
@@ -30,7 +30,7 @@ def markdown(report: Report) -> str:
         "",
     ]
     if not report.events:
-        lines += ["No event was on air, as far as the history knows.", ""]
+        lines += ["The history shows no event on air.", ""]
     elif len(report.events) > 1:
         lines += _overview(report.events)
     for facts in report.events:
@@ -38,8 +38,8 @@ def markdown(report: Report) -> str:
         lines += _event(facts)
     lines += ["## Watching", ""]
     if report.unwatched:
-        lines += ["Nobody had the platform's answers:", ""]
-        lines += _table(["From", "To", "Length"], map(_span_row, report.unwatched))
+        lines += ["Nobody watched during these periods:", ""]
+        lines += _table(["From", "To", "Duration"], map(_span_row, report.unwatched))
     else:
         lines += ["Somebody watched all the time.", ""]
     return "\n".join(lines)
@@ -56,20 +56,20 @@ def _overview(events: Sequence[EventFacts]) -> list[str]:
 def _event(facts: EventFacts) -> Iterator[str]:
     yield from _table(["Figure", "Value"], figures(facts))
     sections: list[tuple[str, list[str], list[list[str]]]] = [
-        ("Outages", ["From", "To", "Length"], [_span_row(span) for span in facts.outages]),
-        ("Not known", ["From", "To", "Length"], [_span_row(span) for span in facts.unknown]),
+        ("Outages", ["From", "To", "Duration"], [_span_row(span) for span in facts.outages]),
+        ("On air without data", ["From", "To", "Duration"], [_span_row(span) for span in facts.unknown]),
         (
             "Minutes per alarm",
-            ["Alarm", "Severity", "Times", "Length"],
+            ["Alarm", "Severity", "Count", "Duration"],
             [
                 [kind, severity_word(severity), str(count), short_duration(seconds)]
                 for kind, (severity, count, seconds) in facts.minutes_by_kind.items()
             ],
         ),
-        ("Faults", ["From", "To", "Alarm", "Severity", "What"], [_fault_row(fault) for fault in facts.faults]),
+        ("Faults", ["From", "To", "Alarm", "Severity", "Observed"], [_fault_row(fault) for fault in facts.faults]),
         (
             "Restreams",
-            ["Restream", "Down", "Length"],
+            ["Restream", "Down", "Duration"],
             [
                 [literal(name), _clock_span(downs), short_duration(seconds_of(downs))]
                 for name, downs in facts.restreams.items()
@@ -82,7 +82,7 @@ def _event(facts: EventFacts) -> Iterator[str]:
         ),
         (
             "Actions",
-            ["At", "By", "What"],
+            ["At", "By", "Action"],
             [
                 [f"{entry.at:%H:%M:%S}Z", literal(entry.by) or "?", literal(entry.text)]
                 for entry in facts.of_kind(EntryKind.ACTION, EntryKind.RULING)
@@ -110,40 +110,42 @@ def _event(facts: EventFacts) -> Iterator[str]:
     for title, heads, rows in sections:
         if rows:
             yield from (f"### {title}", "", *_table(heads, rows))
-    yield from ("### What is not known", "", *(f"- {sentence}" for sentence in gaps_text(facts)), "")
+    yield from ("### Limits of the data", "", *(f"- {sentence}" for sentence in gaps_text(facts)), "")
 
 
 def figures(facts: EventFacts) -> list[tuple[str, str]]:
-    """The figures of an event, in words: a name and a value each."""
+    """Return the figures of an event as pairs of name and value."""
     planned = f"{facts.event.scheduled:%Y-%m-%d %H:%M:%S}Z" if facts.event.scheduled else "not recorded"
     longest = max(facts.outages, key=lambda span: span.seconds, default=None)
-    longest_text = f", the longest {short_duration(longest.seconds)}" if longest else ""
-    answered = [answer for answer in facts.acknowledgements if answer.seconds is not None]
+    longest_text = f", longest {short_duration(longest.seconds)}" if longest else ""
+
     return [
         ("Planned", planned),
         ("On air", _clock_span(facts.on_air)),
         ("Time on air", duration(seconds_of(facts.on_air))),
         ("Uptime", percent(facts.uptime)),
         ("Outages", f"{len(facts.outages)}, {short_duration(seconds_of(facts.outages))}{longest_text}"),
-        ("Not known", short_duration(seconds_of(facts.unknown))),
+        ("On air without data", short_duration(seconds_of(facts.unknown))),
         ("Error budget", budget(facts)),
         ("Worst five minutes", worst_text(facts)),
-        ("Acknowledged", f"{len(answered)} of {len(facts.acknowledgements)}{_middle(facts)}"),
-        ("Last known as", "deleted" if facts.event.is_gone else facts.event.tally.value),
+        ("Acknowledged", acknowledgements_text(facts)),
+        ("Last state", "deleted" if facts.event.is_gone else facts.event.tally.value),
     ]
 
 
-def _middle(facts: EventFacts) -> str:
+def acknowledgements_text(facts: EventFacts) -> str:
+    """Return the number of acknowledged alarms, and their median time: `1 of 4 alarms, median 36 s`."""
+    count = sum(answer.seconds is not None for answer in facts.acknowledgements)
     taken = facts.seconds_to_acknowledge
-    return "" if taken is None else f", after {age(taken)} in the middle"
+    return f"{count} of {len(facts.acknowledgements)} alarms{'' if taken is None else f', median {age(taken)}'}"
 
 
 def worst_text(facts: EventFacts) -> str:
-    """When they were, and what of them was bad."""
+    """Return the time of the worst five minutes, and its bad seconds."""
     if facts.worst is None:
-        return "nothing was wrong"
+        return "no faults"
     seconds = sum(max(0.0, _overlap(span, facts.worst)) for span in facts.bad)
-    return f"{facts.worst.since:%H:%M:%S}Z to {facts.worst.until:%H:%M:%S}Z, {seconds:.0f} s of it bad"
+    return f"{facts.worst.since:%H:%M:%S}Z to {facts.worst.until:%H:%M:%S}Z, {seconds:.0f} s bad"
 
 
 def _overlap(span: Span, other: Span) -> float:
@@ -151,43 +153,43 @@ def _overlap(span: Span, other: Span) -> float:
 
 
 def percent(uptime: float | None) -> str:
-    """An uptime, never rounded up to 100."""
+    """Return an uptime, never rounded up to 100."""
     if uptime is None:
-        return "not known"
+        return "unknown"
     return "100 %" if uptime == 100.0 else f"{min(uptime, 99.999):.3f} %"
 
 
 def budget(facts: EventFacts) -> str:
-    """How much of what may be bad was used. Uptime counts outages alone; bad is a faulty picture or sound, too."""
+    """Return the error budget and its use. Uptime counts outages only; bad time includes a faulty picture or sound."""
     if not facts.budget:
         return "none"
     used = facts.spent / facts.budget
-    share = f"{used:.0f} times that" if used >= 10 else f"{100 * used:.0f} % used"
+    share = f"{used:.0f} x" if used >= 10 else f"{100 * used:.0f} %"
     without_signal = seconds_of(common(facts.bad, facts.outages))
     faulty = facts.spent - without_signal
-    parts = f" ({without_signal:.0f} s without a signal, {faulty:.0f} s with a faulty one)" if facts.spent else ""
-    return f"{facts.spent:.0f} s bad{parts}; {facts.budget:.1f} s may be at {facts.target:g} %: {share}"
+    parts = f": {without_signal:.0f} s without a signal, {faulty:.0f} s with a faulty one" if facts.spent else ""
+    return f"{facts.budget:.1f} s at {facts.target:g} %; used {facts.spent:.0f} s ({share}){parts}"
 
 
 def acknowledged(seconds: float | None) -> str:
-    """How long that took."""
+    """Return the time to the acknowledgement as text."""
     return "never" if seconds is None else age(seconds)
 
 
 def severity_word(severity: Severity) -> str:
-    """With its glyph."""
+    """Return the severity with its glyph."""
     return f"{SEVERITY_BADGES[severity].glyph} {severity.value}"
 
 
 def until_text(fault: Fault) -> str:
-    """When it was over; `by` where that is when it was noticed."""
+    """Return the end of the fault; `by` marks the time of notice."""
     if fault.until is None:
-        return "still there"
+        return "still present"
     return f"{'' if fault.is_exact else 'by '}{fault.until:%H:%M:%S}Z"
 
 
 def fault_name(fault: Fault) -> str:
-    """Its kind, and the part that it was of."""
+    """Return the kind and the affected part."""
     return f"{fault.kind} {fault.target_name}".strip()
 
 

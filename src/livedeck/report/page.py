@@ -1,4 +1,4 @@
-"""A report as one page of HTML: no script, nothing from elsewhere; narrow, wide, printed, light and dark. Pure."""
+"""A report as one page of HTML without scripts or external content; narrow, wide, printed, light and dark. Pure."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ table{font-size:10.5px}.plot svg{height:70px}.lane svg{height:14px}.air svg{heig
 
 
 def page(report: Report) -> str:
-    """The whole report."""
+    """Return the whole report."""
     title = escape(safe(report.title))
     body = [f"<h1>{title}</h1>", f'<p class="dim">{_stretch(report)}</p>']
     if not report.events:
-        body.append("<p>No event was on air, as far as the history knows.</p>")
+        body.append("<p>The history shows no event on air.</p>")
     if len(report.events) > 1:
         body += _overview(report.events)
     for facts in report.events:
@@ -130,26 +130,26 @@ def _event(facts: EventFacts, *, has_title: bool) -> Iterator[str]:
     if within:
         yield from _charts(facts, within)
     yield from _sections(facts)
-    yield "<h3>What is not known</h3>"
+    yield "<h3>Limits of the data</h3>"
     yield f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in gaps_text(facts))}</ul>"
 
 
 def _tiles(facts: EventFacts) -> str:
-    known = dict(figures(facts))
+    values = dict(figures(facts))
     used = facts.spent / facts.budget if facts.budget else 0.0
     down = short_duration(seconds_of(facts.outages))
-    planned_day, _, planned_time = known["Planned"].partition(" ")
-    answered = facts.seconds_to_acknowledge
+    planned_day, _, planned_time = values["Planned"].partition(" ")
+    acknowledged_count, _, acknowledged_rest = values["Acknowledged"].partition(" alarms")
     bad = "crit" if facts.outages else ""
     tiles = [
-        (percent(facts.uptime), "of the known time on air a signal came", bad or ("ok" if facts.up else "")),
-        (duration(seconds_of(facts.on_air)), f"on air, {known['On air']}", ""),
+        (percent(facts.uptime), "uptime: signal in the known time on air", bad or ("ok" if facts.up else "")),
+        (duration(seconds_of(facts.on_air)), f"on air, {values['On air']}", ""),
         (down if facts.outages else "none", _outages(facts), bad),
-        (_share(used, facts), f"of the error budget: {budget(facts).partition(':')[0]}", _loudness(used)),
+        (_share(used, facts), f"of the error budget used ({budget(facts).partition(';')[0]})", _loudness(used)),
         (_worst(facts), f"bad in the worst five minutes{_worst_when(facts)}", ""),
-        (acknowledged(answered) if facts.acknowledgements else "-", f"to answer; {known['Acknowledged']}", ""),
-        (planned_time if facts.event.scheduled else "-", f"planned start, {planned_day}", ""),
-        (short_duration(seconds_of(facts.unknown)), "on air, and nothing is known", "warn" if facts.unknown else ""),
+        (acknowledged_count if facts.acknowledgements else "-", f"alarms acknowledged{acknowledged_rest}", ""),
+        (planned_time, f"planned start, {planned_day}", "") if facts.event.scheduled else ("-", "no planned start", ""),
+        (short_duration(seconds_of(facts.unknown)), "on air without data", "warn" if facts.unknown else ""),
     ]
     cells = (
         f'<div class="tile {role}"><b>{escape(value)}</b><span>{escape(words)}</span></div>'
@@ -161,7 +161,7 @@ def _tiles(facts: EventFacts) -> str:
 def _share(used: float, facts: EventFacts) -> str:
     if not facts.budget:
         return "-"
-    return f"{used:.0f} times" if used >= 10 else f"{100 * used:.0f} %"
+    return f"{used:.0f} x" if used >= 10 else f"{100 * used:.0f} %"
 
 
 def _loudness(used: float) -> str:
@@ -173,11 +173,11 @@ def _worst(facts: EventFacts) -> str:
 
 
 def _worst_when(facts: EventFacts) -> str:
-    return f", from {facts.worst.since:%H:%M:%S}Z" if facts.worst else ": nothing was wrong"
+    return f", from {facts.worst.since:%H:%M:%S}Z" if facts.worst else ": no faults"
 
 
 def _shown(facts: EventFacts) -> Span | None:
-    """What the charts show: the time on air and what was wrong around it, with a margin."""
+    """Return the span of the charts: the time on air, the outages and the samples."""
     edges = [at for span in (*facts.on_air, *facts.outages) for at in span]
     edges += [
         datetime.fromtimestamp(at, UTC) for at in facts.samples.time[:1].tolist() + facts.samples.time[-1:].tolist()
@@ -190,10 +190,10 @@ def _charts(facts: EventFacts, within: Span) -> Iterator[str]:
     wash = svg.bars(facts.outages, within, "wash") + svg.bars(facts.unknown, within, "unknown")
     air = svg.bars(facts.up, within, "up") + svg.bars(facts.outages, within, "down")
     air += svg.bars(facts.unknown, within, "unknown") + marks
-    yield _figure("On air", _outages(facts), svg.picture("When a signal came", [air]), "air")
+    yield _figure("On air", _outages(facts), svg.picture("Signal over time", [air]), "air")
     yield (
         '<div class="legend"><span><i class="i-up"></i>signal</span><span><i class="i-down"></i>outage</span>'
-        '<span><i class="i-unknown"></i>not known</span><span><i class="i-marker"></i>marker</span></div>'
+        '<span><i class="i-unknown"></i>no data</span><span><i class="i-marker"></i>marker</span></div>'
     )
     for name, title, text, unit in _CHARTS:
         buckets = svg.columns_of(facts.samples, within, name)
@@ -204,9 +204,7 @@ def _charts(facts: EventFacts, within: Span) -> Iterator[str]:
             yield _figure(title, words, svg.picture(f"{title}, {words}", parts), "")
     status = svg.status_bars(facts.samples, within)
     if status:
-        yield _figure(
-            "Status", "loss, key frames", svg.picture("Samples whose status was not normal", [status]), "lane"
-        )
+        yield _figure("Status", "loss, key frames", svg.picture("Samples with an abnormal status", [status]), "lane")
     for kind, (severity, count, seconds) in facts.minutes_by_kind.items():
         spans = [fault.span(within.until) for fault in facts.faults if fault.kind == kind]
         words = f"{count} x, {short_duration(seconds)}"
@@ -243,7 +241,7 @@ def _figure(title: str, words: str, picture: str, name: str) -> str:
 
 
 def _axis(within: Span) -> str:
-    """The times below the charts: the first, the last and some whole ones between."""
+    """Return the time labels below the charts: the first, the last and some whole ones between."""
     step = next((step for step in STEPS if within.seconds / step <= 4), STEPS[-1])
     first, last = within.since.timestamp(), within.until.timestamp()
     labels = [f'<span class="first" style="left:0">{within.since:%H:%M:%S}</span>']
@@ -260,21 +258,21 @@ def _axis(within: Span) -> str:
 def _sections(facts: EventFacts) -> Iterator[str]:
     if facts.outages:
         yield "<h3>Outages</h3>"
-        yield _table(["From", "To", "Length"], map(_span_row, facts.outages))
+        yield _table(["From", "To", "Duration"], map(_span_row, facts.outages))
     if facts.faults:
-        yield "<h3>What was wrong</h3>"
+        yield "<h3>Faults</h3>"
         rows = [
             [f"{fault.since:%H:%M:%S}Z", until_text(fault), fault.severity, fault_name(fault), fault.text]
             for fault in facts.faults
         ]
-        yield _table(["From", "To", "Severity", "Alarm", "What"], rows, wide={3, 4})
+        yield _table(["From", "To", "Severity", "Alarm", "Observed"], rows, wide={3, 4})
     if facts.restreams:
         yield "<h3>Restreams</h3>"
         rows = [[name, _clocks(downs) if downs else "never down", short_duration(seconds_of(downs))]
                 for name, downs in facts.restreams.items()]  # fmt: skip
-        yield _table(["Restream", "Down", "Length"], rows, wide={0, 1})
+        yield _table(["Restream", "Down", "Duration"], rows, wide={0, 1})
     if facts.acknowledgements:
-        yield "<h3>Who answered</h3>"
+        yield "<h3>Acknowledgements</h3>"
         rows = [
             [
                 f"{answer.raised:%H:%M:%S}Z",
@@ -290,7 +288,7 @@ def _sections(facts: EventFacts) -> Iterator[str]:
     if actions:
         yield "<h3>Actions</h3>"
         rows = [[f"{entry.at:%H:%M:%S}Z", entry.by or "?", entry.text] for entry in actions]
-        yield _table(["At", "By", "What"], rows, wide={2})
+        yield _table(["At", "By", "Action"], rows, wide={2})
     if facts.markers:
         yield "<h3>Markers</h3>"
         rows = [[f"{marker.at:%H:%M:%S}Z", safe(marker.text) or "-"] for marker in facts.markers]
@@ -300,8 +298,8 @@ def _sections(facts: EventFacts) -> Iterator[str]:
 def _watching(report: Report) -> Iterator[str]:
     yield "<h2>Watching</h2>"
     if report.unwatched:
-        yield "<p>Nobody had the platform's answers in this time. What happened then is known by samples alone.</p>"
-        yield _table(["From", "To", "Length"], map(_span_row, report.unwatched))
+        yield "<p>Nobody watched during these periods. Only samples show what happened then.</p>"
+        yield _table(["From", "To", "Duration"], map(_span_row, report.unwatched))
     else:
         yield "<p>Somebody watched all the time.</p>"
 
@@ -315,7 +313,7 @@ def _clocks(spans: Spans) -> str:
 
 
 _SHORT = {"Severity": '<span class="word">Severity</span>'}
-"""Heads that a narrow page has no room for."""
+"""Table heads that a narrow page hides."""
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str | Severity]], wide: Iterable[int] = ()) -> str:

@@ -1,4 +1,4 @@
-"""Samples gathered into steps of time: what each came to. Pure."""
+"""Samples aggregated into steps of time. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from livedeck.presentation.qos import StatusStyle, worst_status
 from livedeck.report.spans import Span
 
 STEPS = (10, 30, 60, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400)
-"""Seconds that a step may take."""
+"""Permitted lengths of a step, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The samples of `span`. Rates in bit/s, `fps` in frames/s, each the least, the middle and the greatest, None where
-    none was measured. `status`: the worst; None where there is none."""
+    """The samples of `span`: rates in bit/s and `fps` in frames/s, each as minimum, median and maximum.
+
+    A measure is None if no sample has it. `status`: the worst; None without samples.
+    """
 
     span: Span
     count: int
@@ -31,12 +33,12 @@ class Step:
 
 
 def step_seconds(span: Span, most: int) -> float:
-    """The least step that makes no more than so many of that time."""
+    """Return the shortest step that divides the span into at most `most` steps."""
     return next((float(step) for step in STEPS if span.seconds / step <= most), span.seconds / most)
 
 
 def steps(readings: Readings, span: Span, seconds: float) -> Iterator[Step]:
-    """The samples of that time, a step of so many seconds each, on whole multiples of that; empty ones too."""
+    """Yield the samples of the span in steps of `seconds`, aligned to whole multiples; empty steps are included."""
     start = span.since.timestamp() // seconds * seconds
     while start < span.until.timestamp():
         first, last = bisect_left(readings.time, start), bisect_left(readings.time, start + seconds)

@@ -1,4 +1,4 @@
-"""Stretches of time, and what is left of them. Pure."""
+"""Set operations on stretches of time. Pure."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """From `since` to before `until`."""
+    """A stretch of time from `since` to before `until`."""
 
     since: datetime
     until: datetime
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """Length in seconds."""
         return (self.until - self.since).total_seconds()
 
 
 Spans = tuple[Span, ...]
-"""Ascending, and none touches the next one."""
+"""Ascending stretches that do not touch."""
 
 
 def joined(spans: Iterable[Span]) -> Spans:
-    """All the time that is in any of them."""
+    """Return the union of the spans."""
     found: list[Span] = []
     for span in sorted(span for span in spans if span.since < span.until):
         if found and span.since <= found[-1].until:
@@ -35,14 +35,14 @@ def joined(spans: Iterable[Span]) -> Spans:
 
 
 def common(spans: Iterable[Span], others: Iterable[Span]) -> Spans:
-    """The time that is in both."""
+    """Return the intersection."""
     others = joined(others)
     pairs = ((span, other) for span in joined(spans) for other in others)
     return joined(Span(max(span.since, other.since), min(span.until, other.until)) for span, other in pairs)
 
 
 def without(spans: Iterable[Span], holes: Iterable[Span]) -> Spans:
-    """The time that is in the first and in none of the second."""
+    """Return the spans minus `holes`."""
     holes, left = joined(holes), []
     for span in joined(spans):
         start = span.since
@@ -55,11 +55,11 @@ def without(spans: Iterable[Span], holes: Iterable[Span]) -> Spans:
 
 
 def seconds_of(spans: Iterable[Span]) -> float:
-    """How long they are together."""
+    """Return the total length in seconds."""
     return sum((span.seconds for span in spans), 0.0)
 
 
 def seconds_within(spans: Iterable[Span], since: datetime, seconds: float) -> float:
-    """How much of them lies in so many seconds from then on."""
+    """Return the seconds of the spans that lie in the `seconds` after `since`."""
     window = Span(since, since + timedelta(seconds=seconds))
     return seconds_of(common(spans, [window]))

@@ -1,4 +1,4 @@
-"""Curves and bars of a report as SVG: stretched to whatever width the page has, so no words are in them. Pure."""
+"""Curves and bars of a report as SVG. The page stretches them to any width, so they contain no text. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statu
 from livedeck.report.spans import Span
 
 WIDTH, HEIGHT = 1000, 100
-"""The size of a picture in units of its own."""
+"""The size of a picture in its own units."""
 
 COLUMNS = 400
-"""Of a curve: finer than a page has pixels for a column."""
+"""Columns of a curve, finer than a page's pixels."""
 
 _HEADROOM = 1.12
-"""The top of a chart over its highest value."""
+"""The top of a chart as a multiple of its highest value."""
 
 _LEAST = 1.5
-"""Units that a bar is wide at least: what lasted a second of a day can be seen."""
+"""Minimum width of a bar in units, so that one second of a day is visible."""
 
 
 def picture(title: str, parts: Iterable[str], *, height: int = HEIGHT) -> str:
-    """An SVG of these parts, with a title for those who do not see it."""
+    """Return an SVG of the parts; screen readers read the title."""
     return (
         f'<svg viewBox="0 0 {WIDTH} {height}" preserveAspectRatio="none" role="img">'
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
@@ -32,17 +32,17 @@ def picture(title: str, parts: Iterable[str], *, height: int = HEIGHT) -> str:
 
 
 def axis_of(span: Span) -> Axis:
-    """The columns of that time."""
+    """Return the columns of the span."""
     return Axis(span.since.timestamp(), span.until.timestamp(), COLUMNS)
 
 
 def top_of(buckets: Sequence[Bucket | None]) -> float:
-    """The value at the top of a chart of these."""
+    """Return the value at the top of a chart."""
     return _HEADROOM * max((bucket.high for bucket in buckets if bucket), default=1.0) or 1.0
 
 
 def curve(buckets: Sequence[Bucket | None], top: float, name: str) -> str:
-    """The middle of each column as a line, and its least and greatest as an area; a gap is a gap."""
+    """Return the median of each column as a line, and its range as an area; a gap remains a gap."""
     step = WIDTH / max(1, len(buckets))
     band, line = list[str](), list[str]()
     for start, run in _runs(buckets):
@@ -50,7 +50,7 @@ def curve(buckets: Sequence[Bucket | None], top: float, name: str) -> str:
         upper = [f"{x:.1f} {_y(bucket.high, top):.1f}" for x, bucket in zip(places, run, strict=True)]
         lower = [f"{x:.1f} {_y(bucket.low, top):.1f}" for x, bucket in zip(places, run, strict=True)]
         middle = [f"{x:.1f} {_y(bucket.median, top):.1f}" for x, bucket in zip(places, run, strict=True)]
-        if len(run) == 1:  # a point has no length: it is drawn as wide as its column
+        if len(run) == 1:  # a single point has no length, so it is drawn as wide as its column
             x = places[0]
             middle = [
                 f"{x - step / 2:.1f} {_y(run[0].median, top):.1f}",
@@ -62,7 +62,7 @@ def curve(buckets: Sequence[Bucket | None], top: float, name: str) -> str:
 
 
 def _runs(buckets: Sequence[Bucket | None]) -> Iterator[tuple[int, list[Bucket]]]:
-    """Where each stretch without a gap begins, and its columns."""
+    """Yield the start and the columns of each stretch without a gap."""
     run: list[Bucket] = []
     for index, bucket in enumerate([*buckets, None]):
         if bucket:
@@ -77,7 +77,7 @@ def _y(value: float, top: float) -> float:
 
 
 def bars(spans: Iterable[Span], within: Span, name: str, *, height: int = HEIGHT, y: float = 0.0) -> str:
-    """A bar for each stretch, from top to bottom."""
+    """Return a bar for each stretch, from top to bottom."""
     parts = []
     for span in spans:
         left, right = place(span.since.timestamp(), within), place(span.until.timestamp(), within)
@@ -87,18 +87,18 @@ def bars(spans: Iterable[Span], within: Span, name: str, *, height: int = HEIGHT
 
 
 def lines(times: Iterable[float], within: Span, name: str, *, height: int = HEIGHT) -> str:
-    """An upright line at each of these times (epoch s)."""
+    """Return a vertical line at each of these times (epoch s)."""
     places = (place(time, within) for time in times)
     return "".join(f'<path class="{name}" d="M{x:.2f} 0V{height}"/>' for x in places)
 
 
 def place(time: float, within: Span) -> float:
-    """Where that time (epoch s) stands from side to side, in units, within the picture."""
+    """Return the horizontal position of a time (epoch s) in units, within the picture."""
     return min(max(WIDTH * (time - within.since.timestamp()) / within.seconds, 0.0), float(WIDTH))
 
 
 def status_bars(samples: Readings, within: Span) -> str:
-    """The worst status of each column, where it was not normal."""
+    """Return the worst status of each column, if it is not normal."""
     step = WIDTH / COLUMNS
     parts = []
     for index, style in enumerate(bucket_statuses(axis_of(within), samples)):
@@ -111,5 +111,5 @@ def status_bars(samples: Readings, within: Span) -> str:
 
 
 def columns_of(samples: Readings, within: Span, name: str) -> list[Bucket | None]:
-    """One measure of the samples by column: `video`, `audio` or `fps`."""
+    """Return one measure of the samples by column: `video`, `audio` or `fps`."""
     return bucket_columns(axis_of(within), samples, getattr(samples, name))

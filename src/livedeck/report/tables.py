@@ -1,4 +1,4 @@
-"""What is told of the past as JSON and CSV. In CSV no cell is computed by a spreadsheet. Pure."""
+"""The past as JSON and CSV. CSV cells are safe from evaluation by a spreadsheet. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EPISODE_FIELDS = (
 
 
 def csv_of(fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """A header and a row for each; None is empty."""
+    """Return a header and a row for each mapping; None becomes an empty cell."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)
@@ -36,12 +36,12 @@ def _cell(value: Any) -> Any:
 
 
 def span_object(span: Span) -> dict[str, Any]:
-    """A stretch of time."""
+    """Return the JSON form of a span."""
     return {"since": isoformat_utc(span.since), "until": isoformat_utc(span.until), "seconds": round(span.seconds, 3)}
 
 
 def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Entry]) -> dict[str, Any]:
-    """All that is known of an event in that time."""
+    """Return the JSON form of an event's history in the stretch."""
     return {
         "schema": "livedeck history v1",
         "event": {"id": event.event_id, "name": event.name or None, "deleted": event.is_gone},
@@ -59,7 +59,7 @@ def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Ent
 
 
 def history_csv(recorded: Recorded, entries: Iterable[Entry]) -> str:
-    """Entries and samples in one table, by their time."""
+    """Return entries and samples in one table, by time."""
     rows = [entry.as_object() for entry in entries]
     for (event_id, stream), readings in recorded.samples.items():
         for reading in _rows(readings):
@@ -70,12 +70,12 @@ def history_csv(recorded: Recorded, entries: Iterable[Entry]) -> str:
 
 
 def entries_csv(entries: Iterable[Entry]) -> str:
-    """A row for each entry."""
+    """Return a row for each entry."""
     return csv_of(ENTRY_FIELDS, [entry.as_object() for entry in entries])
 
 
 def episode_object(episode: EpisodeRecord, names: Mapping[str, str]) -> dict[str, Any]:
-    """One fault that is over."""
+    """Return the JSON form of an episode."""
     return {
         **span_object(Span(episode.since, episode.until)),
         "event_id": episode.event_id,
@@ -90,7 +90,7 @@ def episode_object(episode: EpisodeRecord, names: Mapping[str, str]) -> dict[str
 
 
 def episodes_csv(episodes: Iterable[EpisodeRecord], names: Mapping[str, str]) -> str:
-    """A row for each fault."""
+    """Return a row for each episode."""
     return csv_of(_EPISODE_FIELDS, [episode_object(episode, names) for episode in episodes])
 
 

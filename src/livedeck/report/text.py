@@ -1,4 +1,4 @@
-"""A timeline, episodes and samples as lines for a terminal or a pipe. Pure."""
+"""Timelines, episodes and samples as lines for a terminal or a pipe. Pure."""
 
 from __future__ import annotations
 
@@ -14,32 +14,34 @@ from livedeck.report.timeline import Entry, unwatched
 from livedeck.text.values import NO_DATA, bits, frames, safe, short_duration
 
 _LINES = 15
-"""Rows of samples, at most: so many can be read at a glance."""
+"""Maximum rows of samples, so that a glance takes them in."""
 
 _WIDEST = 160
-"""Cells of a line where nothing limits it."""
+"""Cells of a line without a given width."""
 
 
 def head_lines(recorded: Recorded, name: str) -> list[str]:
-    """What it is about, and how much of it was watched."""
+    """Return the heading, and how much of the time nobody watched."""
     span, holes = recorded.span, unwatched(recorded)
     head = f"{name}, {stretch_text(span)} UTC ({short_duration(span.seconds)})"
     if not holes:
         return [head]
     times = f"{holes[0].since:%H:%M:%S}Z to {holes[-1].until:%H:%M:%S}Z"
-    where = times if len(holes) == 1 else f"{len(holes)} times from {times}"
-    return [head, f"nobody watched for {short_duration(seconds_of(holes))} of it: {where}"]
+    where = times if len(holes) == 1 else f"{len(holes)} gaps from {times}"
+    return [head, f"nobody watched for {short_duration(seconds_of(holes))} of this time: {where}"]
 
 
 def stretch_text(span: Span) -> str:
-    """`2026-11-21 21:00:00 to 21:15:00`; both days where they are two."""
+    """Return `2026-11-21 21:00:00 to 21:15:00`; the end has its date too if the days differ."""
     day = "" if span.since.date() == span.until.date() else "%Y-%m-%d "
     return f"{span.since:%Y-%m-%d %H:%M:%S} to {span.until.strftime(f'{day}%H:%M:%S')}"
 
 
 def entry_lines(entries: Sequence[Entry], cells: int | None, *, has_names: bool) -> Iterator[str]:
-    """A line each, and more where it does not fit; a day by itself where it changes. `has_names`: of several events, on
-    whatever day."""
+    """Yield the entries, wrapped to `cells`, with a line for each new day.
+
+    `has_names`: add the event's name to each entry, and the day even if there is only one.
+    """
     days = {entry.at.date() for entry in entries}
     day = None
     for entry in entries:
@@ -54,7 +56,7 @@ def entry_lines(entries: Sequence[Entry], cells: int | None, *, has_names: bool)
 
 
 def hanging(head: str, text: str, cells: int | None) -> Iterator[str]:
-    """The text behind that head, in as many lines as it takes."""
+    """Yield `text` after `head`, wrapped with a hanging indent."""
     width = max(20, (cells or _WIDEST) - len(head))
     for index, line in enumerate(wrap(text, width) or [""]):
         yield f"{head if not index else ' ' * len(head)}{line}"
@@ -64,13 +66,13 @@ _SAMPLE_HEAD = f"{'TIME':<9}  {'SAMPLES':>7}  {'VIDEO':>14}  {'AUDIO':>7}  {'FPS
 
 
 def sample_lines(recorded: Recorded) -> list[str]:
-    """What was measured, in a few steps; nothing where nothing was."""
+    """Return the samples in at most about `_LINES` steps a stream; empty without samples."""
     lines: list[str] = []
     seconds = step_seconds(recorded.span, _LINES)
     for (_, stream), readings in recorded.samples.items():
         first, last = (Span(step.span.since, step.span.until) for step in _ends(recorded, stream, seconds))
         span = Span(max(recorded.span.since, first.since), min(recorded.span.until, last.until))
-        lines += ["", f"Samples of stream {safe(stream, 40)}, a line for {short_duration(seconds)}", _SAMPLE_HEAD]
+        lines += ["", f"Samples of stream {safe(stream, 40)}, one line per {short_duration(seconds)}", _SAMPLE_HEAD]
         lines += [_sample_line(step) for step in steps(readings, span, seconds)]
     return lines
 
@@ -90,7 +92,7 @@ def _sample_line(step: Step) -> str:
 
 
 def episode_lines(episodes: Sequence[EpisodeRecord], names: Mapping[str, str], cells: int | None) -> Iterator[str]:
-    """A line each: when, how long, whose, what."""
+    """Yield a line for each episode: time, length, event, kind."""
     for episode in episodes:
         badge = SEVERITY_BADGES[episode.severity]
         target = f" {safe(episode.target_name, 40)}" if episode.target_name else ""
@@ -101,7 +103,7 @@ def episode_lines(episodes: Sequence[EpisodeRecord], names: Mapping[str, str], c
 
 
 def episode_sums(episodes: Iterable[EpisodeRecord]) -> Iterator[str]:
-    """For how long there was what, the loudest first."""
+    """Yield the total time of each kind, the most severe first."""
     kinds: dict[str, list[EpisodeRecord]] = {}
     for episode in episodes:
         kinds.setdefault(episode.kind, []).append(episode)

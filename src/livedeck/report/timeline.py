@@ -1,4 +1,4 @@
-"""All that became of an event in one line of time: what it was, what was wrong, who did what. Pure."""
+"""The timeline of an event: its states, its alarms, and the actions of people. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from livedeck.text.values import safe, short_duration
 
 
 class EntryKind(StrEnum):
-    """What an entry is of."""
+    """The type of a timeline entry."""
 
     EVENT = "event"
     RESTREAM = "restream"
@@ -44,8 +44,10 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that became so at `at`. `event_id`, `event`: whose it is, empty for the deck's own; `by`: who did it,
-    `user@host`, empty where nobody did."""
+    """A change at `at`.
+
+    `event_id` and `event` are empty for the deck itself. `by`: the actor as `user@host`, empty without one.
+    """
 
     at: datetime
     kind: EntryKind
@@ -56,7 +58,7 @@ class Entry:
     severity: Severity | None = None
 
     def as_object(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the JSON form."""
         return {
             "at": isoformat_utc(self.at),
             "what": self.kind.value,
@@ -72,14 +74,16 @@ ENTRY_FIELDS = ("at", "what", "event_id", "event", "severity", "by", "text")
 
 
 def timeline(recorded: Recorded) -> tuple[Entry, ...]:
-    """Everything in the stretch, oldest first."""
+    """Return everything in the stretch, oldest first."""
     return tuple(sorted(_entries(recorded), key=lambda entry: entry.at))
 
 
 def _entries(recorded: Recorded) -> Iterator[Entry]:
     yield from _events(recorded)
     for record in recorded.alarms:
-        if recorded.contains(record.at) and record.turn is not AlarmTransition.NOTED:  # the answer says it, and who did
+        if (
+            recorded.contains(record.at) and record.turn is not AlarmTransition.NOTED
+        ):  # the answer has the note and its author
             yield _alarm(record, recorded)
     for answer in recorded.answers:
         if answer.kind in _ANSWERS:
@@ -115,9 +119,9 @@ def _standing(record: EventRecord) -> str:
 
 
 def _changes(before: EventRecord, after: EventRecord) -> Iterator[tuple[EntryKind, str]]:
-    """What is otherwise, in words."""
+    """Yield the differences between two records of an event as text."""
     if after.is_gone and not before.is_gone:
-        yield EntryKind.EVENT, "deleted: no list has it any more"
+        yield EntryKind.EVENT, "deleted: no longer in any list"
         return
     if before.is_gone and not after.is_gone:
         yield EntryKind.EVENT, "listed again"
@@ -129,7 +133,7 @@ def _changes(before: EventRecord, after: EventRecord) -> Iterator[tuple[EntryKin
     if before.scheduled != after.scheduled:
         yield EntryKind.EVENT, f"planned for {_moment(after.scheduled)}, was {_moment(before.scheduled)}"
     if before.stream_id != after.stream_id and after.stream_id:
-        yield EntryKind.EVENT, f"a new stream, {after.stream_id}"
+        yield EntryKind.EVENT, f"new stream {after.stream_id}"
     if before.parent_id != after.parent_id:
         yield EntryKind.EVENT, "moved to another folder"
     yield from ((EntryKind.RESTREAM, text) for text in _restreams(before, after))
@@ -154,10 +158,10 @@ def _moment(at: datetime | None) -> str:
 
 _TURNS: Mapping[AlarmTransition, str] = {
     AlarmTransition.RAISED: "raised",
-    AlarmTransition.RETURNED: "over, nobody read it",
-    AlarmTransition.CLEARED: "over",
-    AlarmTransition.SUPPRESSED: "hidden by another",
-    AlarmTransition.RELEASED: "hidden no longer",
+    AlarmTransition.RETURNED: "cleared, not acknowledged",
+    AlarmTransition.CLEARED: "cleared",
+    AlarmTransition.SUPPRESSED: "hidden by another alarm",
+    AlarmTransition.RELEASED: "visible again",
 }
 
 
@@ -170,14 +174,14 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     if record.reason and record.turn in {AlarmTransition.SHELVED, AlarmTransition.OUT_OF_SERVICE}:
         words += f": {record.reason}"
     if record.turn is AlarmTransition.ACKNOWLEDGED:
-        words += f", {short_duration((record.at - record.since).total_seconds())} after it began"
+        words += f", {short_duration((record.at - record.since).total_seconds())} after the fault began"
     name = recorded.name_of(record.event_id) if record.event_id else "platform"
     by = person(record.actor) if record.actor else ""
     return Entry(record.at, EntryKind.ALARM, safe(words, 400), record.event_id, name, safe(by, 60), record.severity)
 
 
 _ANSWERS = {AnswerKind.NOTE, AnswerKind.SHELVE}
-"""What the turns of an alarm do not tell in full: a note, and until when a shelf holds."""
+"""Answers with more detail than the alarm's transition: a note, and the end of a shelf."""
 
 
 def _answer(answer: AlarmAnswer, recorded: Recorded) -> Entry:
@@ -218,30 +222,32 @@ def _link(link: LinkRecord) -> Entry:
 
 
 def _watch(recorded: Recorded) -> Iterator[Entry]:
-    """Where nobody had the platform's answers."""
+    """Yield the periods without answers from the platform."""
     for hole in unwatched(recorded):
         lasted, until = short_duration(hole.seconds), f"{hole.until:%H:%M:%S}Z"
         words = f"nobody watched for {lasted}, until {until}"
         if hole.until == recorded.known_until != recorded.span.until:
-            words = f"nobody has watched since: {lasted} by {until}"
+            words = f"nobody has watched since: {lasted} as of {until}"
         yield Entry(hole.since, EntryKind.WATCH, words)
 
 
 def unwatched(recorded: Recorded) -> Spans:
-    """The time in which no process had the platform's answers, as far as it is known; a turn between two of them is
-    none."""
+    """Return the periods of at least `SHORTEST_GAP` seconds in which no process had the platform's answers.
+
+    The time after `recorded.known_until` is left out.
+    """
     watched = joined(Span(record.at, record.until) for record in recorded.watched)
     since, until = recorded.span
-    known = Span(since, min(until, recorded.known_until or until))
-    return tuple(hole for hole in without([known], watched) if hole.seconds >= SHORTEST_GAP)
+    observed = Span(since, min(until, recorded.known_until or until))
+    return tuple(hole for hole in without([observed], watched) if hole.seconds >= SHORTEST_GAP)
 
 
 SHORTEST_GAP = 20.0
-"""Seconds without an answer that are told: two intervals of polling are fewer where all is well."""
+"""Seconds without an answer from which a gap counts; two polling intervals are normally shorter."""
 
 
 def matching(entries: Iterable[Entry], words: str) -> tuple[Entry, ...]:
-    """Those in which every one of these words occurs, whatever the case."""
+    """Return the entries that contain every one of the words, in any case."""
     wanted = words.casefold().split()
 
     def text(entry: Entry) -> str:

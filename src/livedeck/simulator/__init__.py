@@ -1,4 +1,4 @@
-"""simulator IS the documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers."""
+"""The documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers."""
 
 from livedeck.simulator.connections import Timeouts
 from livedeck.simulator.engine.clock import SimulatorClock

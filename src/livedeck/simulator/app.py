@@ -1,4 +1,4 @@
-"""The ASGI app: routes, bearer tokens, the limit on bodies, the Date header, every error as documented, and OpenAPI."""
+"""The ASGI app: routes, tokens, body limits, Date header, documented errors, and OpenAPI."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ BODY_LIMIT = 8 * 1024 * 1024
 """Bytes in a request (simulator.md, "Simulator limits")."""
 
 UPLOAD_LIMIT = 512 * 1024 * 1024
-"""Bytes in a request to the upload address, which go to the disk as they come."""
+"""Bytes in a request to the upload address, which go to the disk as they arrive."""
 
 Authorize = Callable[[Request], str]
-"""Answers the id of the caller's workspace, empty where an address has none; raises the documented error."""
+"""Returns the caller's workspace id, empty if the address has none; raises the documented error."""
 
 _log = logging.getLogger("livedeck.simulator")
 
 
 def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]]) -> Starlette:
-    """The whole simulator as one app; `endpoints` are those of the documented API."""
+    """Return the whole simulator as one app; `endpoints` are those of the documented API."""
 
     async def describe(_: Request) -> Response:
         return JSONResponse(openapi_document(endpoints))
@@ -54,7 +54,7 @@ def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]]) 
         *_routes(world, endpoints, _authorize_api(world)),
         *_routes(world, control_api.ENDPOINTS, _authorize_control(world, control_token)),
         Route("/openapi.json", describe),
-        *_routes(world, cdn.ENDPOINTS, lambda _: ""),  # pictures are for everyone
+        *_routes(world, cdn.ENDPOINTS, lambda _: ""),  # pictures are public
     ]
     app = Starlette(
         routes=routes,
@@ -66,7 +66,7 @@ def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]]) 
 
 
 def _routes(world: World, endpoints: Sequence[Endpoint[Any]], authorize: Authorize) -> list[Route]:
-    """One route a path, so that a wrong method is told every right one."""
+    """Return one route for each path, so that the error for a wrong method lists every allowed one."""
     by_path = groupby(sorted(endpoints, key=lambda endpoint: endpoint.path), key=lambda endpoint: endpoint.path)
     return [
         _route(world, path, {endpoint.method: endpoint for endpoint in group}, authorize) for path, group in by_path
@@ -78,7 +78,7 @@ def _route(world: World, path: str, methods: dict[str, Endpoint[Any]], authorize
         endpoint = methods["GET" if request.method == "HEAD" else request.method]
         api_request = ApiRequest(world, request, endpoint, authorize(request))
         if endpoint.takes_body and endpoint.body == "json":
-            await request.body()  # first: nobody else may write between what a handler reads and what it writes
+            await request.body()  # first: no other request may write between the reads and the writes of a handler
         return await endpoint.handler(api_request)
 
     return Route(path, answer, methods=[*methods])
@@ -122,7 +122,7 @@ async def _answer_http_exception(_: Request, error: Exception) -> Response:
 
 
 class SimulatorMiddleware:
-    """The outermost layer: dates answers by the simulator's clock, bounds bodies, applies faults, catches the rest."""
+    """The outermost layer: dates answers by the simulator's clock, limits bodies, applies faults, catches errors."""
 
     def __init__(self, app: ASGIApp, world: World) -> None:
         self._app = app
@@ -147,11 +147,11 @@ class SimulatorMiddleware:
             return
         except ConnectionCut:
             raise
-        except Exception as error:  # noqa: BLE001  the top of every request: it logs, and the caller learns no details
+        except Exception as error:  # noqa: BLE001  outermost handler: the details go to the log, not to the caller
             await self._fault_of(error, scope).response()(scope, receive, send_dated)
 
     def _fault_of(self, error: Exception, scope: Scope) -> ApiError:
-        """What is answered where it was nobody's mistake but ours."""
+        """Return the answer to a failure of the simulator itself."""
         if is_disk_full(error):
             self._world.disk.refuse(error)
             return disk_full()
@@ -159,7 +159,7 @@ class SimulatorMiddleware:
         return internal()
 
     def _with_faults(self, scope: Scope) -> ASGIApp:
-        """The app as this request meets it: with the scenario up to date, and with the faults that hit it."""
+        """Return the app for this request: with the scenario up to date and wrapped in the faults that hit it."""
         world, now = self._world, self._world.now()
         world.timeline.catch_up(now)
         if scope["path"].startswith("/_control") or not world.faults.active:
@@ -182,7 +182,9 @@ class SimulatorMiddleware:
 
 
 def _refuse_framing(scope: Scope) -> Response | None:
-    """The answer to what two servers may read differently, or that is another protocol; it ends the connection."""
+    """Return an answer that ends the connection if two servers may read the framing differently, or the protocol is
+    another.
+    """
     names = {name for name, _ in scope["headers"]}
     if {b"content-length", b"transfer-encoding"} <= names:
         return of_status(400, "content-length beside transfer-encoding").response({"Connection": "close"})
@@ -192,7 +194,7 @@ def _refuse_framing(scope: Scope) -> Response | None:
 
 
 def _in_origin_form(scope: Scope) -> Scope:
-    """The same request with its path alone: whoever takes us for a proxy names scheme and host before it."""
+    """Return the request with its path only; a client that expects a proxy sends scheme and host too."""
     match = re.match(rb"https?://[^/]*", scope["raw_path"], re.IGNORECASE)
     if match is None:
         return scope
@@ -201,7 +203,7 @@ def _in_origin_form(scope: Scope) -> Scope:
 
 
 def _bounded(scope: Scope, receive: Receive) -> Receive:
-    """The same body, refused once it is over the limit: by what it declares, or by what has come."""
+    """Return the body, refused once it exceeds the limit by its declared or its received length."""
     declared = Headers(scope=scope).get("content-length", "")
     limit = UPLOAD_LIMIT if scope["path"].startswith("/upload/") else BODY_LIMIT
     if declared.isdecimal() and int(declared[:20]) > limit:
@@ -220,7 +222,7 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
 
 
 def openapi_document(endpoints: Sequence[Endpoint[Any]]) -> Schema:
-    """Those endpoints as an OpenAPI 3.1 document, made from the models that serve."""
+    """Return the endpoints as an OpenAPI 3.1 document, derived from the models in use."""
     models: list[type[BaseModel]] = [Error]
     for endpoint in endpoints:
         models += [endpoint.answer] if isinstance(endpoint.answer, type) else []
@@ -247,9 +249,9 @@ def openapi_document(endpoints: Sequence[Endpoint[Any]]) -> Schema:
 
 
 class _SchemaGenerator(GenerateJsonSchema):
-    """Schemas without the titles of fields, and with no default but those of numbers in a query."""
+    """Schemas without titles of fields, and with defaults only for numbers in a query."""
 
-    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002  of pydantic
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002  pydantic's signature
         return False
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> Schema:
@@ -283,7 +285,7 @@ def _path_parameter(name: str) -> Schema:
 
 
 def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
-    """The parameters of the query of a GET, or the headers beside a file."""
+    """Yield the parameters of the query of a GET, or the headers beside a file."""
     if endpoint.takes is None or (endpoint.takes_body and endpoint.body != "file"):
         return
     schema = endpoint.takes.model_json_schema(schema_generator=_SchemaGenerator)

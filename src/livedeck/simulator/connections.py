@@ -1,4 +1,4 @@
-"""Connections of the server: none is waited for without an end, and at the limit of descriptors others still get in."""
+"""Connections of the server: every wait has a limit, and new connections still get in at the descriptor limit."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from livedeck.simulator.errors import ApiError, of_status
 
 RESERVED_DESCRIPTORS = 32
-"""Below the limit of the process: connections leave them to uploads, downloads, the log and the data file."""
+"""Descriptors that connections leave to uploads, downloads, the log and the data file."""
 
 _log = logging.getLogger("livedeck.simulator")
 _quiet_log = _log.getChild("connections")
-_quiet_log.setLevel(logging.ERROR)  # what strangers send is no news: a line for each would fill the log
+_quiet_log.setLevel(logging.ERROR)  # a line for each malformed request of a stranger would fill the log
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
     """Seconds that a peer may keep the simulator waiting (simulator.md, "Simulator limits").
 
-    `head`: from the connection, or from the first byte of a later request, to the end of its head. `body`: from one
-    byte of a body to the next, and likewise while a peer takes an answer. `idle`: between two requests.
+    `head`: from the connection, or from the first byte of a later request, to the end of its head. `body`: between two
+    bytes of a request body, and likewise while a peer reads an answer. `idle`: between two requests.
     """
 
     head: float = 10.0
@@ -42,7 +42,7 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class _Owed:
-    """What a peer keeps us waiting for, in which request, and how far it has come."""
+    """The part of a request or answer that the peer delays, its request, and the bytes so far."""
 
     part: Literal["head", "body", "answer"]
     cycle: RequestResponseCycle | None
@@ -50,38 +50,38 @@ class _Owed:
 
 
 class Connection(H11Protocol):
-    """HTTP by h11. What is no HTTP, or never ends, and so is no request, gets the documented error object too."""
+    """An HTTP connection by h11. Bytes that are not HTTP and requests that never end get the documented error too."""
 
     opened_at = 0.0
-    """When it was opened, by the clock of the loop."""
+    """Time of the opening, by the clock of the loop."""
 
     _received = 0
     _owed: _Owed | None = None
     _owed_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Begin."""
+        """Initialise the connection."""
         self.logger = _quiet_log
         self.opened_at = self.loop.time()
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        """Take what the peer sent."""
+        """Process bytes from the peer."""
         self._received += len(data)
         super().data_received(data)
 
     @property
     def is_unused(self) -> bool:
-        """Whether no request has come yet."""
+        """Whether no request has arrived yet."""
         return self._last_cycle is None
 
     @property
     def _last_cycle(self) -> RequestResponseCycle | None:
-        cycle: RequestResponseCycle | None = self.cycle  # None before the first, whatever its type says
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first request, despite its type
         return cycle
 
     def end_overdue(self, timeouts: Timeouts, now: float) -> None:
-        """End it where the peer has been silent for too long. Call it again and again; `now`: seconds of any clock."""
+        """End the connection if the peer was silent too long; call repeatedly with `now` in seconds of any clock."""
         owed = self._find_owed()
         if owed is None or owed != self._owed:
             self._owed, self._owed_since = owed, now
@@ -89,7 +89,7 @@ class Connection(H11Protocol):
             self._end(owed)
 
     def _find_owed(self) -> _Owed | None:
-        """What the peer keeps us waiting for now; uvicorn itself sees to what is idle between two requests."""
+        """Return the wait for the peer, or None; uvicorn itself handles the wait between two requests."""
         unsent = self.transport.get_write_buffer_size()
         if unsent:
             return _Owed("answer", self._last_cycle, unsent)
@@ -101,26 +101,26 @@ class Connection(H11Protocol):
 
     def _end(self, owed: _Owed) -> None:
         if owed.part == "answer":
-            self.transport.abort()  # a close would wait for the peer to take what is left
+            self.transport.abort()  # a close would wait for the peer to read the rest
         elif owed.part == "head" and not self.conn.trailing_data[0]:
             self.transport.close()
         else:
             self._refuse(of_status(408, "request timeout"))
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
+        """Refuse bytes that are not HTTP."""
         self._refuse(of_status(400, msg.rstrip(".")))
 
     def _refuse(self, error: ApiError) -> None:
-        """Answer with that error, as far as an answer can still be given, and close."""
+        """Answer with `error`, if an answer can still be sent, and close."""
         cycle = self._last_cycle
-        if cycle is not None and not cycle.response_complete:  # its body broke off: the app's own answer goes nowhere
+        if cycle is not None and not cycle.response_complete:  # its body broke off: drop the app's own answer
             cycle.disconnected = True
             cycle.message_event.set()
         answer = error.response()
         headers = [("content-type", "application/json"), ("content-length", str(len(answer.body)))]
         headers.append(("connection", "close"))
-        with contextlib.suppress(h11.LocalProtocolError):  # an answer has begun already, or may have no body
+        with contextlib.suppress(h11.LocalProtocolError):  # an answer has begun, or may have no body
             for event in (
                 h11.Response(
                     status_code=error.status, headers=headers, reason=HTTPStatus(error.status).phrase.encode()
@@ -135,21 +135,20 @@ class Connection(H11Protocol):
 class Listener(socket.socket):
     """A listening socket that leaves descriptors for files.
 
-    At the limit of descriptors asyncio on its own logs hundreds of lines a second and answers nobody. Here a
-    connection beyond the limit takes the place of one that `make_room` closes, or is closed at once itself; the log
-    says so once.
+    At the descriptor limit, plain asyncio logs hundreds of lines a second and answers nobody. Here a connection over
+    the limit replaces one that `make_room` closes, or is closed at once. The log says so once.
     """
 
     make_room: Callable[[], bool] = staticmethod(lambda: False)
 
     @classmethod
     def open(cls, host: str, port: int) -> Listener:
-        """Listen there; port 0 takes any free one. Raises OSError."""
+        """Listen at the address; port 0 takes any free one. Raises OSError."""
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.create_server((host, port), family=family) as bound:
             listener = cls(bound.family, bound.type, bound.proto, fileno=bound.detach())
-        # Connections inherit it. asyncio sets it for sockets of its own making alone; without it every answer on a kept
-        # connection waits 40 ms for the peer's delayed acknowledgement of its head.
+        # Connections inherit the option; asyncio sets it only for sockets that it creates. Without it every answer on
+        # a kept connection waits 40 ms for the peer's delayed acknowledgement of the head.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
 
@@ -157,52 +156,52 @@ class Listener(socket.socket):
         super().__init__(family, kind, protocol, fileno)
         self._spare = _spare_descriptor()
         self._accepted: list[socket.socket] = []
-        self._is_full_said = self._lets_others_go = False
+        self._is_full_logged = self._made_room = False
 
     def accept(self) -> tuple[socket.socket, object]:
-        """The next connection and its address. Raises BlockingIOError where there is none, or none that is let in."""
-        if self._lets_others_go:
-            self._lets_others_go = False
-            raise BlockingIOError  # the descriptor of the one that was closed is free in the next pass of the loop
+        """Return the next connection and its address. Raises BlockingIOError if none is waiting or none is admitted."""
+        if self._made_room:
+            self._made_room = False
+            raise BlockingIOError  # the descriptor of the closed connection is free in the next pass of the loop
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         try:
             connection, address = super().accept()
         except OSError as error:
             if error.errno not in {errno.EMFILE, errno.ENFILE}:
                 raise
-            self._say_full(limit)
+            self._log_full(limit)
             self._refuse_by_spare()
             raise BlockingIOError from error
         most = max(limit - RESERVED_DESCRIPTORS, limit // 2)
         if limit != resource.RLIM_INFINITY and self._count_with(connection) > most:
-            self._say_full(limit)
-            self._lets_others_go = self.make_room()
-            if not self._lets_others_go:
+            self._log_full(limit)
+            self._made_room = self.make_room()
+            if not self._made_room:
                 connection.close()
                 raise BlockingIOError
         return connection, address
 
     def _count_with(self, connection: socket.socket) -> int:
-        """How many connections are open, this one too."""
+        """Return the number of open connections, including this one."""
         self._accepted = [accepted for accepted in self._accepted if accepted.fileno() != -1]
         self._accepted.append(connection)
         return len(self._accepted)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._spare.close()
         super().close()
 
     def _refuse_by_spare(self) -> None:
-        """Let the next connection in and close it: as long as it waits, the loop would come back for it at once."""
+        """Accept the next connection and close it; left waiting, it would wake the loop again at once."""
         self._spare.close()
         with contextlib.suppress(OSError):
             super().accept()[0].close()
             self._spare = _spare_descriptor()
 
-    def _say_full(self, limit: int) -> None:
-        if not self._is_full_said:
-            self._is_full_said = True
+    def _log_full(self, limit: int) -> None:
+        if not self._is_full_logged:
+            self._is_full_logged = True
             _log.warning(
                 "the limit of %d descriptors is reached: new connections are refused or displace idle ones", limit
             )

@@ -1,4 +1,4 @@
-"""What goes wrong: an `ApiError` is an answer of the API, a `SimulatorError` keeps the simulator from starting.
+"""Errors of the simulator: an `ApiError` is an answer of the API, a `SimulatorError` prevents the start.
 
 Codes and their meaning: platform-api.md, "Error codes".
 """
@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 
 class SimulatorError(Exception):
-    """The simulator cannot start or cannot use its data file; the message says why and is fit for an operator."""
+    """The simulator cannot start or cannot use its data file; the message tells an operator why."""
 
 
 class ApiError(Exception):
@@ -25,7 +25,7 @@ class ApiError(Exception):
         self.invalid_params = tuple(invalid_params)
 
     def response(self, headers: Mapping[str, str] | None = None) -> Response:
-        """The documented error object."""
+        """Return the documented error object."""
         error: dict[str, object] = {"code": self.code, "message": self.message}
         if self.invalid_params:
             error["invalid_params"] = [{"name": name, "reason": reason} for name, reason in self.invalid_params]
@@ -33,55 +33,55 @@ class ApiError(Exception):
 
 
 def invalid(*parameters: tuple[str, str]) -> ApiError:
-    """Validation failed: each parameter that is wrong, and the reason."""
+    """Return the validation error, with a (name, reason) pair for each wrong parameter."""
     return ApiError(400, 400400, "invalid parameters", parameters)
 
 
 def malformed_id() -> ApiError:
-    """An identifier in the path is not a UUID."""
+    """Return the error for an identifier in the path that is not a UUID."""
     return ApiError(400, 400301, "invalid uuid format")
 
 
 def event_not_found() -> ApiError:
-    """Posters and live events that are not there answer 400, as documented; everything else answers 404."""
+    """Return the 400 for a missing poster or live event; every other missing object answers 404, as documented."""
     return ApiError(400, 400404, "not found")
 
 
 def not_found() -> ApiError:
-    """There is nothing at this address."""
+    """Return the error for an address without an object."""
     return ApiError(404, 404404, "not found")
 
 
 def conflict(message: str) -> ApiError:
-    """The state does not allow this transition."""
+    """Return the error for a change that the state does not allow."""
     return ApiError(409, 409409, message)
 
 
 def unauthorized() -> ApiError:
-    """The bearer token is missing or wrong."""
+    """Return the error for a missing or wrong bearer token."""
     return ApiError(401, 401401, "unauthorized")
 
 
 def forbidden() -> ApiError:
-    """The token is good, but not for this address."""
+    """Return the error for a valid token without access to this address."""
     return ApiError(403, 403403, "forbidden")
 
 
 def too_large() -> ApiError:
-    """The body is over the limit."""
+    """Return the error for a body over the limit."""
     return ApiError(413, 413413, "body too large")
 
 
 def disk_full() -> ApiError:
-    """The disk takes no more: nothing of the change was stored."""
+    """Return the error for a change that the full disk did not store."""
     return ApiError(507, 507507, "the disk is full, nothing was stored")
 
 
 def internal() -> ApiError:
-    """Our own fault; the log knows more than the caller may."""
+    """Return the error for a failure of the simulator itself; only the log has the details."""
     return ApiError(500, 500500, "internal error")
 
 
 def of_status(status: int, message: str) -> ApiError:
-    """What the router itself or a simulated fault answers: the code repeats the status, as in 404404 and 405405."""
+    """Return the error of the router or of a simulated fault; the code repeats the status, as in 404404 and 405405."""
     return ApiError(status, status * 1001, message.lower())

@@ -1,4 +1,4 @@
-"""An endpoint, an admitted request, the envelopes of answers, and signed addresses."""
+"""Endpoints, admitted requests, the envelopes of answers, and signed addresses."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ L = TypeVar("L", bound=ListQuery)
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Generic[T]):
-    """A method on a path, what it takes, who answers, and what: one object for the route and for its description.
+    """A method on a path, its input, handler and output: one object for the route and for its OpenAPI description.
 
-    `takes` is the model of the query of a GET, of the body of JSON or of a form, or of the headers beside a file.
-    `answer` is the model of a success, or the schema of what is no JSON, in `media`. `errors`: the codes that do not
-    follow from the rest.
+    `takes` is the model of the query (GET), of the JSON or form body, or of the headers beside a file. `answer` is the
+    model of a success, or the schema of a body in another `media` type than JSON. `errors`: the codes that do not
+    follow from the other fields.
     """
 
     method: str
@@ -41,13 +41,13 @@ class Endpoint(Generic[T]):
 
     @property
     def takes_body(self) -> bool:
-        """Whether a request has a body that means something."""
+        """Whether the endpoint reads a request body."""
         return self.method != "GET" and self.takes is not None
 
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest(Generic[T]):
-    """An admitted request, which takes a `T`. `workspace_id`: of the caller, or empty where an address has none."""
+    """An admitted request whose input is a `T`. `workspace_id`: the caller's; empty if the address has none."""
 
     world: World
     http: Request
@@ -56,61 +56,60 @@ class ApiRequest(Generic[T]):
 
     @property
     def origin(self) -> str:
-        """The scheme and host that the caller reached us at, so that addresses in answers work for it."""
+        """The scheme and host that the caller used, so that addresses in answers work for that caller."""
         server, port = self.http.scope.get("server") or ("localhost", 80)
         return f"{self.http.scope['scheme']}://{self.http.headers.get('host') or f'{server}:{port}'}"
 
     def path_id(self, name: str) -> str:
-        """The id in the path, lower case. Raises the documented error for one that is no UUID."""
+        """Return the id from the path in lower case. Raises the documented error if it is not a UUID."""
         value = str(self.http.path_params[name])
         if not is_uuid(value):
             raise malformed_id()
         return value.lower()
 
     def query(self) -> T:
-        """The query; names that are not known are ignored. `name[]` is the list of all its values."""
+        """Return the query; unknown names are ignored, and `name[]` is the list of all its values."""
         query = self.http.query_params
         return self.check({name: query.getlist(name) if name.endswith("[]") else query[name] for name in query})
 
     def headers(self) -> T:
-        """The headers."""
         return self.check(self.http.headers)
 
     async def body(self) -> T:
-        """The JSON body; an empty body is an empty object."""
+        """Return the JSON body; an empty body counts as an empty object."""
         return self.check(_parse(await self.http.body() or b"{}"))
 
     def check(self, values: object) -> T:
-        """What was sent as the model of the endpoint. Raises the documented error."""
+        """Return the sent values as the model of the endpoint. Raises the documented error."""
         model: Any = self.endpoint.takes
         checked: T = check(model, values)
         return checked
 
 
 def select(request: ApiRequest[L], kind: str, where: Where = ()) -> Query:
-    """The page of that kind that the query asks for, of what fits `where`."""
+    """Return the query for one page of `kind`, restricted to `where`."""
     query = request.query()
     return Query(kind, request.workspace_id, where, order=query.order, page=query.page, per_page=query.per_page)
 
 
 def data(content: Mapping[str, object] | Sequence[Document]) -> Response:
-    """The envelope of an object, or of a list that has no pages."""
+    """Return the envelope of an object, or of a list without pages."""
     return _json({"data": content})
 
 
 def success() -> Response:
-    """What answers where there is no object to show (platform-api.md, "Error body")."""
+    """Return the answer of operations without an object to show (platform-api.md, "Error body")."""
     return data({"success": True})
 
 
 def page(query: Query, total: int, rows: Sequence[Document]) -> Response:
-    """The envelope of a list."""
+    """Return the envelope of a list."""
     pagination = {"page": query.page, "per_page": query.per_page, "total": total}
     return _json({"meta": {"pagination": pagination, "order": dict(query.order)}, "data": rows})
 
 
 def json_response(content: bytes) -> Response:
-    """JSON that is ready."""
+    """Return an answer of encoded JSON."""
     return Response(content, media_type="application/json")
 
 
@@ -130,17 +129,17 @@ def _refuse_constant(constant: str) -> None:
 
 
 SIGNATURE_SECONDS = 600
-"""How long a signed address works, by the simulator's clock."""
+"""Seconds that a signed address works, by the simulator's clock."""
 
 
 def sign(request: ApiRequest[Any], path: str) -> str:
-    """That path of ours as an address that works for a while."""
+    """Return the address of a path of this simulator, valid for `SIGNATURE_SECONDS`."""
     expires = int(request.world.now()) + SIGNATURE_SECONDS
     return f"{request.origin}{path}?expires={expires}&sign={_signature(request.world, path, str(expires))}"
 
 
 def check_signature(request: ApiRequest[Any]) -> None:
-    """Raises the documented error where the address was tampered with, or its time is over."""
+    """Raise the documented error if the address was tampered with or has expired."""
     query = request.http.query_params
     expires, signature = query.get("expires", ""), query.get("sign", "")
     expected = _signature(request.world, request.http.url.path, expires)

@@ -1,7 +1,7 @@
-"""Types and base models of what requests take and answers hold, and the documented error for what does not fit.
+"""Types and base models of requests and answers, and the documented error for values that do not fit.
 
-The words of a type complete "must be ...": they are the reason of an error, and they describe a field to the readers of
-the control API and of the OpenAPI document.
+The words of a type complete "must be ...". They are the reason in an error, and they describe a field to readers of the
+control API and of the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Schema = dict[str, Any]
 Order = tuple[tuple[str, str], ...]
 BYTES: Schema = {"type": "string", "format": "binary"}
 UNSET: Any = None
-"""The default of a field that may be left out: `given()` leaves it out too."""
+"""The default of an optional field; `given()` leaves the field out if it was not sent."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Must:
-    """What a value must be. `core` checks it (None: the annotated type does), `schema` describes it (None: `core`)."""
+    """The rule for a value. `core` checks it (None: the annotated type does), `schema` describes it (None: `core`)."""
 
     words: str
     core: CoreSchema | None = None
@@ -47,18 +47,18 @@ class Must:
 
 
 def text(low: int, high: int) -> Must:
-    """Text of so many characters."""
+    """Accept text of `low` to `high` characters."""
     core = core_schema.str_schema(strict=True, min_length=low, max_length=high)
     return Must(f"text of {low} to {high} characters", core)
 
 
 def integer(low: int, high: int) -> Must:
-    """An integer in a JSON body."""
+    """Accept an integer in a JSON body."""
     return Must(f"an integer from {low} to {high}", core_schema.int_schema(strict=True, ge=low, le=high))
 
 
 def number(low: float, high: float) -> Must:
-    """A number in a JSON body; an integer stays one."""
+    """Accept a number in a JSON body; an integer remains an integer."""
     whole = core_schema.int_schema(strict=True, ge=ceil(low), le=floor(high))
     core = core_schema.union_schema([whole, core_schema.float_schema(strict=True, ge=low, le=high)])
     schema = {"type": "number", "minimum": low, "maximum": high}
@@ -66,12 +66,12 @@ def number(low: float, high: float) -> Must:
 
 
 def one_of(*names: str) -> Must:
-    """One of a few words."""
+    """Accept one of `names`."""
     return Must(f"one of {', '.join(names)}", core_schema.literal_schema([*names]))
 
 
 def digits(low: int, high: int | None = None) -> Must:
-    """A whole number in a query."""
+    """Accept a whole number in a query."""
     written = core_schema.str_schema(strict=True, pattern="^[0-9]{1,15}$")
     core = core_schema.chain_schema([written, core_schema.int_schema(ge=low, le=high)])
     words = f"a whole number from {low}" + (f" to {high}" if high else "")
@@ -79,13 +79,13 @@ def digits(low: int, high: int | None = None) -> Must:
 
 
 def parsed(words: str, parse: Callable[[str], object], schema: Schema) -> Must:
-    """Text that becomes what `parse` makes of it; a ValueError refuses it."""
+    """Accept text and replace it with the result of `parse`, which raises ValueError to refuse it."""
     core = core_schema.no_info_after_validator_function(parse, core_schema.str_schema(strict=True))
     return Must(words, core, {"type": "string"} | schema)
 
 
 def ordering(*fields: str) -> Must:
-    """An order in a query: pairs of field and direction."""
+    """Accept an order in a query: pairs of field and direction."""
 
     def parse(value: str) -> Order:
         pairs = tuple((name, direction) for name, _, direction in (term.partition(".") for term in value.split(",")))
@@ -100,8 +100,11 @@ def ordering(*fields: str) -> Must:
 
 
 def header_text(low: int, high: int) -> Must:
-    """A name or title in a header: percent-encoded UTF-8 where it holds an encoded byte of 0x80 or more, else as it
-    came (platform-api.md, "Upload headers")."""
+    """Accept a name or title in a header.
+
+    The value is percent-encoded UTF-8 if it contains an encoded byte of 0x80 or more; otherwise it is taken literally
+    (platform-api.md, "Upload headers").
+    """
 
     def decode(value: str) -> str:
         decoded = unquote(value, errors="strict") if _ENCODED_BYTE.search(value) else value
@@ -116,7 +119,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 
 
 def is_uuid(value: str) -> bool:
-    """Whether it is a UUID in its usual form."""
+    """Return whether `value` is a UUID in its usual form."""
     return _UUID.fullmatch(value) is not None
 
 
@@ -130,7 +133,7 @@ def _time(value: str) -> datetime:
 
 
 def _rtmp_address(value: str) -> str:
-    """The address as it is kept: without spaces and trailing slashes (platform-api.md, "Relay profile")."""
+    """Return the address in its stored form: no spaces, no trailing slashes (platform-api.md, "Relay profile")."""
     address = value.replace(" ", "").strip().rstrip("/")
     _require(address, len(address) <= 2048 and address.isprintable())
     parts = urlsplit(address)
@@ -166,24 +169,24 @@ WebAddress = Annotated[str, parsed("an http or https address", _web_address, _WE
 
 
 class ApiObject(BaseModel):
-    """An object as an answer shows it: exactly these fields, in this order. A stored document holds more."""
+    """An object in the form of an answer: exactly these fields, in this order. A stored document has more."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     @classmethod
     def show(cls, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The document as the API shows it; a field with a default may be absent."""
+        """Return the API's form of the document; a field with a default may be absent."""
         fields = cls.model_fields.items()
         return {name: document[name] for name, info in fields if info.is_required() or name in document}
 
 
 class Parameters(BaseModel):
-    """Named values of a query or of headers; others are none of ours."""
+    """Named values of a query or of headers; unknown names are ignored."""
 
     model_config = ConfigDict(defer_build=True)
 
     def given(self) -> dict[str, Any]:
-        """The values that were sent; of objects inside likewise."""
+        """Return the values that were sent, also inside nested objects."""
         fields = type(self).model_fields
         return {name: _given(getattr(self, name)) for name in fields if name in self.model_fields_set}
 
@@ -203,10 +206,10 @@ class ListQuery(Parameters):
 
 
 class RequestBody(Parameters):
-    """The JSON object or form of a request; a name that it does not know is an error.
+    """The JSON object or form of a request; an unknown name is an error.
 
-    `of` names the object that it makes or changes. Fields of that object which the body cannot set are ignored, so that
-    what was read can be sent back (platform-api.md, "Operations").
+    `of` is the object that the request creates or changes. Fields of that object that the body cannot set are ignored,
+    so that a client can send back an object that it read (platform-api.md, "Operations").
     """
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
@@ -214,7 +217,7 @@ class RequestBody(Parameters):
 
     @classmethod
     def ignored(cls) -> set[str]:
-        """The fields of its object that it cannot set."""
+        """Return the fields of its object that it cannot set."""
         return {*cls.of.model_fields} - {*cls.model_fields} if cls.of else set()
 
     @model_validator(mode="before")
@@ -235,7 +238,7 @@ class RequestBody(Parameters):
 
 
 class IdOrder(RootModel[list[T]], Generic[T]):
-    """The JSON array of a request: ids in the order that is wanted, each once."""
+    """The JSON array of a request: ids in the requested order, each once."""
 
     root: Annotated[
         list[T],
@@ -253,7 +256,7 @@ class Data(BaseModel, Generic[T]):
 
 
 class Pagination(ApiObject):
-    """Where a page stands."""
+    """The position of a page in its list."""
 
     page: int
     per_page: int
@@ -261,7 +264,7 @@ class Pagination(ApiObject):
 
 
 class ListMeta(ApiObject):
-    """What a list says of itself."""
+    """The page and the order of a list."""
 
     pagination: Pagination
     order: dict[str, Literal["asc", "desc"]]
@@ -274,20 +277,20 @@ class Page(Data[list[T]], Generic[T]):
 
 
 class Success(ApiObject):
-    """What answers where there is no object to show (platform-api.md, "Operations")."""
+    """The answer of operations without an object to show (platform-api.md, "Operations")."""
 
     success: Literal[True]
 
 
 class InvalidParameter(ApiObject):
-    """What is wrong with one value of a request."""
+    """A value of a request that is wrong, and the reason."""
 
     name: str
     reason: str
 
 
 class ErrorDetail(ApiObject):
-    """Why a request was refused."""
+    """The reason of a refused request."""
 
     code: int
     message: str
@@ -301,7 +304,7 @@ class Error(ApiObject):
 
 
 def check(model: type[M], given: object) -> M:
-    """What was sent as that model. Raises the documented error that names all that is wrong, unknown names too."""
+    """Return `given` as a `model`. Raises the documented error that lists all faults, unknown names included."""
     try:
         return model.model_validate(given)
     except ValidationError as error:
@@ -320,7 +323,7 @@ _REASONS = {
 
 
 def _invalid_parameter(error: ErrorDetails) -> tuple[str, str]:
-    """The place and the reason of an error."""
+    """Return the name and the reason of a fault."""
     name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"])
     reason = _REASONS.get(error["type"])
     return (

@@ -19,13 +19,12 @@ from livedeck.simulator.engine.faults import ABORT
 from livedeck.simulator.simulator import Simulator
 
 SHUTDOWN_SECONDS = 0.4
-"""How long requests in flight have to end when the simulator stops: it has 2 s for all of it (simulator.md,
-"Start")."""
+"""Seconds for open requests to end at a stop; the whole stop may take 2 s (simulator.md, "Start")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the simulator is reached: API, uploads, pictures and control API; none ends in a slash."""
+    """Addresses of the API, uploads, pictures and control API, without a trailing slash."""
 
     base_url: str
     upload_url: str
@@ -37,7 +36,7 @@ class Addresses:
 async def serve(
     simulator: Simulator, host: str = "127.0.0.1", port: int = 0, timeouts: Timeouts | None = None
 ) -> AsyncIterator[Addresses]:
-    """Serve while the block runs; port 0 takes any free one. Raises OSError at once for an address that is taken."""
+    """Serve while the block runs; port 0 takes any free one. Raises OSError at once for an address in use."""
     with Listener.open(host, port) as listener:
         server = _Server(simulator, timeouts or Timeouts())
         listener.make_room = server.close_unused
@@ -66,8 +65,8 @@ class _Server(uvicorn.Server):
                 proxy_headers=False,
                 server_header=False,
                 date_header=False,
-                timeout_keep_alive=timeouts.idle,  # type: ignore[arg-type]  # a fraction does too
-                timeout_graceful_shutdown=SHUTDOWN_SECONDS,  # type: ignore[arg-type]  # a fraction does too
+                timeout_keep_alive=timeouts.idle,  # type: ignore[arg-type]  # a fraction works too
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,  # type: ignore[arg-type]  # a fraction works too
             )
         )
         self.ready = asyncio.Event()
@@ -83,7 +82,7 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
     async def main_loop(self) -> None:
-        """Serve until `stop` is set, and end whatever keeps us waiting; uvicorn's own polls ten times a second."""
+        """Serve until `stop` is set, and end overdue connections; uvicorn's own loop polls ten times a second."""
         seconds = min(1.0, self._timeouts.head / 4, self._timeouts.body / 4)
         while not self.stop.is_set():
             for connection in self._connections():
@@ -92,7 +91,7 @@ class _Server(uvicorn.Server):
                 await asyncio.wait_for(self.stop.wait(), seconds)
 
     def close_unused(self) -> bool:
-        """Close the oldest connection that no request has come on. Returns False where there is none."""
+        """Close the oldest connection without a request. Returns False if there is none."""
         unused = [found for found in self._connections() if found.is_unused and not found.transport.is_closing()]
         if unused:
             min(unused, key=lambda connection: connection.opened_at).transport.abort()
@@ -102,7 +101,7 @@ class _Server(uvicorn.Server):
         return [connection for connection in self.server_state.connections if isinstance(connection, Connection)]
 
     def _with_abort(self, app: ASGIApp) -> ASGIApp:
-        """The app; each scope holds a function that cuts its connection."""
+        """Return the app; each scope contains a function that cuts its connection."""
 
         async def app_with_abort(scope: Scope, receive: Receive, send: Send) -> None:
             abort = partial(self._abort_connection, scope.get("client"))
@@ -116,19 +115,21 @@ class _Server(uvicorn.Server):
                 connection.transport.abort()
 
     async def abort(self) -> None:
-        """End what is still open: connections first, since a cancelled handler still waits for a peer to read."""
+        """End open connections and tasks: connections first, because a cancelled handler still waits for its peer to
+        read.
+        """
         for connection in [*self.server_state.connections]:
             connection.transport.abort()
         await asyncio.gather(*self.server_state.tasks, return_exceptions=True)
         await asyncio.sleep(0)  # the loop closes the aborted sockets in its next pass
 
 
-# Without a handler of its own a library's warnings go to stderr, into the middle of a full-screen terminal.
+# Without a handler of its own, uvicorn's warnings go to stderr, into the middle of a full-screen terminal.
 logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
 
 def _addresses(listener: socket.socket) -> Addresses:
     host, port = listener.getsockname()[:2]
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  the wildcard is no address to call
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  clients cannot connect to the wildcard
     base = f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
     return Addresses(base, f"{base}/upload", f"{base}/cdn", f"{base}/_control")

@@ -1,4 +1,4 @@
-"""The simulator as an object: what it is made from, its app, and its tokens."""
+"""The simulator as an object: its parts, its app and its tokens."""
 
 from __future__ import annotations
 
@@ -24,26 +24,33 @@ from livedeck.simulator.rehearsal import workspaces
 from livedeck.simulator.rehearsal.scenario import Scenario
 
 DEFAULT_TOKEN = "livedeck-demo"  # noqa: S105  public on purpose: good for loopback only
-"""The API token where none was given."""
+"""The API token if none is given."""
 
 USER_NAME = "Demo operator"
-"""What the user of every workspace is called."""
+"""The name of the user of every workspace."""
 
 
 class Simulator:
     """The documented platform on one machine: `app` serves the API, uploads, the CDN and the control API.
 
-    `seed`: what ids, keys and signals are made from (None: 1). `clock`: the simulator's time (None: this machine's).
-    `data`: a file that keeps everything over restarts, and beside it a folder for uploads (None: in memory, uploads in
-    a temporary folder). It keeps its seed, its tokens, its clock, its scenario and its faults too: a `token` other than
-    the default, a `clock` and `faults` take the place of the kept ones, and a `scenario`, which brings a workspace of
-    its own, does so with `force` alone. `workspace`: the table of `data/workspaces/` to serve. `cadence`: seconds
-    between QoS samples. `scenario`: a name or a TOML file, played from the start. `faults`: likewise, faults that hit
-    from the start. `meet_segment`: the path segment of rooms.
+    With `data`, the simulator keeps everything across restarts: the seed, the tokens, the clock, the scenario and the
+    faults too. A `token` other than the default, a `clock` and `faults` replace the kept ones. A `scenario` brings a
+    workspace of its own, so it replaces a kept workspace with `force` only.
 
-    Raises SimulatorError for a data file that cannot be used or that another process uses, an unknown workspace, a
-    scenario or faults that are not sound, a scenario on a kept workspace without `force`, a seed that is not the kept
-    one, a `meet_segment` that is no segment, or a cadence that is not positive.
+    Args:
+        seed: The number that ids, keys and signals are derived from (None: 1).
+        clock: The simulator's time (None: this machine's).
+        data: A file for the documents; uploads go to a folder beside it. None: in memory, uploads in a temporary one.
+        workspace: The table of `data/workspaces/` to serve.
+        cadence: Seconds between QoS samples.
+        scenario: A name or a TOML file, played from the start.
+        faults: A name or a TOML file of faults that hit from the start.
+        meet_segment: The path segment of rooms.
+
+    Raises:
+        SimulatorError: The data file is unusable or in use by another process; the workspace is unknown; the scenario
+            or the faults are invalid; a scenario would replace a kept workspace without `force`; the seed differs from
+            the kept one; `meet_segment` is not a path segment; or the cadence is not positive.
     """
 
     def __init__(
@@ -81,7 +88,7 @@ class Simulator:
         self.app: Starlette = build(self._world, self.control_token, endpoints)
 
     def _begin(self, seed: int | None, token: str, workspace: str, scenario: Scenario | None, *, force: bool) -> None:
-        """Make what is not there, or go on with what is."""
+        """Create the workspaces, or continue with the kept ones."""
         world, kept = self._world, self._world.workspaces()
         if not kept:
             made = [_workspace(workspace, token), _workspace("other", secrets.token_urlsafe(24))]
@@ -92,8 +99,8 @@ class Simulator:
         if scenario is not None:
             if not force:
                 raise SimulatorError(
-                    "the data file keeps a workspace, and a scenario makes its own: give it a new data file, leave the "
-                    "scenario out to go on with what is kept, or say --force to replace that"
+                    "the data file keeps a workspace, and a scenario creates its own: give a new data file, leave the "
+                    "scenario out to continue with the kept workspace, or add --force to replace it"
                 )
             self._make(world.workspaces(), world.seed() if seed is None else seed, workspace, scenario)
         elif seed not in {None, world.seed()}:
@@ -112,31 +119,29 @@ class Simulator:
 
     @property
     def seed(self) -> int:
-        """The seed in use: a data file or a reset may have brought another one."""
+        """The seed in use, which a data file or a reset may have changed."""
         return self._world.seed()
 
     @property
     def token(self) -> str:
-        """The API token of the workspace."""
         return self._world.workspaces()[0].token
 
     @property
     def workspace_id(self) -> str:
-        """The id of the workspace."""
         return self._world.workspaces()[0].workspace_id
 
     @property
     def user_id(self) -> str:
-        """The id of a user of the workspace."""
+        """The id of the user of the workspace."""
         return self._world.workspaces()[0].user_id
 
     @property
     def user_name(self) -> str:
-        """What that user is called. No answer of the platform says it, nor what projects and folders are called."""
+        """The name of the user. No answer of the platform contains names of users, projects or folders."""
         return USER_NAME
 
     def folders(self) -> Iterator[tuple[str, str]]:
-        """The ids and names of the projects and folders of the workspace."""
+        """Yield the id and name of each project and folder of the workspace."""
         for kind in ("project", "folder"):
             for document in self._world.store.find_all(kind, self.workspace_id):
                 yield document["id"], document["name"]
@@ -147,7 +152,7 @@ class Simulator:
         return self._world.workspaces()[1]
 
     def close(self) -> None:
-        """Close the data file; the last thing to call. Else it is closed when the simulator is collected."""
+        """Close the data file. Garbage collection closes it otherwise."""
         self._world.store.close()
 
 

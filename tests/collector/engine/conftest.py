@@ -20,7 +20,7 @@ def _server() -> Iterator[RedisServer]:
 
 @pytest.fixture
 def redis_server(_server: RedisServer) -> RedisServer:
-    """One that is shared by the tests of a file, and empty."""
+    """An empty server, shared by the tests of a file."""
     with Redis.from_url(_server.address) as client:
         client.flushall()
     return _server
@@ -28,7 +28,7 @@ def redis_server(_server: RedisServer) -> RedisServer:
 
 @pytest.fixture
 def mortal_server() -> Iterator[RedisServer]:
-    """One for this test alone."""
+    """A server for this test only."""
     skip_without_redis()
     server = RedisServer()
     yield server

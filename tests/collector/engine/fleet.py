@@ -71,14 +71,14 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Nothing goes through any more, and new connections are refused."""
+        """Stop all traffic and refuse new connections."""
         self.is_cut = True
         for end in self._pairs:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
     def mend(self) -> None:
-        """All goes through again."""
+        """Let all traffic through again."""
         self.is_cut = False
 
     def _accept(self) -> None:
@@ -110,7 +110,7 @@ class Receiver(BaseHTTPRequestHandler):
     taken: list[dict[str, Any]] = []  # noqa: RUF012  the server makes an object a request
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  its name in the library
-        """Nothing."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
         """Keep it."""
@@ -122,7 +122,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 @dataclass
 class Row:
-    """What one fault came to. Seconds; requests a second; counts of the whole run so far."""
+    """The result of one fault: seconds, requests a second, and counts of the whole run so far."""
 
     fault: str
     longest: float
@@ -183,7 +183,7 @@ class Fleet:
             )
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
-        """Until it holds. Raises AssertionError where that takes too long."""
+        """Wait until the condition holds. Raises AssertionError if that takes too long."""
         until = time.monotonic() + START_SECONDS
         while not condition():
             if time.monotonic() > until:
@@ -191,7 +191,7 @@ class Fleet:
             time.sleep(0.1)
 
     def owners(self) -> Counter[str]:
-        """How many leases each holds, by the first letter of its name; empty while Redis is away."""
+        """Return the number of leases by the first letter of the holder; empty while Redis is away."""
         try:
             with Redis.from_url(self.redis.address, decode_responses=True, socket_timeout=1) as client:
                 (key,) = client.keys("livedeck:*:leases") or [""]
@@ -223,7 +223,7 @@ class Fleet:
         self.black.write_text("\n".join(f"e{number}" for number in range(self.begun)), encoding="utf-8")
 
     def row(self, fault: str, since: float, until: float) -> Row:
-        """What happened between these."""
+        """Return the measurements between these times."""
         gaps, doubled, total = [], 0, 0
         for asked in self.asked.values():
             times = [since, *(when for when, _ in asked if since < when < until), until]
@@ -321,7 +321,7 @@ def trial(events: int) -> Iterator[Row]:
 
 
 def _keys_of_lives() -> dict[tuple[str, str], set[str]]:
-    """Under which keys each alarm was told, as severe as it was then."""
+    """Return the message keys of each alarm, by its severity at the time."""
     keys = defaultdict(set)
     for message in Receiver.taken:
         for alarm in message["alarms"]:

@@ -1,4 +1,4 @@
-"""What somebody may write into Redis instead of what a collector wrote there: anything, and almost the same."""
+"""Values that a stranger may write into Redis in place of a collector's: random ones, and near misses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = st.binary(max_size=30) | st.text(max_size=20).map(lambda text: text.enc
 
 
 def written(value: Any) -> bytes:
-    """As JSON."""
+    """Return the value as JSON bytes."""
     return json.dumps(value).encode()
 
 

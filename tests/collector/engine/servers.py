@@ -74,7 +74,7 @@ class RedisServer:
                 return False
 
     def kill(self, *, forgets: bool = False) -> None:
-        """As a power cut ends it. `forgets`: its disk is empty afterwards."""
+        """Kill it like a power cut. `forgets`: its disk is empty afterwards."""
         self.signal(signal.SIGKILL)
         if self._process:
             self._process.wait()
@@ -83,11 +83,11 @@ class RedisServer:
             shutil.rmtree(self._folder / "appendonlydir", ignore_errors=True)
 
     def hang(self) -> None:
-        """It takes connections and answers nothing."""
+        """Accept connections, but answer nothing."""
         self.signal(signal.SIGSTOP)
 
     def wake(self) -> None:
-        """It goes on, with all that was sent meanwhile."""
+        """Continue, with all that was sent meanwhile."""
         self.signal(signal.SIGCONT)
 
     def signal(self, number: signal.Signals) -> None:
@@ -111,12 +111,12 @@ class DeadEnds:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """While the block runs."""
+        """Serve while the block runs."""
         async with await asyncio.start_unix_server(self._connect, self._path):
             yield
 
     def swallow(self) -> None:
-        """Nothing that is sent arrives any more, by what is connected or will be."""
+        """Discard all data, on existing and new connections."""
         self._is_dead.set()
 
     def heal(self) -> None:

@@ -55,15 +55,15 @@ class Fleet:
                 await self.engines[name].join()
 
     def held(self) -> dict[str, set[str]]:
-        """What each of them holds."""
+        """The events that each of them holds."""
         return {name: {event for event in EVENTS if engine.holds(event)} for name, engine in self.engines.items()}
 
     def tellers(self) -> list[str]:
-        """Who tells."""
+        """The holders of the notifier lease."""
         return [name for name, engine in self.engines.items() if engine.desk_epoch is not None]
 
     def assert_shared_out(self) -> None:
-        """Each event, and the desk, is held by one."""
+        """Check that each event, and the notifier lease, has one holder."""
         held = list(self.held().values())
         assert sum(map(len, held)) == len(EVENTS) == len(set().union(*held))
         assert len(self.tellers()) == 1
@@ -71,7 +71,7 @@ class Fleet:
 
 @asynccontextmanager
 async def fleet_of(server: RedisServer, *names: str, ttl: float = 15.0, patience: float = 10.0) -> AsyncIterator[Fleet]:
-    """These collectors, together. A machine that is busy with other tests is no Redis that hangs."""
+    """Yield these collectors, joined; a long `patience` keeps a busy test machine from counting as a hung Redis."""
     fleet = Fleet(server, *names, ttl=ttl, patience=patience)
     try:
         await fleet.beat()
@@ -83,7 +83,7 @@ async def fleet_of(server: RedisServer, *names: str, ttl: float = 15.0, patience
 
 @asynccontextmanager
 async def at_work(*engines: Engine) -> AsyncIterator[None]:
-    """With their loops running."""
+    """Run the loops of these engines during the block."""
     tasks = [asyncio.create_task(engine.run()) for engine in engines]
     try:
         async with asyncio.timeout(WAIT):
@@ -229,7 +229,7 @@ async def test_who_is_refused_as_redis_forgot_goes_on_asking(redis_server: Redis
 
 
 async def leased(store: SharedStore, events: set[str]) -> set[str]:
-    """Which of these Redis knows as that one's: who does not own a lease may not publish."""
+    """Return the events whose lease belongs to that worker: Redis refuses answers of any other."""
     held = await store.claim(
         dict.fromkeys(events, Claim.RENEW),
         span_ms=15_000,
@@ -275,7 +275,7 @@ async def test_the_wish_of_the_platform_reaches_all(redis_server: RedisServer) -
 
 @pytest.fixture
 async def histories(tmp_path: Path) -> AsyncIterator[dict[str, History]]:
-    """Of two collectors, each with its own file."""
+    """Yield the histories of two collectors, each in its own file."""
     async with AsyncExitStack() as stack:
         opened = {}
         for name in "ab":

@@ -56,7 +56,7 @@ _ANSWER = {
 
 
 def note() -> AlarmAnswer:
-    """What a person says, as nobody has said before."""
+    """Return a new note of a person."""
     return AlarmAnswer(uuid4().hex, AlarmKey("e", "K"), NOW, AnswerKind.NOTE, NOW, "a@b:1", Severity.INFO, 2, until=NOW)
 
 
@@ -80,7 +80,7 @@ class Hasty(SystemClock):
 
 
 async def kept(server: RedisServer) -> dict[str, str]:
-    """Who was told, and a message, as a collector has written them."""
+    """Return the notifier's state and a message in the form of a collector."""
     async with room_of(server, "a") as room:
         room.raise_alarm("one")
         await room.look()
@@ -98,7 +98,7 @@ async def kept(server: RedisServer) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def originals(_server: RedisServer) -> dict[str, str]:
-    """What stands in `told` and `messages`."""
+    """The contents of `told` and `messages`."""
     return asyncio.run(kept(_server))
 
 
@@ -141,7 +141,7 @@ def write(client: Redis, batch: Sequence[Writing]) -> None:
 
 
 async def hear(server: RedisServer, client: Redis, folder: Path, batches: Sequence[Sequence[Writing]]) -> None:
-    """Of a collector that starts behind the first batch, the second coming while it works: what is good is heard."""
+    """Start a collector after the first batch, write the second while it works, and check the valid rows."""
     clock, path = Hasty(), folder / "history.sqlite"
     write(client, batches[0])
     store = SharedStore(server.address, "workspace", "a/1", patience=10.0)

@@ -1,4 +1,4 @@
-"""What strangers write into Redis, and a Redis that answers and refuses: nobody stops asking, and each says why."""
+"""Data of strangers in Redis, and a Redis that refuses: nobody stops polling, and each collector says why."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ KEYS = ("workers", "leases", "lost", "generation", "retry", "answers", "said", "
 
 
 def key(name: str) -> str:
-    """As it stands in Redis."""
+    """Return the key's name in Redis."""
     return SharedKeys("workspace")(name)[0]
 
 
 def write_all(client: Redis) -> None:
-    """What no collector writes, in every key, in each place of it."""
+    """Write values that no collector writes, into every part of every key."""
     client.zadd(key("workers"), {BYTES: "inf", b"ghost/1": LATER, b"": 1})
     leases = [BYTES, DEEP, b"ghost/1 9 9", b"ghost/1 %d %d" % (LATER, LATER), b"ghost/1 %s %s" % (HUGE, HUGE)]
     client.hset(key("leases"), mapping=dict(zip(["@desk", BYTES, *EVENTS], [BYTES, BYTES, *leases], strict=False)))
@@ -81,14 +81,14 @@ async def test_what_strangers_wrote_in_every_key_is_passed_over(redis_server: Re
                 await until(lambda: any(spool.messages(SENT) for spool in room.spools.values()))
                 assert not any(engine.fault.apart_since for engine in (a, b))
                 assert max(a.retry_seconds, b.retry_seconds) == 0.0
-    named = [(log["event"], log.get("by")) for log in logs if "passed over" in log["event"]]
+    named = [(log["event"], log.get("by")) for log in logs if "skipped unreadable" in log["event"]]
     assert named
     assert len(named) < 20  # of each kind one at each collector, though there are dozens
 
 
 @asynccontextmanager
 async def at_full_work(fleet: Fleet, folder: Path) -> AsyncIterator[None]:
-    """Each takes part in everything: it claims, hands out what it asked for, hears, and says what persons answer."""
+    """Run every kind of work: claims, publishing, reading, and rows of people."""
     tasks = []
     async with at_work(*fleet.engines.values()):
         for name, engine in fleet.engines.items():
@@ -154,7 +154,7 @@ def _command(*words: str) -> Change:
         pytest.param(
             _command("REPLICAOF", "127.0.0.1", "1"), "replica", _command("REPLICAOF", "NO", "ONE"), id="replica"
         ),
-        pytest.param(_password, "wants a password", _command("CONFIG", "SET", "requirepass", ""), id="password"),
+        pytest.param(_password, "requires a password", _command("CONFIG", "SET", "requirepass", ""), id="password"),
         *[
             pytest.param(
                 _command("ACL", "SETUSER", "default", f"-{command}"),

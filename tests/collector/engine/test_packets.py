@@ -1,4 +1,4 @@
-"""What crosses between collectors comes out as it went in, and nothing else is taken."""
+"""Data between collectors decodes to what was encoded, and anything else is refused."""
 
 from __future__ import annotations
 

@@ -350,7 +350,7 @@ async def test_what_is_not_fit_for_leases_is_said(join: Join, redis_server: Redi
 
 
 async def test_a_user_of_few_rights_is_enough(redis_server: RedisServer) -> None:
-    """As engine.md, "Safety", has it; such a user may not ask for the policy, and nothing is said of it."""
+    """The user of engine.md, "Safety", may not read the policy, and no fault is reported for that."""
     rules = ["+@all", "-@dangerous", "+info"]
     with Redis.from_url(redis_server.address) as client:
         client.acl_setuser("livedeck", enabled=True, passwords=["+password"], keys=["livedeck:*"], commands=rules)
@@ -364,7 +364,7 @@ async def test_a_user_of_few_rights_is_enough(redis_server: RedisServer) -> None
     await store.read(0.01)
     await store.release()
     await store.close()
-    with pytest.raises(SharedStoreError, match="no such user or password"):
+    with pytest.raises(SharedStoreError, match="rejects this user or password"):
         await SharedStore(f"unix://livedeck:wrong@{redis_server.socket}", "workspace", "a").time_ms()
 
 

@@ -1,4 +1,4 @@
-"""Who tells, and how the next one goes on: notifiers of several collectors before a real Redis."""
+"""Notifiers of several collectors before a real Redis: one notifies, and the next one continues."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Hands:
         return self.at
 
     def monotonic(self) -> float:
-        """The same in seconds."""
+        """The monotonic time in seconds."""
         return self.at.timestamp()
 
     async def sleep(self, seconds: float) -> None:
@@ -79,16 +79,16 @@ class Room:
 
     @property
     def teller(self) -> str:
-        """Who tells."""
+        """The holder of the notifier lease."""
         (name,) = self.fleet.tellers()
         return name
 
     def raise_alarm(self, event_id: str) -> None:
-        """It begins now, and stands."""
+        """Raise an alarm that stays."""
         self.standing += (alarm(event_id, since=self.clock.at, changed=self.clock.at),)
 
     async def look(self, *names: str) -> None:
-        """These notifiers, or all, look at what stands: now, and when a group is whole."""
+        """Let these notifiers, or all, check the alarms: now, and when a group is complete."""
         for _ in range(2):
             link = ConnectionStatus(ConnectionState.OK, self.clock.at, as_of=self.clock.at)
             for name in names or self.fleet.engines:
@@ -96,7 +96,7 @@ class Room:
             self.clock.at += timedelta(seconds=6)
 
     async def leave(self, name: str) -> None:
-        """That collector goes, and another one tells; soon after Redis was away that takes two seconds."""
+        """Stop that collector and wait for another notifier; soon after Redis was away that takes two seconds."""
         await self.marked()
         await self.fleet.engines.pop(name).leave()
         while not self.fleet.tellers():
@@ -119,7 +119,7 @@ def _epoch(engine: Engine) -> int | None:
 
 @asynccontextmanager
 async def room_of(server: RedisServer, *names: str, ttl: float = 15.0) -> AsyncIterator[Room]:
-    """These collectors, with their notifiers sending."""
+    """Yield these collectors with their notifiers sending."""
     async with fleet_of(server, *names, ttl=ttl) as fleet:
         room = Room(fleet)
         sending = [asyncio.create_task(notifier.run()) for notifier in room.notifiers.values()]

@@ -1,1 +1,1 @@
-"""Chat logs of any size made into files."""
+"""Export of chat logs of any size to files."""

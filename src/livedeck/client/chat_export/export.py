@@ -1,7 +1,7 @@
-"""A chat log made into a file: as the platform sends it, or parsed, filtered and written anew.
+"""Export of a chat log: verbatim from the platform, or parsed, filtered and rewritten.
 
-One engine for the screen and the command. Memory is constant, however long the log. An export is ended by cancelling
-the task that runs it: then nothing is left.
+The screen and the command share this code. Memory is constant, however long the log. Cancelling the task ends an export
+and leaves nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from livedeck.client.http.response import NotJson, Response, rows
 from livedeck.client.http.transport import Transport
 
 ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
-"""The first three are the platform's (platform-api.md, "Chat log")."""
+"""Formats of an export. The first three are the platform's (platform-api.md, "Chat log")."""
 
 _PLATFORM_FORMATS = frozenset({"json", "csv", "txt"})
 _MAX_ERROR_BODY = 64 * 2**10
@@ -44,10 +44,10 @@ _MAX_ERROR_BODY = 64 * 2**10
 
 @dataclass(frozen=True, slots=True)
 class ChatExport:
-    """What is to be exported of which stream.
+    """The stream, format and options of an export.
 
-    `zone`: times are written as its clocks show them, not as they came. `safe_csv`: cells that a spreadsheet would
-    compute get a `'` before them. Raises Invalid for a safe_csv that is no CSV.
+    `zone`: rewrite times in this zone. `safe_csv`: prefix cells that a spreadsheet would evaluate with a `'`. Raises
+    Invalid for safe_csv with another format than CSV.
     """
 
     event_id: str
@@ -59,22 +59,22 @@ class ChatExport:
 
     def __post_init__(self) -> None:
         for name in ("event_id", "stream_id"):
-            if getattr(self, name):  # whoever asks for options first names the stream later
+            if getattr(self, name):  # a form may set options before the stream is chosen
                 object.__setattr__(self, name, id_text(getattr(self, name), "chat export"))
         if self.safe_csv and self.format != "csv":
-            raise Invalid("chat export", "safe_csv", f"is for the format csv, not {self.format}")
+            raise Invalid("chat export", "safe_csv", f"applies to the format csv only, not {self.format}")
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether the file is, byte for byte, what the platform sends."""
+        """Whether the file is byte for byte the platform's answer."""
         return self.format in _PLATFORM_FORMATS and not (self.filter or self.zone or self.safe_csv)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportProgress:
-    """How far an export has come. `received`: bytes, of `size`: None where nobody says.
+    """The progress of an export. `received`: bytes, out of `size`, which is None if unknown.
 
-    `messages`: written so far; None where they are not counted, in a verbatim export. `seconds`: since it began.
+    `messages`: written so far; None in a verbatim export, which does not count them. `seconds`: since the start.
     """
 
     received: int
@@ -84,22 +84,22 @@ class ExportProgress:
 
     @property
     def rate(self) -> float | None:
-        """Bytes a second, on average; None before there is one."""
+        """Average bytes a second; None before the first bytes."""
         return self.received / self.seconds if self.seconds > 0 and self.received else None
 
     @property
     def seconds_left(self) -> float | None:
-        """Until all has come, at this rate; None where that is unknown."""
+        """Seconds until the end at this rate; None if unknown."""
         return None if self.size is None or not self.rate else max(0, self.size - self.received) / self.rate
 
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """An export that is whole. `size`: bytes written. `messages`: written; None where they were not counted.
+    """A complete export. `size`: bytes written. `messages`: written; None if not counted.
 
-    `read`: messages of the log, wanted or not. `undated`: those of them without a readable time. `unreadable`: items of
-    the log that are no messages. `escaped_formulas`: cells that safe_csv changed. `split_messages`: those that took
-    more than one cell of a workbook.
+    `read`: messages in the log, before the filter. `undated`: messages without a readable time. `unreadable`: items of
+    the log that are not messages. `escaped_formulas`: cells that safe_csv changed. `split_messages`: messages that
+    needed more than one cell of a workbook.
     """
 
     size: int
@@ -122,10 +122,10 @@ async def export_chat(
     replace: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ExportResult:
-    """Write the export to a file, which has its name only once it is whole, or to a pipe.
+    """Write the export to a file, which gets its name only when it is complete, or to a pipe.
 
-    `replace`: also where a file is there. `progress`: called whenever bytes came. Raises FileFault, and any other
-    ApiError; BrokenPipeError where nobody reads the pipe.
+    `replace`: also if the file exists. `progress`: called for each chunk. Raises FileFault, and any other ApiError;
+    BrokenPipeError if nobody reads the pipe.
     """
     summary = describe_call("export chat of event", export.event_id)
     target = file_target(to, summary)
@@ -148,7 +148,7 @@ async def export_chat(
 
 
 async def select_messages(transport: Transport, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
-    """The messages of the export, in batches as they come, whatever its format. Raises ApiError."""
+    """Yield the messages of the export in batches as they arrive, in any format. Raises ApiError."""
     summary = describe_call("read chat of event", export.event_id)
     async with aclosing(_ExportRun(transport, export, summary, None).batches()) as batches:
         async for batch in batches:
@@ -156,7 +156,7 @@ async def select_messages(transport: Transport, export: ChatExport) -> AsyncGene
 
 
 class _ExportRun:
-    """One export under way. `result`: what is known of it so far."""
+    """A running export. `result`: its counts so far."""
 
     def __init__(
         self, transport: Transport, export: ChatExport, summary: str, progress: ProgressCallback | None
@@ -170,13 +170,13 @@ class _ExportRun:
         self._received = 0
 
     async def copy(self, writer: ChunkWriter, *, may_be_empty: bool) -> None:
-        """The bytes as they come; not those of an error, of nothing, or of half a document in place of a log."""
+        """Copy the bytes as they arrive. Raises Unreadable for an error page, an empty answer or an incomplete log."""
         export_format, summary = self._export.format, self._summary
         request, head = self._request(export_format), bytearray()
         async with self._transport.stream(request) as response:
             media_type = response.media_type
             if media_type == "text/html" or (export_format != "json" and media_type == "application/json"):
-                raise Unreadable(f"{summary}: the answer is {media_type}, no log; check the address")
+                raise Unreadable(f"{summary}: the answer is {media_type}, not a log; check the address")
             wholeness: JsonWholeness | TextWholeness = JsonWholeness()
             if export_format != "json":
                 wholeness = TextWholeness(is_csv=export_format == "csv", is_delimited=response.is_delimited)
@@ -187,13 +187,13 @@ class _ExportRun:
                     head += chunk
         if export_format == "json" and self._received <= _MAX_ERROR_BODY:
             await self._transport.parse(Response(summary, 200, {}, head), lambda answer: rows(answer, summary))
-        elif not self._received and not may_be_empty:  # a file that is there is worth more than a log without a line
-            raise Unreadable(f"{summary}: the answer is empty, no log")
+        elif not self._received and not may_be_empty:  # an existing file is worth more than an empty log
+            raise Unreadable(f"{summary}: the answer is empty, not a log")
         elif wholeness.fault:
-            raise Unreadable(f"{summary}: the answer is no whole log: {wholeness.fault}")
+            raise Unreadable(f"{summary}: the answer is not a complete log: {wholeness.fault}")
 
     async def write_rows(self, writer: ChunkWriter, formatter: RowFormatter) -> None:
-        """The messages in a text format."""
+        """Write the messages in a text format."""
         await writer.write(formatter.head.encode())
         async for batch in self.batches():
             await writer.write(self._encode_rows(formatter, batch))
@@ -201,14 +201,14 @@ class _ExportRun:
         self.result = replaced(self.result, escaped_formulas=formatter.escaped_formulas)
 
     async def write_workbook(self, writer: ChunkWriter, workbook: WorkbookWriter) -> None:
-        """The messages as a workbook. Slow: in a thread."""
+        """Write the messages as a workbook, in a thread because that is slow."""
         async for batch in self.batches():
             await wait_uncancelled(partial(workbook.add, batch))
         await writer.fill(workbook.store)
         self.result = replaced(self.result, split_messages=workbook.split_messages)
 
     async def batches(self) -> AsyncGenerator[list[ChatMessageDict], None]:
-        """The messages that the filter lets through, in batches."""
+        """Yield the messages that match the filter, in batches."""
         request = self._request("json")
         self.result = replaced(self.result, messages=0, read=0)
         async with self._transport.stream(request) as response:
@@ -255,7 +255,7 @@ class _ExportRun:
                 self._progress(ExportProgress(self._received, response.size, self.result.messages, seconds))
 
     def _request(self, suffix: str) -> Request:
-        """The request for the log (platform-api.md, "Chat log")."""
+        """Return the request for the log (platform-api.md, "Chat log")."""
         path = ("v2", "live", "events", self._export.event_id, "stream", self._export.stream_id, f"chat.{suffix}")
         return make_request("GET", self._summary, *path, headers={"Accept": "*/*"})
 

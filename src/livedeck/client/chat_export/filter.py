@@ -1,4 +1,4 @@
-"""Which messages of a chat log to keep. Pure."""
+"""Filters for the messages of a chat log. Pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from livedeck.text.times import parse_timestamp
 
 ChatMessageDict = Mapping[str, Any]
-"""A message as the log has it: the field names of platform-api.md, "Chat message", and what else stands there."""
+"""A message as logged: the fields of platform-api.md, "Chat message", and any others."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """What a message must be to be kept; what is not set lets all through.
+    """Conditions for a message; an unset condition matches every message.
 
-    `since`, `until`: aware; written from the first and before the second. `users`: written by one of these, by user
-    name in any case or by external id. `admins`: by an administrator. `search`: holds this text, in any case.
+    `since`, `until`: aware; written at or after the first and before the second. `users`: written by any of these, by
+    user name in any case or by external id. `admins`: by an administrator. `search`: contains this text, in any case.
     """
 
     since: datetime | None = None
@@ -28,16 +28,16 @@ class MessageFilter:
     search: str = ""
 
     def __bool__(self) -> bool:
-        """Whether it drops any message."""
+        """Return whether any condition is set."""
         return bool(self.has_times or self.users or self.admins or self.search)
 
     @property
     def has_times(self) -> bool:
-        """Whether it drops messages for their time; those without a readable time are dropped then."""
+        """Whether a time condition is set; messages without a readable time do not match it."""
         return bool(self.since or self.until)
 
     def filter(self, messages: list[ChatMessageDict]) -> list[ChatMessageDict]:
-        """Those that it lets through."""
+        """Return the matching messages."""
         for matches in self._tests():
             messages = [message for message in messages if matches(message)]
         return _search(messages, self.search.casefold()) if self.search else messages
@@ -63,18 +63,18 @@ class MessageFilter:
 
 
 NO_FILTER = MessageFilter()
-"""Keeps every message."""
+"""A filter that keeps every message."""
 
 
 def _search(messages: list[ChatMessageDict], folded: str) -> list[ChatMessageDict]:
     try:
         return [message for message in messages if folded in message["message"].casefold()]
-    except (KeyError, AttributeError):  # a message is missing, or no text
+    except (KeyError, AttributeError):  # a message is missing, or not text
         return [message for message in messages if folded in text(message.get("message")).casefold()]
 
 
 def written_at(message: ChatMessageDict) -> datetime | None:
-    """When it was written; None where that cannot be read."""
+    """Return the time of the message; None if unreadable."""
     try:
         return parse_timestamp(message["created_at"])
     except (KeyError, TypeError, ValueError):
@@ -82,18 +82,18 @@ def written_at(message: ChatMessageDict) -> datetime | None:
 
 
 def in_zone(message: ChatMessageDict, zone: tzinfo) -> ChatMessageDict:
-    """The message with `created_at` as a clock of that zone showed it, with its offset; as it came where none did."""
+    """Return the message with `created_at` in that zone, with its offset; unchanged if it has no readable time."""
     time = written_at(message)
     if time is None:
         return message
     try:
         return {**message, "created_at": time.astimezone(zone).isoformat(timespec="microseconds")}
-    except OverflowError:  # year 1 or 9999, which some platforms write for none
+    except OverflowError:  # year 1 or 9999, which some platforms write for no time
         return message
 
 
 def text(value: object) -> str:
-    """A field as text: empty for null, `true` for true (platform-api.md has it as a string)."""
+    """Return a field as text: empty for null, `true` for true (a string in platform-api.md)."""
     if isinstance(value, str):
         return value
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Messages of a chat log made into the lines of a file. Pure but for what each writer counts."""
+"""Text formats of an export: messages as lines of a file. Pure, except for the counts of each writer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from livedeck.client.chat_export.filter import ChatMessageDict, text
 from livedeck.text.spreadsheet import safe_cell
 
 FIELDS = ("id", "username", "external_id", "is_admin", "message", "created_at", "cteated_at_local")
-"""What the document names, in its order (platform-api.md, "Chat message")."""
+"""The documented fields, in the document's order (platform-api.md, "Chat message")."""
 
 _QUOTES = 2 * (len(FIELDS) - 1)
-"""Quotation marks between the cells of a row: where there are more, they stand in the cells."""
+"""Quotation marks between the cells of a row; any more are inside the cells."""
 
 _cells: Callable[[ChatMessageDict], tuple[str, ...]] = itemgetter(*FIELDS)
 _join_rows = '"\r\n"'.join
@@ -23,29 +23,29 @@ _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", "
 
 
 class RowFormatter(Protocol):
-    """A text format: what stands before the messages, the messages, what stands after them."""
+    """A text format: `head` precedes the messages, `tail` follows them."""
 
     head: str
     tail: str
     escaped_formulas: int
 
     def rows(self, messages: Sequence[ChatMessageDict]) -> str:
-        """These messages, the next ones of the file. Raises ValueError for what the format cannot hold."""
+        """Return the next messages of the file as text. Raises ValueError if the format cannot represent one."""
         ...
 
 
 class JsonLines:
-    """One object of JSON a line, every field kept."""
+    """A JSON object per line, with every field."""
 
     head, tail, escaped_formulas = "", "", 0
 
     def rows(self, messages: Sequence[ChatMessageDict]) -> str:
-        """A line each."""
+        """Return a line for each message."""
         return "".join(f"{_json(message)}\n" for message in messages)
 
 
 class JsonDocument:
-    """`{"data": [...]}`, as the platform has it, every field kept."""
+    """`{"data": [...]}`, the platform's form, with every field."""
 
     head, tail, escaped_formulas = '{"data":[', "]}", 0
 
@@ -53,7 +53,7 @@ class JsonDocument:
         self._separator = ""
 
     def rows(self, messages: Sequence[ChatMessageDict]) -> str:
-        """Objects, with a comma before every one but the first."""
+        """Return the objects, separated by commas across calls."""
         if not messages:
             return ""
         separator, self._separator = self._separator, ","
@@ -63,7 +63,7 @@ class JsonDocument:
 class Csv:
     """RFC 4180, every cell in quotes; the header is the field names (platform-api.md, "Chat log").
 
-    `safe`: a cell that a spreadsheet would compute gets a `'` before it. `escaped_formulas`: how many did.
+    `safe`: prefix cells that a spreadsheet would evaluate with a `'`. `escaped_formulas`: number of such cells.
     """
 
     tail = ""
@@ -97,7 +97,7 @@ class Csv:
 
 
 class Text:
-    """`[created_at] username: message` a line, a line break inside as a space (platform-api.md, "Chat log").
+    """`[created_at] username: message`, one line each; a line break becomes a space (platform-api.md, "Chat log").
 
     So no message can pass for two.
     """
@@ -105,7 +105,7 @@ class Text:
     head, tail, escaped_formulas = "", "", 0
 
     def rows(self, messages: Sequence[ChatMessageDict]) -> str:
-        """A line each."""
+        """Return a line for each message."""
         return "".join(map(self._line, messages))
 
     @staticmethod
@@ -115,11 +115,11 @@ class Text:
 
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-"""Whatever one reader or another ends a line at, as `str.splitlines` has it."""
+"""Every line break that some reader recognises, as in `str.splitlines`."""
 
 
 def as_cells(message: ChatMessageDict) -> list[str]:
-    """The documented fields as text, in their order; what is missing is empty, and what is no text is JSON."""
+    """Return the documented fields as text, in order: empty if missing, JSON for lists and objects."""
     values = [message.get(name) for name in FIELDS]
     return [_json(value) if isinstance(value, dict | list) else text(value) for value in values]
 
@@ -129,5 +129,5 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _escape_quotes(cells: Iterable[str]) -> str:
-    """A row but for its first and last quotation mark."""
+    """Return a row without its first and last quotation mark."""
     return '","'.join(cell.replace('"', '""') for cell in cells)

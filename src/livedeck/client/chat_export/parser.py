@@ -1,4 +1,4 @@
-"""A chat log in JSON, parsed while it comes (platform-api.md, "Chat log"): it may exceed any memory."""
+"""An incremental parser for chat logs in JSON, which may exceed the memory (platform-api.md, "Chat log")."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from livedeck.client.http.response import NotJson, decode_first, decode_run, typ
 _SPACE = re.compile(r"[ \t\r\n]*")
 _AFTER = frozenset(",:]} \t\r\n")
 _MAX_MESSAGE = 2**20  # characters of JSON
-_MAX_RUN = 64 * 2**10  # characters decoded at once: their objects are five times as large
+_MAX_RUN = 64 * 2**10  # characters decoded at once; their objects need five times the memory
 
 
 class ChatLogParser:
-    """The items of the list in `{data: [...]}`, in batches as they come. Raises NotJson for what is no such document.
+    """The items of the list in `{data: [...]}`, in batches as they arrive. Raises NotJson for any other document.
 
-    `error`: what stands under that name in place of the list, else None.
+    `error`: the value of that name if it replaces the list, else None.
     """
 
     def __init__(self, chunks: AsyncIterator[bytes]) -> None:
@@ -80,7 +80,7 @@ class ChatLogParser:
         if await self._text.take(",}") == ",":
             await self._parse_members()
         elif await self._text.peek():
-            raise NotJson("it goes on after its end")
+            raise NotJson("it continues after its end")
         elif self._has_data:
             self.error = None
         elif self.error is None:
@@ -94,10 +94,10 @@ class _GrowingText:
         self._chunks = chunks
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text, self._at = "", 0
-        self._no_run_before = -1  # where the text ends that is no run of objects
+        self._no_run_before = -1  # end of the text that is not a valid run
 
     async def peek(self) -> str:
-        """The next character that is no space, or nothing at the end."""
+        """Return the next character that is not a space, or an empty string at the end."""
         while True:
             match = _SPACE.match(self._text, self._at)
             self._at = match.end() if match else self._at
@@ -105,18 +105,19 @@ class _GrowingText:
                 return self._text[self._at : self._at + 1]
 
     async def take(self, expected: str) -> str:
-        """The next character, which is one of these."""
+        """Return the next character, which must be one of `expected`."""
         char = await self.peek()
         if not char or char not in expected:
-            raise NotJson(f"{' or '.join(expected)} should stand where {ascii(char) if char else 'the end'} is")
+            raise NotJson(f"expected {' or '.join(expected)}, found {ascii(char) if char else 'the end'}")
         self._at += 1
         return char
 
     async def next_run(self) -> list[object]:
-        """The next objects that have come and have a comma after them, taken with it; none where there is no such run.
+        """Return the received objects that are followed by a comma, and skip past that comma.
 
-        Much quicker than one by one. Where the last `},` stands inside a text or an object, what is before it is no
-        run of whole values: then they are taken one by one until they are past it, or more text comes.
+        Decoding a run is much faster than decoding single objects. If the last `},` lies inside a text or an object,
+        the run is not valid JSON, and the result is empty. Single objects are then decoded until they pass that place,
+        or more text arrives.
         """
         await self.peek()
         end = self._text.rfind("},", self._at, self._at + _MAX_RUN)
@@ -131,7 +132,7 @@ class _GrowingText:
         return items
 
     async def value(self) -> object:
-        """The next JSON value."""
+        """Return the next JSON value."""
         await self.peek()
         while True:
             try:
@@ -140,7 +141,7 @@ class _GrowingText:
                 raise
             except ValueError:
                 end = -1
-            # A number may go on past the end of what came.
+            # A number may continue in the next chunk.
             is_whole = end >= 0 and (isinstance(value, dict | list | str) or self._text[end : end + 1] in _AFTER)
             length = (end if is_whole else len(self._text)) - self._at
             if length > _MAX_MESSAGE:
@@ -148,12 +149,14 @@ class _GrowingText:
             if is_whole:
                 self._at = end
                 return value
-            if not await self._receive(length // 4 + 1):  # not each byte: a slow drip would be read over and over
+            if not await self._receive(
+                length // 4 + 1
+            ):  # more than one byte, or a slow sender would cause many repeated scans
                 raise NotJson("it ends half way")
 
     async def _receive(self, minimum: int) -> bool:
-        """Append that many characters or all that comes; False where nothing did."""
-        self._text, self._at = self._text[self._at :], 0  # what is parsed is freed before more is here
+        """Append at least `minimum` characters, or all that remain. Returns False if none came."""
+        self._text, self._at = self._text[self._at :], 0  # frees the parsed part before more arrives
         parts, received = [self._text], 0
         while received < minimum and (chunk := await anext(self._chunks, None)) is not None:
             parts.append(self._decoder.decode(chunk))

@@ -1,4 +1,4 @@
-"""Whether a log that is copied byte for byte is whole, told from its own end (chat-export.md, "Export files"). Pure."""
+"""Checks that a verbatim copy of a log is complete, by its own end (chat-export.md, "Export files"). Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _LOG_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 
 _LOG_TAIL = re.compile(rb"\](?:[\s}]*|\s*,\s*\"[^\]]*)\}\s*\Z")
 
-"""The list ends, perhaps with further members of the document behind it."""
+"""The end of the list, and possibly further members of the document."""
 
 
 class JsonWholeness:
-    """Takes a document in pieces, at the speed of the network, and knows whether it has come to its end."""
+    """A check that a JSON document, taken in pieces at network speed, is complete."""
 
     def __init__(self) -> None:
         self._head, self._tail, self._escape = b"", b"", b""
@@ -22,7 +22,7 @@ class JsonWholeness:
         self._depth = 0
 
     def add(self, chunk: bytes) -> None:
-        """Take the next piece."""
+        """Process the next piece."""
         self._head = self._head or chunk[:_TAIL]
         self._tail = (self._tail + chunk)[-_TAIL:] if len(chunk) < _TAIL else chunk[-_TAIL:]
         data = (self._escape + chunk).replace(b"\\\\", b"")
@@ -36,16 +36,16 @@ class JsonWholeness:
 
     @property
     def fault(self) -> str:
-        """What shows that it is no whole log; empty where nothing does."""
+        """The reason why the log is incomplete; empty if there is no sign of it."""
         if not _LOG_HEAD.match(self._head) or not _LOG_TAIL.search(self._tail):
-            return "it begins or ends as none does"
+            return "its beginning or end does not fit a log"
         return "it ends half way" if self._depth or self._is_in_text else ""
 
 
 class TextWholeness:
-    """The same for CSV and plain text, which say so little of their end that it counts only where nothing else tells.
+    """A check of CSV and plain text. Their end proves little, so it counts only without other evidence.
 
-    `is_delimited`: the connection does (`StreamedResponse`).
+    `is_delimited`: the connection shows the end of the answer (`StreamedResponse`).
     """
 
     def __init__(self, *, is_csv: bool, is_delimited: bool) -> None:
@@ -53,17 +53,17 @@ class TextWholeness:
         self._quotes, self._last = 0, b""
 
     def add(self, chunk: bytes) -> None:
-        """Take the next piece."""
+        """Process the next piece."""
         self._quotes += chunk.count(b'"') if self._is_csv else 0
         self._last = chunk[-1:] or self._last
 
     @property
     def fault(self) -> str:
-        """What shows that it is no whole log; empty where nothing does."""
+        """The reason why the log is incomplete; empty if there is no sign of it."""
         if self._is_delimited:
             return ""
         if self._quotes % 2:
             return "its length is not stated, and it ends inside a cell"
         if self._last and self._last not in b"\r\n":
-            return "its length is not stated, and its last line has no end; ndjson is checked message by message"
+            return "its length is not stated, and its last line is incomplete; ndjson is checked message by message"
         return ""

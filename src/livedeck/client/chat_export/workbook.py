@@ -1,4 +1,4 @@
-"""Messages of a chat log made into a workbook. Rows are kept in a temporary folder, so that memory stays flat."""
+"""Export of messages to a workbook. Rows are kept in a temporary folder, so that memory stays flat."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from livedeck.client.chat_export.formats import FIELDS, as_cells
 from livedeck.client.http.errors import Misconfigured
 
 ROWS = 1_048_576
-"""What a sheet holds, its header among them; more goes on in the next one."""
+"""Rows of a sheet, with its header; further messages go to the next sheet."""
 
 _MAX_CELL = 32_767
-"""UTF-16 units that a cell holds; what is longer goes on in the cells behind the last column."""
+"""UTF-16 units of a cell; longer text continues in the cells behind the last column."""
 
 _OPTIONS = {
     "constant_memory": True,
@@ -28,16 +28,16 @@ _OPTIONS = {
 
 
 class WorkbookWriter:
-    """An `.xlsx` file in the making: every cell is text, so that nothing is computed or rounded.
+    """A writer of an `.xlsx` file; every cell is text, so that spreadsheets neither evaluate nor round it.
 
-    `split_messages`: messages that took more than one cell. To be used as a context manager, from one thread at a time.
+    `split_messages`: messages that needed more than one cell. Use it as a context manager, from one thread at a time.
     """
 
     def __init__(self) -> None:
         try:
             from xlsxwriter import Workbook
         except ImportError:
-            raise Misconfigured("the format xlsx needs a package more: install livedeck[export]") from None
+            raise Misconfigured("the format xlsx needs another package: install livedeck[export]") from None
         self._folder = TemporaryDirectory(prefix="livedeck-export-")
         self._path = Path(self._folder.name, "workbook.xlsx")
         self._workbook = Workbook(self._path, {**_OPTIONS, "tmpdir": self._folder.name})
@@ -46,12 +46,12 @@ class WorkbookWriter:
         self.split_messages = 0
 
     def add(self, messages: Sequence[ChatMessageDict]) -> None:
-        """Add these messages. Raises OSError where the disk is full."""
+        """Add these messages. Raises OSError if the disk is full."""
         for message in messages:
             self._write_row(as_cells(message))
 
     def store(self, file: IO[bytes]) -> None:
-        """Write the workbook to that file. Raises OSError."""
+        """Write the workbook to `file`. Raises OSError."""
         from xlsxwriter.exceptions import FileCreateError
 
         if self._sheet is None:
@@ -83,7 +83,6 @@ class WorkbookWriter:
         self._row += 1
 
     def _start_sheet(self) -> None:
-        """Start the next sheet."""
         number = len(self._workbook.worksheets()) + 1
         self._sheet = self._workbook.add_worksheet("Chat" if number == 1 else f"Chat {number}")
         self._sheet.freeze_panes(1, 0)
@@ -93,7 +92,7 @@ class WorkbookWriter:
 
 
 def split_cell(cell: str) -> Iterable[str]:
-    """A text in parts that fit a cell; nearly always one."""
+    """Return the text in parts that fit a cell; nearly always one."""
     if len(cell) <= _MAX_CELL // 2:
         return [cell]
     step = _MAX_CELL if max(cell) <= "\uffff" else _MAX_CELL // 2

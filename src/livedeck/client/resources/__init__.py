@@ -1,1 +1,1 @@
-"""What the client speaks of: one file for each noun of the API."""
+"""The resources of the API, one file for each noun."""

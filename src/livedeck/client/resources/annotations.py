@@ -1,4 +1,4 @@
-"""Annotations: what is laid over a video for a while (platform-api.md, "Annotations")."""
+"""Annotations, shown over a video for a time (platform-api.md, "Annotations")."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
 
 class Annotation(Model):
-    """`annotation_type`: `text`, `video` or any other word. `start_time`, `end_time`: in a unit that nobody names.
+    """An annotation. `start_time`, `end_time`: in an undocumented unit. `link` may be empty.
 
-    `link` may be empty.
+    `annotation_type`: `text`, `video` or any other word.
     """
 
     id: Id
@@ -33,7 +33,7 @@ class Annotation(Model):
 
 
 class AnnotationDraft(Draft):
-    """What to make of an annotation. `type` is needed to make one, and cannot be changed."""
+    """Fields of an annotation. A new one needs `type`, which cannot be changed later."""
 
     video_id: IdText | None = UNSET
     annotation_poster_id: IdText | None = UNSET
@@ -50,8 +50,7 @@ class Annotations(Resource):
     async def list(
         self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Annotation]:
-        """One page of the annotations of a video (platform-api.md, "Lists": paginated like the others). Raises
-        ApiError.
+        """Return one page of the annotations of a video (platform-api.md, "Lists"). Raises ApiError.
 
         >>> page = await api.annotations.list(video_id, per_page=50)
         >>> [annotation.title for annotation in page]
@@ -62,14 +61,16 @@ class Annotations(Resource):
         return await self._page(Annotation, make_request("GET", summary, *_annotations(video_id), params=params))
 
     def iterate(self, video_id: Identifier, *, order: str | None = None) -> PagedItems[Annotation]:
-        """Every annotation of a video, each once though they move between the pages meanwhile. Raises ApiError.
+        """Iterate over the annotations of a video, each once even if they move between pages meanwhile.
+
+        Raises ApiError.
 
         >>> titles = [annotation.title async for annotation in api.annotations.iterate(video_id)]
         """
         return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: Identifier, annotation_id: Identifier) -> Annotation:
-        """One annotation. Raises NotFound where there is none of that id, and any other ApiError.
+        """Return one annotation. Raises NotFound if it does not exist, and any other ApiError.
 
         >>> (await api.annotations.get(video_id, annotation_id)).annotation_type
         'text'
@@ -78,8 +79,9 @@ class Annotations(Resource):
         return await self._object(Annotation, make_request("GET", summary, *_annotations(video_id), annotation_id))
 
     async def create(self, video_id: Identifier, draft: AnnotationDraft | None = None, **fields: Any) -> Annotation:
-        """Lay a new annotation over a video. `fields`: those of AnnotationDraft, in its place. Raises Invalid without a
-        `type`, and any ApiError.
+        """Add an annotation to a video. `fields`: those of AnnotationDraft, instead of a draft.
+
+        Raises Invalid without a `type`, and any ApiError.
 
         >>> made = await api.annotations.create(video_id, type="text", title="Look", start_time=5, end_time=9)
         >>> made.title
@@ -94,8 +96,7 @@ class Annotations(Resource):
     async def update(
         self, video_id: Identifier, annotation_id: Identifier, draft: AnnotationDraft | None = None, **fields: Any
     ) -> Annotation:
-        """Change what the draft sets, or `fields` in its place, and nothing else. Raises Invalid for a `type`, and any
-        ApiError.
+        """Change only the fields of the draft, or `fields` instead. Raises Invalid for a `type`, and any ApiError.
 
         >>> (await api.annotations.update(video_id, annotation_id, title="Look again")).title
         'Look again'
@@ -107,7 +108,7 @@ class Annotations(Resource):
         return await self._object(Annotation, make_request("PUT", summary, *path, body=JsonBody(draft.body())))
 
     async def delete(self, video_id: Identifier, annotation_id: Identifier) -> None:
-        """Delete it for good. Raises ApiError.
+        """Delete the annotation for good. Raises ApiError.
 
         >>> await api.annotations.delete(video_id, annotation_id)
         """

@@ -1,4 +1,4 @@
-"""What all resources share: models, drafts, pages, and the requests that answer with them."""
+"""Common parts of all resources: models, drafts, pages, and requests that return them."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ IdText = Annotated[str, BeforeValidator(_id_text)]
 """An id in a draft: text, a number or a UUID."""
 
 Id = Annotated[str, Field(min_length=1)]
-"""The id of an object that can be asked for: any text but none (platform-api.md, "Identifiers")."""
+"""The id of an object: any non-empty text (platform-api.md, "Identifiers")."""
 
 UNSET: Any = None
-"""The default of a draft's field. What counts is whether the field was set, not what it reads as."""
+"""The default of a draft's field. Only whether the field was set counts, not its value."""
 
 
 class Model(BaseModel):
-    """An object of the platform: frozen, and keeping what the document does not name.
+    """An object of the platform: frozen, with undocumented fields kept.
 
-    A field that is missing and one that is null both read as None (`model_fields_set` tells them apart). Its validator
-    is built when it is first used: a process uses few of them, and a start need not wait for the others.
+    A missing field and a null field both read as None (`model_fields_set` tells them apart). The validator is built at
+    first use, because a process uses only few models and should start fast.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -61,23 +61,23 @@ class Model(BaseModel):
 
     @property
     def faults(self) -> tuple[FieldFault, ...]:
-        """The fields that came and could not be read: they are missing, those of objects in this one too."""
+        """The unreadable fields, which read as missing, including those of nested objects."""
         return self._faults
 
     def with_faults(self, faults: tuple[FieldFault, ...]) -> Self:
-        """The same, made anew of what was kept of it, with the faults that it had."""
+        """Return a copy with these faults, for an object restored from storage."""
         copy = self.model_copy()
         copy._faults = faults  # noqa: SLF001  of this class
         return copy
 
     @model_serializer(mode="wrap", when_used="json")
     def _hide_unknown(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """JSON is for people's eyes: of a field that the document does not name nobody knows whether it is a key."""
+        """Mask undocumented fields in JSON, which people read: such a field may contain a key."""
         fields: dict[str, Any] = serialize(self)
         return {name: MASK if name in (self.model_extra or {}) else value for name, value in fields.items()}
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
-        """The id and no more: tracebacks and logs print reprs, and an unknown field may hold a key."""
+        """Return only the id: tracebacks and logs print reprs, and an undocumented field may contain a key."""
         return [("id", self.id)] if hasattr(self, "id") else []
 
 
@@ -92,13 +92,13 @@ def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
 
 
 _Tolerant = WrapValidator(_or_none)
-"""What cannot be read is missing: a list is worth more than what is said about it."""
+"""A validator that reads an unreadable value as missing: a list is worth more than its metadata."""
 
 _Count = Annotated[int | None, Field(ge=0), _Tolerant]
 
 
 class Pagination(Model):
-    """Where a page lies in its list (platform-api.md, "Response envelope")."""
+    """The position of a page in its list (platform-api.md, "Response envelope")."""
 
     page: _Count = None
     per_page: _Count = None
@@ -106,16 +106,16 @@ class Pagination(Model):
 
 
 class Meta(Model):
-    """What a list says of itself. `order`: field -> `asc` or `desc`."""
+    """The metadata of a list. `order`: field -> `asc` or `desc`."""
 
     pagination: Annotated[Pagination | None, _Tolerant] = None
     order: Annotated[dict[str, str] | None, _Tolerant] = None
 
 
 class Draft(BaseModel):
-    """What a change sends: the fields that were set and no other; null is sent where None was set.
+    """The body of a change: only the fields that were set; a field set to None is sent as null.
 
-    Raises Invalid, naming the field and its limit, when it is made with what the document does not allow.
+    The constructor raises Invalid, naming the field and its limit, for a value that the document does not allow.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -125,28 +125,28 @@ class Draft(BaseModel):
     def __init__(self, **fields: Any) -> None:
         try:
             super().__init__(**fields)
-        except ValidationError as error:  # raised below, outside, so that no traceback quotes the value
+        except ValidationError as error:  # raised below, outside this block, so that no traceback quotes the value
             location, demand = draft_error(error)
         else:
             return
         raise Invalid(_draft_name(type(self)), location, demand)
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
-        """The names of what was set: the values may be keys."""
+        """Return the names of the set fields only, because the values may be keys."""
         return [(None, name) for name in sorted(self.model_fields_set)]
 
     def body(self) -> dict[str, Any]:
-        """What is sent; secrets and datetimes are still themselves."""
+        """Return the set fields; secrets and datetimes are not converted yet."""
         return self.model_dump(exclude_unset=True)
 
     def require(self, *names: str, prefix: str = "") -> None:
-        """Raise Invalid where one of these fields was not set. `prefix`: the path of this draft in another one."""
+        """Raise Invalid if one of these fields was not set. `prefix`: the path of this draft in an outer one."""
         for name in names:
             if name not in self.model_fields_set:
                 raise Invalid(_draft_name(type(self)), prefix + name, "is required")
 
     def forbid(self, name: str, reason: str) -> None:
-        """Raise Invalid where this field was set."""
+        """Raise Invalid if this field was set."""
         if name in self.model_fields_set:
             raise Invalid(_draft_name(type(self)), name, reason)
 
@@ -155,21 +155,21 @@ D = TypeVar("D", bound=Draft)
 
 
 def draft_of(kind: type[D], draft: D | None, fields: Mapping[str, Any]) -> D:
-    """The draft that was given, or the one that these fields make. Raises Invalid where both were given."""
+    """Return the given draft, or one made of `fields`. Raises Invalid if both were given."""
     if draft is None:
         return kind(**fields)
     if fields:
-        raise Invalid(_draft_name(kind), ", ".join(fields), "should stand in the draft, or replace it")
+        raise Invalid(_draft_name(kind), ", ".join(fields), "should be part of the draft, or replace it")
     return draft
 
 
 def _draft_name(draft: type[Draft]) -> str:
-    """`RelayDraft` in words: `relay draft`."""
+    """Return the class name in words: `RelayDraft` becomes `relay draft`."""
     return "".join(f" {char.lower()}" if char.isupper() else char for char in draft.__name__).strip()
 
 
 def length_between(low: int, high: int) -> AfterValidator:
-    """A check that a text has so many characters."""
+    """Return a check that a text has `low` to `high` characters."""
 
     def check(text: str) -> str:
         if not low <= len(text) <= high:
@@ -180,17 +180,17 @@ def length_between(low: int, high: int) -> AfterValidator:
 
 
 def id_header(identifier: Identifier, summary: str) -> str:
-    """An id as the value of a header. Raises Misconfigured for what is none."""
+    """Return an id as the value of a header. Raises Misconfigured if it is not an id."""
     return header_text(id_text(identifier, summary), summary)
 
 
 def query_params(**params: Any) -> dict[str, Any]:
-    """The parameters of a query that were given: neither None nor empty."""
+    """Return the query parameters that are neither None nor an empty tuple."""
     return {name: value for name, value in params.items() if value is not None and value != ()}
 
 
 def complete_order(ids: Collection[Identifier], summary: str) -> list[str]:
-    """The ids of a new order as they are sent. Raises Invalid for none, and for one that comes twice."""
+    """Return the ids of a new order as sent. Raises Invalid if there is none, or if one comes twice."""
     order = [] if isinstance(ids, str | bytes) or "" in ids else [id_text(identifier, summary) for identifier in ids]
     if not order or len(set(order)) < len(order):
         raise Invalid(summary, "ids", "should name every object once")
@@ -198,7 +198,7 @@ def complete_order(ids: Collection[Identifier], summary: str) -> list[str]:
 
 
 class Resource:
-    """A noun of the document: its operations, over the one transport."""
+    """A noun of the document with its operations, over the shared transport."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -212,7 +212,7 @@ class Resource:
         return await self._transport.send(request, lambda answer: self._read_rows(model, answer, request)[0])
 
     async def _optional(self, model: type[M], request: Request) -> M | None:
-        """The object answered, or None: where the document does not show an answer, none is demanded."""
+        """Return the object, or None: no object is required if the document does not show an answer."""
 
         def parse(answer: object) -> M | None:
             value = answer.get("data") if isinstance(answer, dict) else None
@@ -221,7 +221,7 @@ class Resource:
         return await self._transport.send(request, parse)
 
     async def _success(self, request: Request) -> None:
-        """Take any answer for a yes, but `success: false`."""
+        """Accept any answer except `success: false`."""
 
         def parse(answer: object) -> None:
             value = answer.get("data") if isinstance(answer, dict) else None
@@ -258,7 +258,7 @@ class Resource:
     def _read_rows(
         self, model: type[M], answer: object, request: Request
     ) -> tuple[tuple[M, ...], tuple[FieldFault, ...]]:
-        """The rows of a list, and what is wrong with those that are no items."""
+        """Return the rows of a list as items, and the faults of unreadable rows."""
         items, unreadable = list[M](), list[FieldFault]()
         for index, row in enumerate(rows(answer, request.summary)):
             item, faults = read_model(model, row)
@@ -266,7 +266,7 @@ class Resource:
                 unreadable.append(replace(faults[-1], field=f"data[{index}]"))
             else:
                 items.append(self._note(item, faults))
-        if unreadable and not items:  # an empty list would be taken for one whose items were deleted
+        if unreadable and not items:  # an empty list would look as if all items were deleted
             reason = f"no row of {len(unreadable)} can be read: {unreadable[0]}"
             raise Unreadable(f"{request.summary}: the answer is not as documented: {reason}")
         if unreadable:
@@ -282,7 +282,7 @@ class Resource:
     def _note(self, item: M, faults: tuple[FieldFault, ...]) -> M:
         if not faults:
             return item
-        item._faults = faults  # noqa: SLF001  of the model above; frozen are its fields
+        item._faults = faults  # noqa: SLF001  of the model above, whose fields are frozen
         subject = describe_call(type(item).__name__.lower(), str(getattr(item, "id", "")))
         name = safe(str(getattr(item, "name", None) or getattr(item, "title", None) or ""), 40)
         self._transport.log_faults(f"{subject} ({name})" if name else subject, faults)

@@ -1,6 +1,6 @@
-"""What the platform keeps beside its API: pictures, subtitle files, materials, by addresses that need no token.
+"""Files of the platform outside its API: pictures, subtitle files, materials, at addresses that need no token.
 
-The token never goes along (trust.md, "Secrets"), and a signature never goes in clear over a network.
+The client never sends the token there (trust.md, "Secrets"), and never sends a signature unencrypted over a network.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from livedeck.client.http.transport import Transport
 
 
 class Cdn:
-    """Reads files by their addresses on the platform."""
+    """A reader of files by their addresses on the platform."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     async def content(self, link: Secret | str, max_bytes: int, summary: str) -> bytes:
-        """The whole file. Raises Unreadable for more than `max_bytes`, and any other ApiError.
+        """Return the whole file. Raises Unreadable if it exceeds `max_bytes`, and any other ApiError.
 
         >>> poster = await api.posters.get(video_id, poster_id)
         >>> picture = await api.cdn.content(poster.xs, 2**20, "show poster")
@@ -34,7 +34,7 @@ class Cdn:
             async for chunk in response.chunks:
                 content += chunk
                 if len(content) > max_bytes:
-                    raise Unreadable(f"{summary}: it is larger than {max_bytes >> 20} MiB")
+                    raise Unreadable(f"{summary}: the file is larger than {max_bytes >> 20} MiB")
         _check_complete(response, len(content), summary)
         return bytes(content)
 
@@ -47,9 +47,9 @@ class Cdn:
         replace: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Write it to a file, which has its name only once it is whole. Returns its size in bytes.
+        """Write the file; the target gets its name only when it is complete. Returns its size in bytes.
 
-        `replace`: also where a file is there. `progress`: called with the bytes received, and of how many. Cancelling
+        `replace`: also if the target exists. `progress`: called with the bytes received and the total. A cancelled call
         leaves nothing. Raises FileFault, and any other ApiError.
 
         >>> poster = await api.posters.get(video_id, poster_id)
@@ -70,12 +70,12 @@ class Cdn:
 def _request(link: Secret | str, summary: str) -> Request:
     address = link if isinstance(link, Secret) else SignedLink(link)
     if not address.reveal():
-        raise Misconfigured(f"{summary}: there is no address")
+        raise Misconfigured(f"{summary}: no address")
     if not is_https_or_loopback(address.reveal()):
-        raise Misconfigured(f"{summary}: {address} is not asked: over http its signature would travel in clear")
+        raise Misconfigured(f"{summary}: {address} refused: http would send its signature unencrypted")
     return Request("GET", "", summary, headers={"Accept": "*/*"}, signed_link=address)
 
 
 def _check_complete(response: StreamedResponse, received: int, summary: str) -> None:
     if response.size is not None and received != response.size:
-        raise Unreadable(f"{summary}: {received} of {response.size} bytes came")
+        raise Unreadable(f"{summary}: received {received} of {response.size} bytes")

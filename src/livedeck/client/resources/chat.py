@@ -16,9 +16,9 @@ from livedeck.client.resources.validation import read_model
 
 
 class Message(Model):
-    """What someone wrote. `is_admin`: `true` or `false` as a string; `by_admin` reads it.
+    """A chat message. `is_admin`: `true` or `false` as a string; `by_admin` parses it.
 
-    `cteated_at_local`: the platform spells it so.
+    `cteated_at_local`: the platform's spelling.
     """
 
     id: str | None = None
@@ -31,7 +31,7 @@ class Message(Model):
 
     @property
     def by_admin(self) -> bool | None:
-        """Whether an administrator wrote it; None where the platform does not say."""
+        """Whether an administrator wrote it; None if unknown."""
         return {"true": True, "false": False}.get(str(self.is_admin).lower())
 
 
@@ -39,7 +39,7 @@ class Chat(Resource):
     """The chat logs of streams."""
 
     async def messages(self, event_id: Identifier, stream_id: Identifier) -> AsyncIterator[Message]:
-        """Every message of the log, read while it comes and never held as a whole. Raises ApiError.
+        """Yield every message of the log as it arrives, without holding the whole log. Raises ApiError.
 
         >>> texts = [message.message async for message in api.chat.messages(event_id, stream_id) if message.by_admin]
         """
@@ -51,7 +51,7 @@ class Chat(Resource):
                     yield self._note(message, faults)
 
     def selected(self, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
-        """The messages that an export would write, as they came: a preview of it. In batches. Raises ApiError.
+        """Yield in batches the messages that an export would write, unchanged: a preview. Raises ApiError.
 
         >>> export = ChatExport(event_id, stream_id, filter=MessageFilter(admins=True))
         >>> async for batch in api.chat.selected(export):
@@ -67,11 +67,11 @@ class Chat(Resource):
         replace: bool = False,
         progress: Callable[[ExportProgress], None] | None = None,
     ) -> ExportResult:
-        """Write the export to a file, which has its name only once it is whole, or to a pipe or file that is open.
+        """Write the export to a file, which gets its name only when it is complete, or to an open pipe or file.
 
-        `replace`: also where a file is there. `progress`: called whenever bytes came. Cancelling the task leaves
-        nothing. Raises FileFault, Misconfigured where the package of a format is missing, and any other ApiError;
-        BrokenPipeError where nobody reads the pipe.
+        `replace`: also if the file exists. `progress`: called for each chunk. A cancelled task leaves nothing. Raises
+        FileFault, Misconfigured if the package of a format is missing, and any other ApiError; BrokenPipeError if
+        nobody reads the pipe.
 
         >>> export = ChatExport(event_id, stream_id, "csv", safe_csv=True)
         >>> result = await api.chat.export(export, folder / "chat.csv", replace=True)

@@ -1,6 +1,6 @@
-"""Subtitle files, WebVTT and SRT, checked line by line before one is uploaded (platform-api.md, "Limits"). Pure.
+"""Subtitle files, WebVTT and SRT, checked line by line before an upload (platform-api.md, "Limits"). Pure.
 
-Every line of a file that is accepted belongs to something: what a player would drop in silence is named instead.
+Every line of an accepted file has a meaning: a line that players would silently drop is an error instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CueSyntaxError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A text from `start` to `end`, in seconds; `text` may have several lines. `line`: of its times, from 1."""
+    """A text from `start` to `end`, in seconds; `text` may have several lines. `line`: number of its times, from 1."""
 
     start: float
     end: float
@@ -44,7 +44,7 @@ class _Block:
 
 
 def parse(content: bytes) -> tuple[Cue, ...]:
-    """The cues of a WebVTT or SRT file, told apart by its first line. Raises CueSyntaxError."""
+    """Return the cues of a WebVTT or SRT file; its first line tells the format. Raises CueSyntaxError."""
     lines = _text(content).split("\n")
     if lines[0].startswith("WEBVTT"):
         return _vtt(lines)
@@ -53,17 +53,17 @@ def parse(content: bytes) -> tuple[Cue, ...]:
 
 
 def cues_out_of_order(cues: Sequence[Cue], duration: float | None = None) -> tuple[str, ...]:
-    """What is odd about their times though each is sound: out of order, one over the other; each with its first line.
+    """Return warnings about valid but odd times: out of order or overlapping, each with its first line.
 
-    `duration`: of the video in seconds, where it is known: cues after its end are odd too. Players show such cues late,
-    or stacked, or not at all.
+    `duration`: of the video in seconds, if known; cues after its end are odd too. Players show such cues late, stacked
+    or not at all.
     """
     late = [after for before, after in pairwise(cues) if after.start < before.start]
     over = [after for before, after in pairwise(cues) if before.start <= after.start < before.end]
     past = [cue for cue in cues if duration is not None and cue.start >= duration]
     faults = (
-        (late, "before the one above"),
-        (over, "before the one above has ended"),
+        (late, "before the previous cue"),
+        (over, "before the previous cue ends"),
         (past, "after the end of the video"),
     )
     return tuple(_describe_begin(odd, when) for odd, when in faults if odd)
@@ -81,7 +81,7 @@ def _text(content: bytes) -> str:
     except UnicodeDecodeError as error:
         raise CueSyntaxError(content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
     if "\0" in text:
-        raise CueSyntaxError(text.count("\n", 0, text.index("\0")) + 1, "holds a zero byte")
+        raise CueSyntaxError(text.count("\n", 0, text.index("\0")) + 1, "contains a zero byte")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -97,11 +97,11 @@ def _blocks(lines: Sequence[str], start: int) -> Iterator[_Block]:
 
 def _vtt(lines: Sequence[str]) -> tuple[Cue, ...]:
     if not re.fullmatch(r"WEBVTT(?:[ \t].*)?", lines[0]):
-        raise CueSyntaxError(1, "should be WEBVTT, then a space or nothing")
+        raise CueSyntaxError(1, "should be WEBVTT, followed by a space or nothing")
     header_end = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
     for number, line in enumerate(lines[:header_end], 1):
         if "-->" in line:
-            raise CueSyntaxError(number, "a blank line should stand before the first cue")
+            raise CueSyntaxError(number, "a blank line should precede the first cue")
     blocks = (block for block in _blocks(lines, header_end) if not _is_comment(block))
     return _require_cues(tuple(_vtt_cue(block) for block in blocks))
 
@@ -112,7 +112,7 @@ def _is_comment(block: _Block) -> bool:
         return False
     for number, line in enumerate(block.lines, block.first):
         if "-->" in line:
-            raise CueSyntaxError(number, "a blank line should stand before a cue")
+            raise CueSyntaxError(number, "a blank line should precede a cue")
     return True
 
 
@@ -124,17 +124,17 @@ def _vtt_cue(block: _Block) -> Cue:
 def _srt_cue(block: _Block) -> Cue:
     numbered = re.fullmatch(r"\s*\d+\s*", block.lines[0])
     if not numbered and "-->" not in block.lines[0]:
-        raise CueSyntaxError(block.first, "belongs to no cue: a number or times should stand here")
+        raise CueSyntaxError(block.first, "is not part of a cue: expected a number or times")
     return _cue(block, 1 if numbered else 0, _SRT, "00:00:01,000 --> 00:00:02,500")
 
 
 def _cue(block: _Block, skip: int, times: re.Pattern[str], example: str) -> Cue:
     number = block.first + skip
     if len(block.lines) <= skip:
-        raise CueSyntaxError(block.first, "belongs to no cue: times should follow it")
+        raise CueSyntaxError(block.first, "is not part of a cue: times should follow")
     match = times.fullmatch(block.lines[skip])
     if match is None:
-        raise CueSyntaxError(number, f"times should read {example}")
+        raise CueSyntaxError(number, f"times should look like {example}")
     start, end = _seconds(match[1]), _seconds(match[2])
     if end <= start:
         raise CueSyntaxError(number, "the cue ends before it begins")
@@ -145,7 +145,7 @@ def _cue(block: _Block, skip: int, times: re.Pattern[str], example: str) -> Cue:
 def _check_text(block: _Block, skip: int) -> None:
     for number, line in enumerate(block.lines[skip:], block.first + skip):
         if "-->" in line:
-            raise CueSyntaxError(number, "a blank line should stand before a cue")
+            raise CueSyntaxError(number, "a blank line should precede a cue")
 
 
 def _seconds(text: str) -> float:
@@ -157,5 +157,5 @@ def _seconds(text: str) -> float:
 
 def _require_cues(cues: tuple[Cue, ...]) -> tuple[Cue, ...]:
     if not cues:
-        raise CueSyntaxError(1, "there is no cue in this file")
+        raise CueSyntaxError(1, "the file has no cues")
     return cues

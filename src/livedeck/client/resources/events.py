@@ -19,25 +19,25 @@ Preset = Literal["360p", "480p", "720p", "1080p", "1440p", "2160p"]
 
 
 class ScheduleDraft(Draft):
-    """`time`: when the event is to start; None takes it back."""
+    """`time`: planned start of the event; None removes it."""
 
     time: DateTimeField | None = UNSET
 
 
 class RecordDraft(Draft):
-    """`parent_id`: the project or folder that the recording goes to."""
+    """`parent_id`: the project or folder of the recording."""
 
     parent_id: IdText | None = UNSET
 
 
 class VideoDraft(Draft):
-    """`presets`: the qualities; None leaves them to the platform."""
+    """`presets`: the qualities; None leaves the choice to the platform."""
 
     presets: tuple[Preset, ...] | None = UNSET
 
 
 class EventRestreamDraft(Draft):
-    """Another platform to send the stream to. `url`: rtmp or rtmps; `key`: the stream key there."""
+    """A further platform that receives the stream. `url`: rtmp or rtmps; `key`: the stream key there."""
 
     name: str
     url: RtmpUrl
@@ -47,9 +47,9 @@ class EventRestreamDraft(Draft):
 
 
 class EventDraft(Draft):
-    """What to make of an event. A new one needs `name` and `type`; `type` cannot be changed later.
+    """Fields of an event. A new one needs `name` and `type`; `type` cannot be changed later.
 
-    `reconnect_window`: seconds, 600 where it is not set. `restreams`: all of them, in place of those there were.
+    `reconnect_window`: seconds, default 600. `restreams`: replaces all existing ones.
     """
 
     name: Annotated[str, Field(min_length=1)] = UNSET
@@ -71,7 +71,7 @@ class EventDraft(Draft):
 
 
 class Stream(Model):
-    """One ingest of an event. `status`: `pending`, `live`, `finished` or any other word."""
+    """An ingest of an event. `status`: `pending`, `live`, `finished` or any other word."""
 
     id: str | None = None
     event_id: str | None = None
@@ -81,10 +81,10 @@ class Stream(Model):
 
 
 class Streams(Resource):
-    """When the stream of an event is to begin."""
+    """The schedule of an event's stream."""
 
     async def schedule(self, event_id: Identifier, started_at: datetime) -> Stream:
-        """Schedule a stream, at an aware time. Raises Invalid for one without a time zone, and any ApiError.
+        """Schedule a stream at an aware time. Raises Invalid without a time zone, and any ApiError.
 
         >>> start = datetime(2026, 11, 21, 18, tzinfo=UTC)
         >>> (await api.streams.schedule(draft_id, start)).started_at == start
@@ -93,7 +93,7 @@ class Streams(Resource):
         return await self._schedule("POST", event_id, started_at, describe_call("schedule stream of event", event_id))
 
     async def reschedule(self, event_id: Identifier, started_at: datetime) -> Stream:
-        """Move the stream to another aware time. Raises Invalid for one without a time zone, and any ApiError.
+        """Move the stream to another aware time. Raises Invalid without a time zone, and any ApiError.
 
         >>> stream = await api.streams.schedule(draft_id, datetime(2026, 11, 21, 18, tzinfo=UTC))
         >>> stream = await api.streams.reschedule(draft_id, datetime(2026, 11, 21, 19, tzinfo=UTC))
@@ -104,7 +104,7 @@ class Streams(Resource):
 
     async def _schedule(self, method: str, event_id: Identifier, started_at: datetime, summary: str) -> Stream:
         if started_at.tzinfo is None:
-            raise Invalid(summary, "started_at", "should carry a time zone")
+            raise Invalid(summary, "started_at", "should have a time zone")
         body = JsonBody({"started_at": started_at})
         return await self._object(
             Stream, make_request(method, summary, "v2", "live", "events", event_id, "stream", body=body)
@@ -115,7 +115,7 @@ _EVENTS = ("v2", "live", "events")
 
 
 class Record(Model):
-    """Where the finished recording is placed: a project or a folder."""
+    """The place of the finished recording: a project or a folder."""
 
     parent_id: str | None = None
 
@@ -127,19 +127,19 @@ class VideoSettings(Model):
 
 
 class AudioSettings(Model):
-    """`channel_mapping`: not described by the document, kept as it came."""
+    """`channel_mapping`: undocumented, kept unchanged."""
 
     channel_mapping: Any = None
 
 
 class Scheduled(Model):
-    """`time`: when the event is to start."""
+    """`time`: planned start of the event."""
 
     time: Timestamp | None = None
 
 
 class EventRestream(Model):
-    """A copy of the event's stream, sent to another platform. `url`: RTMP address. `status`: `disconnected`, ..."""
+    """A copy of the event's stream on another platform. `url`: RTMP address. `status`: `disconnected`, ..."""
 
     id: str | None = None
     event_id: str | None = None
@@ -154,7 +154,7 @@ class EventRestream(Model):
 
 
 class Recording(Model):
-    """A video that was recorded of an event. `duration`: seconds. The document shows no field; these are met."""
+    """A recorded video of an event. `duration`: seconds. The document shows no fields; these occur."""
 
     id: Id
     title: str | None = None
@@ -164,10 +164,10 @@ class Recording(Model):
 
 
 class Event(Model):
-    """A live event. Not every field comes with every answer, so each but the id may be None.
+    """A live event. An answer may lack any field except the id; a missing field is None.
 
-    `reconnect_window`: seconds. `type`: `one-time` or `recurring`; `latency_mode`: `standard` or `reduced`; a word that
-    the document does not name stays as it came. `stream`: the current one.
+    `reconnect_window`: seconds. `type`: `one-time` or `recurring`; `latency_mode`: `standard` or `reduced`;
+    undocumented words are kept unchanged. `stream`: the current one.
     """
 
     id: Id
@@ -217,7 +217,7 @@ class Events(Resource):
     """The live events of the workspace."""
 
     async def get(self, event_id: Identifier) -> Event:
-        """One event. Raises NotFound where there is none of that id, and any other ApiError.
+        """Return one event. Raises NotFound if it does not exist, and any other ApiError.
 
         >>> event = await api.events.get(event_id)
         >>> event.name, event.stream.status
@@ -226,7 +226,7 @@ class Events(Resource):
         return await self._object(Event, _get(event_id))
 
     def address(self, event_id: Identifier) -> str:
-        """Where one event is asked for: what another program needs beside the token.
+        """Return the URL of the event, which another program needs in addition to the token.
 
         >>> api.events.address("4d2c2f2e")
         'http://127.0.0.1:.../v2/live/events/4d2c2f2e'
@@ -243,7 +243,7 @@ class Events(Resource):
         folder_id: Identifier | None = None,
         without_folder: bool | None = None,
     ) -> Page[Event]:
-        """One page of events; by default newest first, then by name. `order`: `created_at.desc,name.asc`.
+        """Return one page of events; by default newest first, then by name. `order`: `created_at.desc,name.asc`.
 
         `page` counts from 1, `per_page` is 1 to 100 (platform-api.md, "Lists"). Raises ApiError.
 
@@ -263,7 +263,7 @@ class Events(Resource):
         folder_id: Identifier | None = None,
         without_folder: bool | None = None,
     ) -> PagedItems[Event]:
-        """Every such event, each once though they move between the pages meanwhile. Raises ApiError.
+        """Iterate over the matching events, each once even if they move between pages meanwhile. Raises ApiError.
 
         >>> live = [event.name async for event in api.events.iterate() if event.stream]
         """
@@ -271,7 +271,8 @@ class Events(Resource):
         return PagedItems(lambda page: self.list(page=page, per_page=MAX_PER_PAGE, **filters))
 
     async def create(self, draft: EventDraft | None = None, **fields: Any) -> Event:
-        """Make an event, as a draft until it is scheduled and enabled. `fields`: those of EventDraft, in its place.
+        """Create an event, a draft until it is scheduled and enabled. `fields`: those of EventDraft, instead of a
+        draft.
 
         Raises Invalid without `name` or `type`, and any ApiError.
 
@@ -287,8 +288,7 @@ class Events(Resource):
         )
 
     async def update(self, event_id: Identifier, draft: EventDraft | None = None, **fields: Any) -> Event:
-        """Change what the draft sets, or `fields` in its place, and nothing else. Raises Invalid for a `type`, and any
-        ApiError.
+        """Change only the fields of the draft, or `fields` instead. Raises Invalid for a `type`, and any ApiError.
 
         >>> event = await api.events.update(event_id, name="Town hall")
         >>> event.name
@@ -300,7 +300,7 @@ class Events(Resource):
         return await self._object(Event, make_request("PUT", summary, *_EVENTS, event_id, body=JsonBody(draft.body())))
 
     async def enable(self, event_id: Identifier) -> None:
-        """Let streams be ingested and played. Raises ApiError.
+        """Allow ingest and playback. Raises ApiError.
 
         >>> await api.events.enable(event_id)
         """
@@ -316,7 +316,7 @@ class Events(Resource):
         )
 
     async def move(self, event_id: Identifier, parent_id: Identifier) -> Event:
-        """Put it into another project or folder. Raises ApiError.
+        """Move the event to another project or folder. Raises ApiError.
 
         >>> (await api.events.move(event_id, parent_id)).parent_id == parent_id
         True
@@ -326,7 +326,7 @@ class Events(Resource):
         return await self._object(Event, make_request("PUT", summary, *_EVENTS, event_id, "move", body=body))
 
     async def delete(self, event_id: Identifier) -> None:
-        """Delete it for good. Raises ApiError.
+        """Delete the event for good. Raises ApiError.
 
         >>> await api.events.delete(draft_id)
         """
@@ -335,7 +335,7 @@ class Events(Resource):
     async def videos(
         self, event_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Recording]:
-        """One page of the recordings of an event, oldest first by default. Raises ApiError.
+        """Return one page of the recordings of an event, oldest first by default. Raises ApiError.
 
         >>> page = await api.events.videos(recorded_id)
         >>> page[0].title
@@ -346,7 +346,9 @@ class Events(Resource):
         return await self._page(Recording, make_request("GET", summary, *_EVENTS, event_id, "videos", params=params))
 
     def iterate_videos(self, event_id: Identifier, *, order: str | None = None) -> PagedItems[Recording]:
-        """Every recording of an event, each once though they move between the pages meanwhile. Raises ApiError.
+        """Iterate over the recordings of an event, each once even if they move between pages meanwhile.
+
+        Raises ApiError.
 
         >>> ids = [recording.id async for recording in api.events.iterate_videos(recorded_id)]
         """

@@ -1,4 +1,4 @@
-"""Types of fields that several resources share: timestamps, languages, RTMP addresses, relay platforms. Pure."""
+"""Types of fields common to several resources: timestamps, languages, RTMP addresses, relay platforms. Pure."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _timestamp(value: object) -> object:
 
 def _aware(value: object) -> object:
     if isinstance(value, datetime) and value.tzinfo is None:
-        raise ValueError("should carry a time zone")
+        raise ValueError("should have a time zone")
     return _timestamp(value)
 
 
 Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]
-"""A field of a model that reads as `parse_timestamp` does."""
+"""A field of a model, read like `parse_timestamp`."""
 
 DateTimeField = Annotated[datetime, BeforeValidator(_aware)]
 """A field of a draft: an aware datetime, or the text of a timestamp."""
@@ -51,26 +51,26 @@ _CODES = frozenset(_ISO_639_1.split())
 
 
 def language(code: str) -> str:
-    """The code as it is. Raises ValueError for one that ISO 639-1 does not list."""
+    """Return the code unchanged. Raises ValueError if ISO 639-1 does not list it."""
     if code not in _CODES:
-        raise ValueError("should be an ISO 639-1 code, as `en`")
+        raise ValueError("should be an ISO 639-1 code, such as `en`")
     return code
 
 
 Language = Annotated[str, AfterValidator(language)]
-"""A field of a draft that takes an ISO 639-1 code."""
+"""A field of a draft: an ISO 639-1 code."""
 
 CUSTOM = "custom"
-"""The service of every domain that the table does not hold."""
+"""The service of every domain outside the table."""
 
 _NO_PLATFORMS: Mapping[str, str] = MappingProxyType({})
 
 
 def service_of(url: str, platforms: Mapping[str, str] = _NO_PLATFORMS) -> str:
-    """The value of `service` for an RTMP address: `video_share`, ... or `custom`.
+    """Return the value of `service` for an RTMP address: `video_share`, ... or `custom`.
 
-    The longest suffix of the host that is in the table decides, on label boundaries; case, port and a trailing dot do
-    not count. `platforms`: domain -> service, before the table of the package.
+    The longest suffix of the host in the table decides, on label boundaries; case, port and a trailing dot are ignored.
+    `platforms`: domain -> service, consulted before the table of the package.
     """
     labels = _host(url).split(".")
     for start in range(len(labels)):
@@ -95,7 +95,7 @@ def _platform_table() -> Mapping[str, str]:
 
 
 def _rtmp_url(url: str) -> str:
-    trimmed = url.replace(" ", "").rstrip("/")  # as the service does (platform-api.md, "Relay profile")
+    trimmed = url.replace(" ", "").rstrip("/")  # like the service (platform-api.md, "Relay profile")
     try:
         parts = urlsplit(trimmed)
         is_rtmp = parts.scheme in {"rtmp", "rtmps"} and parts.hostname and parts.port != 0
@@ -107,4 +107,4 @@ def _rtmp_url(url: str) -> str:
 
 
 RtmpUrl = Annotated[str, AfterValidator(_rtmp_url)]
-"""An rtmp or rtmps address without spaces, and without slashes at its end (platform-api.md, "Relay platforms")."""
+"""An rtmp or rtmps address without spaces and trailing slashes (platform-api.md, "Relay platforms")."""

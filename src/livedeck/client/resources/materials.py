@@ -1,6 +1,6 @@
-"""Additional materials: files that are offered beside a video (platform-api.md, "Additional materials").
+"""Additional materials: downloads beside a video (platform-api.md, "Additional materials").
 
-No endpoint lists them: an id is learnt from the upload (platform-api.md, "Missing operations").
+No endpoint lists them; only the upload returns an id (platform-api.md, "Missing operations").
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Material(Model):
 
 
 class MaterialLink(Model):
-    """Where a material can be downloaded for a short while, without a token."""
+    """A short-lived download address of a material, without a token."""
 
     link: SignedLink
 
@@ -47,11 +47,10 @@ class Materials(Resource):
     async def upload(
         self, video_id: Identifier, file: FileSource, file_name: str, title: str, *, progress: Progress | None = None
     ) -> Material | None:
-        """Put a file beside a video; it is read while it is sent. None where the platform does not answer with it.
+        """Upload a file beside a video, reading it while it is sent. Returns None if the answer lacks it.
 
-        `file`: a path, bytes, or a file that is open for reading bytes, from where it stands.
-
-        `progress`: called with the bytes that were sent, and the size. Raises FileFault, and any other ApiError.
+        `file`: a path, bytes, or a file open for reading bytes, from its current position. `progress`: called with the
+        bytes sent and the size. Raises FileFault, and any other ApiError.
 
         >>> material = await api.materials.upload(video_id, b"one, two", "slides.txt", "Slides")
         >>> material.size
@@ -67,7 +66,7 @@ class Materials(Resource):
             return await self._optional(Material, request)
 
     async def link(self, material_id: Identifier) -> SignedLink:
-        """Where it can be downloaded for a short while. Raises ApiError.
+        """Return a short-lived download address. Raises ApiError.
 
         >>> link = await api.materials.link(material_id)
         >>> size = await api.cdn.save(link, folder / "slides.txt", "save slides")
@@ -76,7 +75,7 @@ class Materials(Resource):
         return (await self._object(MaterialLink, make_request("GET", summary, *_MATERIALS, material_id, "link"))).link
 
     async def rename(self, material_id: Identifier, title: str) -> Material:
-        """Give it another title. Raises ApiError.
+        """Change the title. Raises ApiError.
 
         >>> (await api.materials.rename(material_id, "All slides")).title
         'All slides'
@@ -87,7 +86,7 @@ class Materials(Resource):
         )
 
     async def reorder(self, material_ids: Sequence[Identifier]) -> None:
-        """Put the materials in this order. Raises Invalid for none or one twice, and any ApiError.
+        """Put the materials in this order. Raises Invalid for an empty order or a duplicate, and any ApiError.
 
         >>> await api.materials.reorder([material_id])
         """
@@ -96,7 +95,7 @@ class Materials(Resource):
         await self._success(make_request("PATCH", summary, *_MATERIALS, "reorder", body=body))
 
     async def delete(self, material_id: Identifier) -> None:
-        """Delete it for good. Raises ApiError.
+        """Delete the material for good. Raises ApiError.
 
         >>> await api.materials.delete(material_id)
         """

@@ -1,4 +1,4 @@
-"""Lists: one page, and every item of all pages though the list changes while it is read (platform-api.md, "Lists")."""
+"""Lists: single pages, and all items of a list that may change during the read (platform-api.md, "Lists")."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Page(Sequence[T], Generic[T]):
-    """One page of a list, itself a sequence of its items: it has a length, and can be iterated over and indexed.
+    """A page of a list, and a sequence of its items: it has a length, and can be iterated over and indexed.
 
-    `page` and `per_page` are as answered, or as asked where the answer does not say. `total`: items on all pages, None
-    where the answer does not say. `order`: field -> `asc` or `desc`. `unreadable`: what is wrong with the rows that are
-    left out, as they have no id. `is_last`: it is short by its own account, and the total agrees to the row.
-    `is_paged`: the answer says something of pages.
+    `page` and `per_page` are as answered, or as requested if the answer lacks them. `total`: items on all pages, None
+    if the answer lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id, which are
+    left out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`: the answer
+    states a page, a size or a total.
     """
 
     items: tuple[T, ...]
@@ -53,7 +53,7 @@ class Page(Sequence[T], Generic[T]):
         return self.items[index]
 
     async def next(self) -> Page[T] | None:
-        """The page after this one, asked for in the same way; None where there is none. Raises ApiError.
+        """Return the next page, requested in the same way; None after the last. Raises ApiError.
 
         >>> page = await api.events.list(per_page=5)
         >>> while page:
@@ -67,9 +67,9 @@ class Page(Sequence[T], Generic[T]):
 
 
 class _Walk:
-    """One reading of a list from its first page on, until it seems to end.
+    """A pass over a list from its first page to its apparent end.
 
-    `is_idle`: it ended at a page without anything new.
+    `is_idle`: it ended at a page without new items.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class _Walk:
         self._totals = set[int | None]()
 
     def add(self, page: Page[Any], ids: Collection[str]) -> None:
-        """Take the next page in."""
+        """Add the next page."""
         if self.first_page is None:
             self.first_page = frozenset(ids)
         new_ids = {*ids} - self._ids
@@ -96,7 +96,7 @@ class _Walk:
             self.unreadable += page.unreadable
 
     def is_complete(self, before: _Walk | None) -> bool:
-        """Whether nothing shows that an item was missed; `before`: the walk before this one."""
+        """Return whether no sign of a missed item remains; `before`: the previous pass."""
         is_counted = not self._has_repeats and self._totals == {len(self._ids) + len(self.unreadable)}
         if is_counted or not self.is_paged or not self._ids:
             return True
@@ -107,14 +107,14 @@ class _Walk:
 
 
 class PagedItems(AsyncIterator[T]):
-    """Every item, page after page, each id once. `fetch`: number of a page -> page.
+    """Every item, page by page, each id once. `fetch`: number of a page -> page.
 
-    `unreadable`: what is wrong with the rows that were left out.
+    `unreadable`: faults of the rows that were left out.
 
-    Items that are made or deleted meanwhile push others on to the next page, or back to one that was read. So a list is
-    read again until nothing new comes and nothing twice, unless every page states one total, and so many items came.
-    Neither the total nor the length of a page is trusted alone. A platform that ignores `page` is known by four pages
-    that are the same, and by two where its answers say nothing of pages. Raises Unreadable where there is no end.
+    Items that are created or deleted during the read move others to the next or the previous page. So the list is read
+    again until a pass finds nothing new and nothing twice. One pass is enough if every page states the same total and
+    as many items came. Neither the total nor the length of a page is trusted alone. Four identical pages show that the
+    platform ignores `page`; two are enough if its answers do not mention pages. Raises Unreadable for an endless list.
     """
 
     def __init__(self, fetch: Callable[[int], Awaitable[Page[T]]]) -> None:
@@ -152,5 +152,5 @@ def _identity(item: Any) -> str:
 
 
 async def collect(items: AsyncIterator[T]) -> tuple[T, ...]:
-    """All of them. Raises what the iterator raises."""
+    """Return all items as a tuple. Raises the errors of the iterator."""
     return tuple([item async for item in items])

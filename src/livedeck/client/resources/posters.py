@@ -1,4 +1,4 @@
-"""Posters: the pictures that stand for a video or an event (platform-api.md, "Posters of a video")."""
+"""Posters, the still pictures of a video or an event (platform-api.md, "Posters of a video")."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 class Poster(Model):
     """A frame or a picture in four sizes. `from_time`, `to_time`: seconds (platform-api.md, "Units").
 
-    `type`: `image`; `status`: `done`, or any other word. `active`: shown in the player and in lists. `original`, `md`,
-    `sm`, `xs`: URLs, which need no token. The default poster may have no id; `media_id` comes on a stored one in an
-    event.
+    `type`: `image` or any other word; `status`: `done` or any other word. `active`: shown in the player and in lists.
+    `original`, `md`, `sm`, `xs`: URLs, which need no token. The default poster may have no id; a stored poster of an
+    event has a `media_id`.
     """
 
     id: str | None = None
@@ -41,8 +41,9 @@ class Posters(Resource):
     async def list(
         self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Poster]:
-        """One page of the posters of a video. `order`: `from_time.asc` (platform-api.md, "Upload headers"). Raises
-        ApiError.
+        """Return one page of the posters of a video.
+
+        `order`: `from_time.asc` (platform-api.md, "Upload headers"). Raises ApiError.
 
         >>> page = await api.posters.list(video_id)
         >>> [poster.active for poster in page].count(True)
@@ -53,14 +54,14 @@ class Posters(Resource):
         return await self._page(Poster, make_request("GET", summary, *_posters(video_id), params=params))
 
     def iterate(self, video_id: Identifier, *, order: str | None = None) -> PagedItems[Poster]:
-        """Every poster of a video, each once though they move between the pages meanwhile. Raises ApiError.
+        """Iterate over the posters of a video, each once even if they move between pages meanwhile. Raises ApiError.
 
         >>> posters = [poster.original async for poster in api.posters.iterate(video_id)]
         """
         return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: Identifier, poster_id: Identifier) -> Poster:
-        """One poster. Raises NotFound where there is none of that id, and any other ApiError.
+        """Return one poster. Raises NotFound if it does not exist, and any other ApiError.
 
         >>> (await api.posters.get(video_id, poster_id)).type
         'image'
@@ -69,9 +70,9 @@ class Posters(Resource):
         return await self._object(Poster, make_request("GET", summary, *_posters(video_id), poster_id))
 
     async def create(self, video_id: Identifier, from_time: float) -> Poster | None:
-        """Make a poster of the frame at `from_time` seconds. None where the platform does not answer with it.
+        """Create a poster from the frame at `from_time` seconds. Returns None if the answer lacks it.
 
-        Raises Invalid for a time that is no number, and any other ApiError.
+        Raises Invalid for a time that is not a number, and any other ApiError.
 
         >>> poster = await api.posters.create(video_id, 12.5)
         """
@@ -82,7 +83,7 @@ class Posters(Resource):
         return await self._optional(Poster, make_request("POST", summary, *_posters(video_id), body=body))
 
     async def set_active(self, video_id: Identifier, poster_id: Identifier) -> None:
-        """Make it the one that is shown in the player and in lists. Raises ApiError.
+        """Show this poster in the player and in lists. Raises ApiError.
 
         >>> await api.posters.set_active(video_id, poster_id)
         """
@@ -90,7 +91,7 @@ class Posters(Resource):
         await self._success(make_request("POST", summary, *_posters(video_id), poster_id, "active"))
 
     async def delete(self, video_id: Identifier, poster_id: Identifier) -> None:
-        """Delete it for good. Raises ApiError.
+        """Delete the poster for good. Raises ApiError.
 
         >>> await api.posters.delete(video_id, poster_id)
         """
@@ -98,14 +99,14 @@ class Posters(Resource):
         await self._success(make_request("DELETE", summary, *_posters(video_id), poster_id))
 
     async def upload_for_video(self, video_id: Identifier, poster_url: str) -> Poster | None:
-        """Give a video the picture at `poster_url`. None where the answer does not hold it. Raises ApiError.
+        """Set the picture at `poster_url` as a video's poster. Returns None if the answer lacks it. Raises ApiError.
 
         >>> poster = await api.posters.upload_for_video(video_id, "https://pictures.example/choir.png")
         """
         return await self._upload("X-Video-ID", video_id, poster_url, describe_call("upload poster of video", video_id))
 
     async def upload_for_event(self, event_id: Identifier, poster_url: str) -> Poster | None:
-        """Give an event the picture at `poster_url`. None where the answer does not hold it. Raises ApiError.
+        """Set the picture at `poster_url` as an event's poster. Returns None if the answer lacks it. Raises ApiError.
 
         >>> poster = await api.posters.upload_for_event(event_id, "https://pictures.example/choir.png")
         """

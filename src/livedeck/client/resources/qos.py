@@ -21,7 +21,7 @@ BitrateUnit = Literal["bit", "kbit"]
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
 _NO_STATUS = -1
-_MAX_NUMBER = 2**53  # past it a float is no longer exact; no stream comes near
+_MAX_NUMBER = 2**53  # floats are exact up to here; no stream comes near
 _NUMBERS: frozenset[type] = frozenset({int, float})
 _INTEGERS: frozenset[type] = frozenset({int})
 _MEASURED = "bitrate_video", "bitrate_audio", "frame_rate", "status"
@@ -29,7 +29,7 @@ _DOCUMENTED = frozenset({"time", *_MEASURED})
 
 
 class QosSample(NamedTuple):
-    """One sample: an aware time, rates in bit/s and frames/s. None is missing."""
+    """A sample: an aware time, rates in bit/s and frames/s. None if missing."""
 
     time: datetime
     bitrate_video: float | None
@@ -48,12 +48,12 @@ def _integers() -> array[int]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class QosSamples:
-    """The samples in the order answered, which need not be by time nor free of duplicates.
+    """The samples in the order of the answer, which may be unsorted and contain duplicates.
 
-    A sequence of QosSample, of which a slice is QosSamples too, over columns of plain numbers; `time`: epoch seconds.
-    Where a number is missing, null or none that can be read, its column holds NaN, and `status` holds -1: zero is a
-    measurement. `extra`: index -> the fields of that sample that the document does not name. `dropped`: how many more
-    were answered, without a time that can be read. `unreadable`: column -> how many values came that are no numbers.
+    A sequence of QosSample over columns of plain numbers; a slice is QosSamples too. `time`: epoch seconds. A missing,
+    null or unreadable number is NaN in its column, and -1 in `status`, because zero is a measurement. `extra`: index ->
+    the undocumented fields of that sample. `dropped`: number of samples without a readable time. `unreadable`: column
+    -> number of values that are not numbers.
     """
 
     time: array[float] = field(default_factory=_doubles)
@@ -93,7 +93,7 @@ class QosSamples:
         return f"<QosSamples: {len(self)}>"
 
     def since(self, time: float) -> QosSamples:
-        """Those of that time (epoch s) and later."""
+        """Return the samples of `time` (epoch s) and later."""
         return self._slice([index for index, at in enumerate(self.time) if at >= time])
 
     def _slice(self, indices: Sequence[int]) -> QosSamples:
@@ -113,14 +113,15 @@ class QosSamples:
 
 
 class Qos(Resource):
-    """The quality of service of live events. `unit`: what the platform counts bit rates in, a second."""
+    """The quality of service of live events. `unit`: the platform's unit of bit rates, per second."""
 
     def __init__(self, transport: Transport, unit: BitrateUnit = "bit") -> None:
         super().__init__(transport)
         self._bits = _BITS[unit]
 
     async def get(self, event_id: Identifier) -> QosSamples:
-        """What the platform measured of the current stream, newest 3600 at most (platform-api.md, "QoS answer").
+        """Return the samples of the current stream, at most the newest 3600 (platform-api.md, "QoS answer").
+
         Raises ApiError.
 
         >>> samples = await api.qos.get(event_id)
@@ -141,12 +142,12 @@ class Qos(Resource):
 
 
 def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamples:
-    """Column by column: most of an answer is plain numbers, and a deck reads thousands of samples a second."""
+    """Parse the samples column by column, because a deck reads thousands of plain numbers a second."""
     samples = [sample for sample in answered if isinstance(sample, dict)]
     times = _parse_times([sample.get("time") for sample in samples])
     if None in times:
         samples = [sample for sample, time in zip(samples, times, strict=True) if time is not None]
-    if answered and not samples:  # an empty answer would be taken for one of no signal
+    if answered and not samples:  # an empty result would look like a stream without a signal
         raise Unreadable(f"{summary}: the answer is not as documented: no sample of {len(answered)} has a time")
     if not samples:
         return QosSamples()
@@ -174,7 +175,7 @@ def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamp
 
 
 def _count_unreadable(measured: Sequence[tuple[Any, ...]]) -> Mapping[str, int]:
-    """How many values of each column are there and cannot be read."""
+    """Return the number of unreadable values of each column."""
     readers = (coerce_number, coerce_number, coerce_number, coerce_integer)
     counts = (
         (name, sum(value is not None and read(value) is None for value in column))
@@ -184,7 +185,7 @@ def _count_unreadable(measured: Sequence[tuple[Any, ...]]) -> Mapping[str, int]:
 
 
 def _measured_values(samples: list[dict[str, Any]]) -> tuple[list[tuple[Any, ...]], bool]:
-    """What each sample holds beside its time, None where it is missing; and whether all are as documented."""
+    """Return each sample's values without its time (None if missing), and whether all fields are documented."""
     try:
         return [*map(itemgetter(*_MEASURED), samples)], {*map(len, samples)} <= {len(_DOCUMENTED)}
     except KeyError:
@@ -201,12 +202,12 @@ def _statuses(values: Sequence[Any]) -> array[int]:
 
 
 def _all_plain(values: Sequence[Any], types: frozenset[type]) -> bool:
-    """Whether all are of these types, and none is too large."""
+    """Return whether all values are of these types, and none is too large."""
     return {*map(type, values)} <= types and max(map(abs, values), default=0) <= _MAX_NUMBER
 
 
 def _parse_times(texts: list[object]) -> list[float | None]:
-    """Each as `coerce_timestamp` reads it (epoch s), None for what is no time; quicker where all are plain UTC."""
+    """Return the times in epoch s, None if unreadable; quicker if all are plain UTC."""
     try:
         times = [*map(datetime.fromisoformat, cast("list[str]", texts))]
     except (TypeError, ValueError):
@@ -232,4 +233,4 @@ def _status(value: object) -> int:
 
 
 def _or_none(value: float) -> float | None:
-    return None if value != value else value  # noqa: PLR0124  NaN is the one value unlike itself
+    return None if value != value else value  # noqa: PLR0124  only NaN differs from itself

@@ -1,4 +1,4 @@
-"""Meeting rooms and the relay profiles that belong to them (platform-api.md, "Meeting rooms and relay profiles")."""
+"""Meeting rooms and their relay profiles (platform-api.md, "Meeting rooms and relay profiles")."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_PROFILES = 15  # platform-api.md, "Limits"
 
 
 class RelayProfile(Model):
-    """Where a room relays to. `url`: RTMP address without the key. `service`: the platform that the url belongs to."""
+    """A relay destination of a room. `url`: RTMP address without the key. `service`: the platform of the url."""
 
     id: Id
     room_id: str | None = None
@@ -41,9 +41,9 @@ class RelayProfile(Model):
 
 
 class Room(Model):
-    """A meeting room. `code`: what a guest types; `link`: where a guest joins. `restreams`: oldest first.
+    """A meeting room. `code`: typed by a guest; `link`: joins a guest. `restreams`: oldest first.
 
-    `type`: `permanent_meeting`; `status`: `pending`; or any other word.
+    `type`: `permanent_meeting` or any other word; `status`: `pending` or any other word.
     """
 
     id: Id
@@ -63,10 +63,10 @@ def _check_key(secret: Secret) -> Secret:
 
 
 class RelayDraft(Draft):
-    """What to make of a relay profile (platform-api.md, "Limits"). A new one needs all three.
+    """Fields of a relay profile (platform-api.md, "Limits"). A new profile needs all three.
 
-    `name`: 1 to 128 characters. `url`: rtmp or rtmps, without the key; spaces, and slashes at its end, are taken off.
-    `stream_key`: 1 to 512 characters. The platform works out `service` by itself.
+    `name`: 1 to 128 characters. `url`: rtmp or rtmps, without the key; spaces and trailing slashes are removed.
+    `stream_key`: 1 to 512 characters. The platform derives `service` itself.
     """
 
     name: Annotated[str, length_between(1, 128)] = UNSET
@@ -75,7 +75,7 @@ class RelayDraft(Draft):
 
 
 class RoomDraft(Draft):
-    """What to make of a room: it and its profiles (at most 15) are made together, and cannot be added to later.
+    """Fields of a new room. Its profiles (at most 15) are created with it; none can be added later.
 
     `owner_id`: a user of the workspace.
     """
@@ -104,10 +104,10 @@ class Rooms(Resource):
         code: tuple[str, ...] = (),
         q: str | None = None,
     ) -> Page[Room]:
-        """One page of rooms, of any of these statuses, types and codes. `q`: part of the name. Raises ApiError.
+        """Return one page of rooms with any of these statuses, types and codes. `q`: part of the name.
 
         `order` by name, code, type, status, created_at, updated_at (platform-api.md, "Meeting rooms and relay
-        profiles").
+        profiles"). Raises ApiError.
 
         >>> page = await api.rooms.list(q="council")
         >>> [room.name for room in page]
@@ -126,7 +126,7 @@ class Rooms(Resource):
         code: tuple[str, ...] = (),
         q: str | None = None,
     ) -> PagedItems[Room]:
-        """Every such room, each once though they move between the pages meanwhile. Raises ApiError.
+        """Iterate over the matching rooms, each once even if they move between pages meanwhile. Raises ApiError.
 
         >>> codes = [room.code async for room in api.rooms.iterate(order="name.asc")]
         """
@@ -137,7 +137,7 @@ class Rooms(Resource):
         )
 
     async def get(self, room_id: Identifier) -> Room:
-        """One room. Raises NotFound where there is none of that id, and any other ApiError.
+        """Return one room. Raises NotFound if it does not exist, and any other ApiError.
 
         >>> room = await api.rooms.get(room_id)
         >>> room.restreams[0].stream_key.reveal() == str(room.restreams[0].stream_key)
@@ -146,7 +146,7 @@ class Rooms(Resource):
         return await self._object(Room, make_request("GET", describe_call("get room", room_id), *self._rooms, room_id))
 
     async def create(self, draft: RoomDraft | None = None, **fields: Any) -> Room:
-        """Make a room with its relay profiles, all or nothing. `fields`: those of RoomDraft, in its place.
+        """Create a room with its relay profiles, all or nothing. `fields`: those of RoomDraft, instead of a draft.
 
         Raises Invalid for a profile that lacks a field, TooManyProfiles, Validation and any other ApiError.
 
@@ -164,7 +164,7 @@ class Rooms(Resource):
     async def delete(self, room_id: Identifier) -> None:
         """End the room: everyone is disconnected, relays stop, its profiles are removed. May be repeated.
 
-        Raises NotFound for a room that never was, and any other ApiError.
+        Raises NotFound for a room that never existed, and any other ApiError.
 
         >>> await api.rooms.delete(room_id)
         """
@@ -172,7 +172,7 @@ class Rooms(Resource):
 
 
 class Relays(Resource):
-    """The relay profiles of rooms: they can be changed; starting and stopping one happens inside the room."""
+    """The relay profiles of rooms. The API can change them; only participants start and stop a relay."""
 
     def __init__(self, transport: Transport, meet_segment: str) -> None:
         super().__init__(transport)
@@ -181,9 +181,10 @@ class Relays(Resource):
     async def update(
         self, room_id: Identifier, restream_id: Identifier, draft: RelayDraft | None = None, **fields: Any
     ) -> RelayProfile:
-        """Change what the draft sets, or `fields` in its place; it counts from the next start of the relay.
+        """Change the fields of the draft, or `fields` instead, from the next start of the relay on.
 
-        Raises RelayRunning while the relay runs, NotFound also where the profile is another room's, any other ApiError.
+        Raises RelayRunning while the relay runs, NotFound also if the profile belongs to another room, and any other
+        ApiError.
 
         >>> (await api.relays.update(room_id, restream_id, name="Backup")).name
         'Backup'

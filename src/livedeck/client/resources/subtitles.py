@@ -19,14 +19,14 @@ from livedeck.client.resources.cues import Cue
 from livedeck.client.resources.fields import Language, Timestamp, language
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
-_MAX_FILE = 16 * 2**20  # hours of speech are some hundred kilobytes
+_MAX_FILE = 16 * 2**20  # hours of speech need some hundred kilobytes
 
 
 class Subtitle(Model):
-    """A track. `language`: ISO 639-1. `data`: recognised cues, empty while pending; of a shape that nobody shows.
+    """A track. `language`: ISO 639-1. `data`: recognised cues, empty while pending; their shape is undocumented.
 
-    `status`: `pending`, `done` or any other word; None on a track that was uploaded or copied. `url`: signed, empty
-    while pending.
+    `status`: `pending`, `done` or any other word; None on an uploaded or copied track. `url`: signed, empty while
+    pending.
     """
 
     id: Id
@@ -46,7 +46,7 @@ class Subtitle(Model):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubtitleFile:
-    """A WebVTT or SRT file that was read and checked: what is sent of it is what was checked."""
+    """A WebVTT or SRT file, read and checked; the upload sends the checked bytes."""
 
     name: str
     content: bytes
@@ -54,7 +54,7 @@ class SubtitleFile:
 
 
 class SubtitleDraft(Draft):
-    """What to change of a track. `language`: ISO 639-1."""
+    """Changes of a track. `language`: ISO 639-1."""
 
     language: Language = UNSET
     description: str = UNSET
@@ -66,8 +66,9 @@ class Subtitles(Resource):
     async def list(
         self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None
     ) -> Page[Subtitle]:
-        """One page of the tracks of a video. `order`: `position.asc` (platform-api.md, "Upload headers"). Raises
-        ApiError.
+        """Return one page of the tracks of a video.
+
+        `order`: `position.asc` (platform-api.md, "Upload headers"). Raises ApiError.
 
         >>> page = await api.subtitles.list(video_id, order="position.asc")
         >>> [track.position for track in page]
@@ -78,14 +79,14 @@ class Subtitles(Resource):
         return await self._page(Subtitle, make_request("GET", summary, *_tracks(video_id), params=params))
 
     def iterate(self, video_id: Identifier, *, order: str | None = None) -> PagedItems[Subtitle]:
-        """Every track of a video, each once though they move between the pages meanwhile. Raises ApiError.
+        """Iterate over the tracks of a video, each once even if they move between pages meanwhile. Raises ApiError.
 
         >>> languages = [track.language async for track in api.subtitles.iterate(video_id)]
         """
         return PagedItems(lambda page: self.list(video_id, page=page, per_page=MAX_PER_PAGE, order=order))
 
     async def get(self, video_id: Identifier, subtitle_id: Identifier) -> Subtitle:
-        """One track. Raises NotFound where there is none of that id, and any other ApiError.
+        """Return one track. Raises NotFound if it does not exist, and any other ApiError.
 
         >>> track = await api.subtitles.get(video_id, subtitle_id)
         """
@@ -96,10 +97,10 @@ class Subtitles(Resource):
     async def upload(
         self, video_id: Identifier, language: str, description: str, file: FileSource | SubtitleFile
     ) -> Subtitle:
-        """Make a track of a WebVTT or SRT file in UTF-8, of at most 16 MiB: a path, bytes, or a file that is open.
+        """Create a track from a WebVTT or SRT file in UTF-8, at most 16 MiB: a path, bytes, or an open file.
 
-        Raises Invalid for a language that is none and for a file that does not parse, naming the line; FileFault; any
-        other ApiError.
+        Raises Invalid for an unknown language and for a file that does not parse, naming the line; FileFault; any other
+        ApiError.
 
         >>> content = b"WEBVTT" + 2 * b"\\n" + b"00:01.000 --> 00:02.500" + b"\\n" + b"Hello"
         >>> (await api.subtitles.upload(video_id, "en", "Spoken", content)).language
@@ -112,7 +113,9 @@ class Subtitles(Resource):
         return await self._object(Subtitle, make_request("POST", summary, *_tracks(video_id), body=body))
 
     async def generate(self, video_id: Identifier, languages: Sequence[str]) -> tuple[Subtitle, ...]:
-        """Have speech recognised: one pending track for each ISO 639-1 code, all or none. Raises Invalid, ApiError.
+        """Start speech recognition: one pending track for each ISO 639-1 code, all or none.
+
+        Raises Invalid, ApiError.
 
         >>> [track.status for track in await api.subtitles.generate(video_id, ["en", "de"])]
         ['pending', 'pending']
@@ -124,9 +127,9 @@ class Subtitles(Resource):
     async def wait_done(
         self, video_id: Identifier, subtitle_id: Identifier, *, poll_interval: float = 3.0, max_wait: float = 600.0
     ) -> Subtitle:
-        """The track once it is pending no more, asked for every `poll_interval` seconds (platform-api.md, "Subtitles").
+        """Poll the track every `poll_interval` seconds until it is no longer pending, and return it.
 
-        Raises Incomplete after `max_wait` seconds, and any other ApiError.
+        See platform-api.md, "Subtitles". Raises Incomplete after `max_wait` seconds, and any other ApiError.
 
         >>> (await api.subtitles.wait_done(video_id, subtitle_id, poll_interval=1)).id == subtitle_id
         True
@@ -150,10 +153,10 @@ class Subtitles(Resource):
         before: Subtitle | None = None,
         **changes: Any,
     ) -> Subtitle:
-        """Change what the draft sets, or `changes` in its place. Both fields are sent, an unchanged one as it was read.
-        Raises ApiError.
+        """Change the fields of the draft, or `changes` instead. Both fields are sent; an unchanged one as last read.
 
-        `before`: the track as it was read; it is read where it is not given and the draft lacks a field.
+        `before`: the track as last read; if it is missing and the draft lacks a field, the track is read first. Raises
+        ApiError.
 
         >>> (await api.subtitles.update(video_id, subtitle_id, description="As spoken")).description
         'As spoken'
@@ -179,7 +182,7 @@ class Subtitles(Resource):
         return await self._object(Subtitle, make_request("POST", summary, *_tracks(video_id), subtitle_id, "copy"))
 
     async def reorder(self, video_id: Identifier, subtitle_ids: Sequence[Identifier]) -> Subtitle:
-        """Put the tracks in this order, which names every one; answers one of them. Raises Invalid, ApiError.
+        """Put the tracks in this order, which must name every track; returns one of them. Raises Invalid, ApiError.
 
         >>> ids = [track.id async for track in api.subtitles.iterate(video_id, order="position.asc")]
         >>> track = await api.subtitles.reorder(video_id, ids[::-1])
@@ -189,7 +192,7 @@ class Subtitles(Resource):
         return await self._object(Subtitle, make_request("PATCH", summary, *_tracks(video_id), "reorder", body=body))
 
     async def delete(self, video_id: Identifier, subtitle_id: Identifier) -> None:
-        """Delete it for good. Raises ApiError.
+        """Delete the track for good. Raises ApiError.
 
         >>> await api.subtitles.delete(video_id, subtitle_id)
         """
@@ -199,14 +202,14 @@ class Subtitles(Resource):
 
 
 async def subtitle_file(file: FileSource, summary: str = "check subtitle file") -> SubtitleFile:
-    """The file, of at most 16 MiB, checked line by line. Raises Invalid, naming the line, and FileFault."""
+    """Read a file of at most 16 MiB and check each line. Raises Invalid, naming the line, and FileFault."""
     content = await read_file(file, _MAX_FILE, summary)
     name = file_name(file) or ("subtitles.vtt" if content.startswith(b"WEBVTT") else "subtitles.srt")
     return SubtitleFile(name, content, await asyncio.to_thread(checked_cues, content, summary))
 
 
 def checked_cues(content: bytes, summary: str) -> tuple[Cue, ...]:
-    """The cues of a file. Raises Invalid, naming the line."""
+    """Return the cues of a file. Raises Invalid, naming the line."""
     try:
         return cues.parse(content)
     except cues.CueSyntaxError as error:
@@ -219,7 +222,7 @@ def _tracks(video_id: Identifier) -> tuple[Identifier, ...]:
 
 def _check_languages(languages: Sequence[str], summary: str) -> list[str]:
     if not languages:
-        raise Invalid(summary, "languages", "should name one at least")
+        raise Invalid(summary, "languages", "should name at least one")
     for number, code in enumerate(languages):
         try:
             language(code)

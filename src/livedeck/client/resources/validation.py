@@ -1,7 +1,7 @@
-"""Drafts checked strictly, and objects of the platform read tolerantly: one odd value hides nothing but itself. Pure.
+"""Strict checks of drafts, and tolerant reading of the platform's objects: an odd value hides only itself. Pure.
 
-What has one meaning only is read for it: a number in a string, `600.0` for an integer, `[]` for an empty object, an
-empty timestamp for none. Anything else that cannot be read is missing, and a `FieldFault` says so.
+A value with only one possible meaning is read as that: a number in a string, `600.0` for an integer, `[]` for an empty
+object, an empty timestamp for none. Any other unreadable value is missing, and a `FieldFault` reports it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from livedeck.text.times import parse_timestamp
 _DEMANDS: Mapping[str, str] = {
     "model_type": "should be an object",
     "missing": "is required",
-    "extra_forbidden": "is not to be sent",
+    "extra_forbidden": "must not be sent",
 }
 
 _TYPE_IS_RIGHT = frozenset(
@@ -38,11 +38,11 @@ _TYPE_IS_RIGHT = frozenset(
     }
 )
 
-"""Errors of which the type of the value says nothing."""
+"""Errors for which the type of the value is not the cause."""
 
 
 def draft_error(error: ValidationError) -> tuple[str, str]:
-    """Where a draft is wrong first and what it should be: `restreams[1].key`, `should be a string, not a number`."""
+    """Return the first faulty place of a draft and its rule: `restreams[1].key`, `should be a string, not a number`."""
     details = error.errors(include_url=False, include_context=False)[0]
     actual = "" if details["type"] in _TYPE_IS_RIGHT else f", not {type_name(details['input'])}"
     return _field_path(details["loc"]), _demand(details) + actual
@@ -68,7 +68,7 @@ _UNREADABLE = object()
 
 @dataclass(frozen=True, slots=True)
 class FieldFault:
-    """A field that could not be read and is missing. `actual`: the shape of what came, `a list of 3`; not the value."""
+    """An unreadable field, which reads as missing. `actual`: the shape of its value, `a list of 3`; not the value."""
 
     field: str
     expected: str
@@ -82,9 +82,9 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 def read_model(model: type[ModelT], value: object) -> tuple[ModelT | None, tuple[FieldFault, ...]]:
-    """`value` as that model, and which of its fields are missing as they could not be read (the first 20).
+    """Return `value` as that model, and the faults of its unreadable fields (the first 20).
 
-    None where not even the model can be made: it is no object, or has no id; then the last fault says so.
+    The model is None if the value is not an object or has no id; the last fault then says so.
     """
     repair: _Repair | None = None
     for _ in range(_MAX_PASSES):
@@ -103,10 +103,10 @@ _Path = tuple[int | str, ...]
 
 
 class _Repair:
-    """A value on its way to one that can be read. `root`: a list of it alone; what was given is not changed.
+    """A value under repair until the model accepts it. `root`: a list with it as only item; the input is not changed.
 
-    A place that is wrong becomes first what it may mean, then null, and then what holds it becomes null. Items of lists
-    are dropped instead.
+    A wrong value is first replaced by its only possible meaning, then by null; if that fails, its parent becomes null.
+    Items of lists are dropped instead.
     """
 
     def __init__(self, value: object) -> None:
@@ -114,18 +114,18 @@ class _Repair:
         self.faults: list[FieldFault] = []
         self._copies: dict[int, Any] = {id(self.root): self.root}
         self._tries: dict[_Path, int] = {}
-        self._origins: dict[int, list[int]] = {}  # of a list that lost items: where the others stood
+        self._origins: dict[int, list[int]] = {}  # original indices of the items left in a shortened list
 
     def first_faults(self) -> tuple[FieldFault, ...]:
-        """As many as are kept."""
+        """Return the first `_MAX_FAULTS` faults."""
         return tuple(self.faults[:_MAX_FAULTS])
 
     def apply(self, errors: Sequence[ErrorDetails]) -> None:
-        """Change every place that one of these errors is about."""
+        """Change every place with one of these errors."""
         repaired, dropped = set[_Path](), dict[int, set[int]]()
         for details in errors:
             path, places = self._walk(details["loc"])
-            if path not in repaired:  # a union has an error for each of its types
+            if path not in repaired:  # a union reports an error for each of its types
                 repaired.add(path)
                 self._repair(path, places, details, dropped)
         for identity, indices in dropped.items():
@@ -136,7 +136,10 @@ class _Repair:
             items[:] = [items[index] for index in kept]
 
     def _walk(self, location: _Path) -> tuple[_Path, list[tuple[Any, Any]]]:
-        """The longest part of the location that is there (a union adds names of its own), and each place on the way."""
+        """Return the longest existing part of the location, and each place on the way.
+
+        The location of a union contains extra names, which do not exist in the value.
+        """
         path: _Path = ()
         places: list[tuple[Any, Any]] = [(self.root, 0)]
         for step in location:
@@ -156,7 +159,7 @@ class _Repair:
         self, path: _Path, places: list[tuple[Any, Any]], details: ErrorDetails, dropped: dict[int, set[int]]
     ) -> None:
         demand = _demand(details) if len(path) == len(details["loc"]) else "should have an id"
-        while path and self._tries.get(path, 0) >= 2:  # null is no value either
+        while path and self._tries.get(path, 0) >= 2:  # null was not accepted either
             path, places, demand = path[:-1], places[:-1], "should have an id"
         self._tries[path] = self._tries.get(path, 0) + 1
         parent, key = places[-1]
@@ -183,24 +186,24 @@ def _shape(value: object) -> str:
 
 
 def _coerce(error_type: str, value: object) -> object:
-    """The one thing that the value can mean where pydantic found that error; `_UNREADABLE` where there is none."""
+    """Return the only possible meaning of the value for that error, or `_UNREADABLE`."""
     return _COERCIONS[error_type](value) if error_type in _COERCIONS else _UNREADABLE
 
 
 def coerce_number(value: object) -> float | None:
-    """A number, of JSON's own or in a string; None for anything else."""
+    """Return a number, from JSON or in a string; None for anything else."""
     number = _number(value)
     return number if isinstance(number, int | float) else None
 
 
 def coerce_integer(value: object) -> int | None:
-    """A whole number, as `3`, `3.0` or `"3"`; None for anything else."""
+    """Return a whole number, from `3`, `3.0` or `"3"`; None for anything else."""
     number = value if type(value) is int else _integer(value)
     return number if isinstance(number, int) else None
 
 
 def coerce_timestamp(value: object) -> datetime | None:
-    """A timestamp, or seconds or milliseconds since 1970; None for anything else."""
+    """Return a timestamp, or seconds or milliseconds since 1970; None for anything else."""
     if isinstance(value, str):
         try:
             return parse_timestamp(value)
@@ -225,7 +228,7 @@ def _number(value: object) -> object:
 
 
 def _integer(value: object) -> object:
-    """The whole number that the value means; `_UNREADABLE` for anything else."""
+    """Return the whole number that the value means; `_UNREADABLE` for anything else."""
     number = _number(value)
     if isinstance(value, str) and value.strip().lstrip("+-").isdecimal() and number is not _UNREADABLE:
         return int(value)
@@ -242,7 +245,7 @@ def _object(value: object) -> object:
 
 def _array(value: object) -> object:
     if isinstance(value, dict) and all(isinstance(name, str) and name.isdecimal() for name in value):
-        return list(value.values())  # as PHP writes a list with a gap
+        return list(value.values())  # PHP writes a list with a gap like this
     return None if value == "" else _UNREADABLE
 
 
@@ -250,7 +253,7 @@ def _timestamp(value: object) -> object:
     if value == "":
         return None
     if isinstance(value, int | float) and not isinstance(value, bool):
-        for unit in (1, 1000):  # seconds or milliseconds, from 2001 to 2286: the one is no time in the other
+        for unit in (1, 1000):  # seconds or milliseconds, from 2001 to 2286: these ranges do not overlap
             if 1e9 <= value / unit < 1e10:
                 return datetime.fromtimestamp(value / unit, UTC)
     return _UNREADABLE

@@ -1,2 +1,1 @@
-"""Several collectors watch one workspace together: each asks for its part of the events, and all judge everything
-(engine.md)."""
+"""Several collectors on one workspace: they share the requests, and each one judges all events (engine.md)."""

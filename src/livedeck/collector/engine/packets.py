@@ -1,6 +1,6 @@
-"""What crosses between collectors, as JSON: samples in columns, and what persons said. Pure.
+"""JSON exchanged between collectors: samples in columns, and rows of people. Pure.
 
-Whoever can write into Redis may have written it: only what could have been made here is taken.
+Anyone with write access to Redis may have written it, so only values that a collector could produce are accepted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Row: TypeAlias = AlarmAnswer | UsualMark | ProfileChoice | IntentRecord
-"""What a person answered, ruled or was about to do."""
+"""An answer, ruling or intent of a person."""
 
 _ROWS: dict[str, TypeAdapter[Any]] = {
     kind.__name__: TypeAdapter(kind) for kind in (AlarmAnswer, UsualMark, ProfileChoice, IntentRecord)
@@ -33,11 +33,11 @@ _ROWS: dict[str, TypeAdapter[Any]] = {
 _MAX_NUMBER = 2**53
 _YEARS = range(2000, 2100)
 _LATEST = 4_102_444_800.0
-"""Their end in seconds since 1970: with what is of another time sums of times fail."""
+"""End of the accepted years, in seconds since 1970; arithmetic fails on later times."""
 
 
 def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
-    """As it is handed out. `at_ms`: Redis' time when it was answered."""
+    """Return the shared form of the answer. `at_ms`: Redis' time of the answer."""
     samples = answer.samples
     return json.dumps(
         {
@@ -56,7 +56,7 @@ def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
 
 
 def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
-    """What `encode_answer` made, and how old it is by Redis' time. Raises ValueError for anything else."""
+    """Decode the result of `encode_answer`, with its age by Redis' time. Raises ValueError for anything else."""
     try:
         values = from_json(body, allow_inf_nan=False)
         video, audio, rate = (array("d", [nan if value is None else value for value in values[name]]) for name in "vaf")
@@ -74,14 +74,14 @@ def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
             raise ValueError("columns of different lengths")
         at = int(values["at"]) / 1000
         if not all(0 <= time < _LATEST for time in (*samples.time, at)):
-            raise ValueError("a time that is none")
-        if any(abs(value) > _MAX_NUMBER for column in columns for value in column):  # which NaN is not
-            raise ValueError("a number that is none")
+            raise ValueError("a time out of range")
+        if any(abs(value) > _MAX_NUMBER for column in columns for value in column):  # False for NaN
+            raise ValueError("a sample out of range")
         if max(samples.dropped, *samples.unreadable.values(), 0) > _MAX_NUMBER:
-            raise ValueError("a count that is none")
+            raise ValueError("a count out of range")
         return SharedAnswer(event_id, str(values["stream"]), samples, max(0.0, now_ms / 1000 - at))
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise ValueError(f"no answer of a collector: {error}") from error
+        raise ValueError(f"not an answer of a collector: {error}") from error
 
 
 def _nullable(column: array[float]) -> list[float | None]:
@@ -89,7 +89,7 @@ def _nullable(column: array[float]) -> list[float | None]:
 
 
 def encode_row(row: Row) -> tuple[str, str]:
-    """Its uid, the same wherever it is encoded, and the row. What an intent would change stays where it is."""
+    """Return the row's uid, the same on every collector, and its text. The edits of an intent are left out."""
     if isinstance(row, IntentRecord):
         row = replace(row, edits=())
     name = type(row).__name__
@@ -100,28 +100,27 @@ def encode_row(row: Row) -> tuple[str, str]:
 
 
 def decode_row(text: str) -> Row:
-    """What `encode_row` made. Raises ValueError for anything else."""
+    """Decode the result of `encode_row`. Raises ValueError for anything else."""
     try:
         values = from_json(text, allow_inf_nan=False)
         row: Row = _ROWS[values["kind"]].validate_python(values["row"])
     except (KeyError, TypeError, ValidationError) as error:
-        raise ValueError(f"no row of a collector: {error}") from error
+        raise ValueError(f"not a row of a collector: {error}") from error
     check_plausible(row)
     return row
 
 
 def check_plausible(row: DataclassInstance) -> None:
-    """Raises ValueError where a time in it has no zone or is of another century, or a number is one that no file
-    takes."""
+    """Raise ValueError if a time has no zone or is of another century, or if a number is too large to store."""
     for value in _leaves(asdict(row)):
         if isinstance(value, datetime) and (value.tzinfo is None or value.year not in _YEARS):
-            raise ValueError(f"{value} is no time")
+            raise ValueError(f"time {value} out of range")
         if isinstance(value, int | float) and not abs(value) <= _MAX_NUMBER:
-            raise ValueError("a number that is none")
+            raise ValueError("a number out of range")
 
 
 def _leaves(value: object) -> Iterator[object]:
-    """What is in it, however deep."""
+    """Yield all nested values."""
     if isinstance(value, Mapping):
         value = tuple(value.values())
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Which collector an event falls to: rendezvous hashing, so that a join moves one share of the events. Pure."""
+"""The collector responsible for an event: rendezvous hashing, so that a join moves one share of the events. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 
 def first_in_rank(event_id: str, workers: Iterable[str]) -> str:
-    """The worker to whom that event falls among these; empty where there is none. Everybody comes to the same."""
+    """Return the worker responsible for the event, or an empty string without workers. Every caller gets the same."""
     return max(workers, key=lambda worker: (_weight(event_id, worker), worker), default="")
 
 

@@ -1,7 +1,7 @@
-"""What the collectors share, in Redis or Valkey 7: leases, answers, what persons said. The only file that knows redis.
+"""Data shared by the collectors in Redis or Valkey 7: leases, answers, rows of people. Only this module imports redis.
 
-Every script runs whole or not at all. All keys begin with `livedeck:{<workspace>}:`, so that a cluster keeps them in
-one slot (engine.md, "Keys").
+Every script runs completely or not at all. All keys begin with `livedeck:{<workspace>}:`, so that a cluster keeps them
+in one slot (engine.md, "Keys").
 """
 
 from __future__ import annotations
@@ -29,25 +29,28 @@ from redis.retry import Retry as ThreadRetry
 from livedeck.text.secrets import masked_line
 
 PATIENCE = 0.5
-"""Seconds that a call may take: who hangs is away."""
+"""Seconds that a call may take; a Redis that hangs for longer counts as away."""
 
 KEPT_ANSWERS = 10_000
-"""A minute of three hundred events that are asked for twice a second; who was away for longer asks for himself."""
+"""Answers kept in the stream: a minute of three hundred events at two polls a second.
+
+A collector that was away for longer polls for itself.
+"""
 
 KEPT_ROWS = 86_400.0
-"""Seconds that what persons said is kept."""
+"""Seconds that rows of people are kept."""
 
 _AT_ONCE = 300
-"""Leases in one call: 3 to 17 ms of a Redis that does nothing else meanwhile."""
+"""Leases in one call, which blocks Redis for 3 to 17 ms."""
 
 _READ = 256
 _PLAIN = (
     ("used memory > 'maxmemory'", "Redis is full: it has reached its maxmemory"),
-    ("read only replica", "Redis only reads: it is a replica"),
-    ("HELLO must be called with the client already authenticated", "Redis wants a password"),
-    ("invalid username-password pair", "Redis takes no such user or password"),
+    ("read only replica", "Redis is read-only: it is a replica"),
+    ("HELLO must be called with the client already authenticated", "Redis requires a password"),
+    ("invalid username-password pair", "Redis rejects this user or password"),
 )
-"""By what Redis says, where its words need an expert."""
+"""Plain sentences by the error texts of Redis that they replace."""
 
 _NEVER = 2**53
 _LEAST_VERSION = 7
@@ -57,35 +60,42 @@ _log = structlog.get_logger("livedeck.collector")
 
 
 _LENIENT, _STRICT = frozenset({"ssl_cert_reqs", "ssl_check_hostname"}), frozenset({"required", "true", "yes", "1"})
-"""Of the library's parameters in an address: whoever stands between could read and write."""
+"""Parameters of an address that could disable the check of the certificate, and their accepted values.
+
+Without the check, an attacker in between could read and write.
+"""
 
 
 class SharedStoreError(Exception):
-    """Redis is away, hangs or refuses; the text says which, without its address."""
+    """Redis is away, hangs or refuses; the message says which, without its address."""
 
 
 class RefusedError(SharedStoreError):
-    """Redis answers, and says no: it has no room, only reads, or this user may not; the text is Redis'."""
+    """Redis answers with a refusal: it is full, read-only, or this user lacks a right.
+
+    The message is from Redis.
+    """
 
 
-class PassedOver:
-    """What others wrote and cannot be read. Of a collector of another version there may be much: of each kind the first
-    is told."""
+class UnreadableLog:
+    """A log of unreadable data of others, limited to the first of each kind.
+
+    A collector of another version may write a lot of it.
+    """
 
     def __init__(self) -> None:
         self._kinds: set[str] = set()
 
-    def tell(self, kind: str, error: Exception, **where: str) -> None:
-        """That one cannot be read, and why; `where` it is."""
+    def log(self, kind: str, error: Exception, **where: str) -> None:
+        """Log that a value of `kind` is unreadable, why, and at which place (`where`)."""
         if kind not in self._kinds:
             self._kinds.add(kind)
             why, places = masked_line(error, 120), {name: masked_line(place, 60) for name, place in where.items()}
-            _log.warning(f"{kind} that cannot be read is passed over", why=why, **places)
+            _log.warning(f"skipped unreadable {kind}", why=why, **places)
 
 
 class Claim(IntEnum):
-    """How a lease is claimed: only renewed; taken by rank, if the workers are those that are known; taken where nobody
-    holds it."""
+    """The way to claim a lease: renew only; take by rank, if `workers` is up to date; or take if free."""
 
     RENEW = 0
     BY_RANK = 1
@@ -93,9 +103,12 @@ class Claim(IntEnum):
 
 
 class Held(NamedTuple):
-    """What a claim came to. `redis_ms`: Redis' time. `epochs`: by the event that is held. `next_ms`: when what another
-    one holds runs out, unless it is renewed. `lost`: names of the collectors that went without leaving. `generation`:
-    another one where Redis has forgotten everything. `retry_ms`: for how long nobody may ask the platform."""
+    """The result of a claim.
+
+    `redis_ms`: Redis' time. `epochs`: by held event. `next_ms`: the next time that a lease of another collector expires
+    unless renewed. `lost`: names of the collectors that disappeared without leaving. `generation`: changes when Redis
+    has lost its data. `retry_ms`: milliseconds for which nobody may poll the platform.
+    """
 
     redis_ms: int
     workers: tuple[str, ...]
@@ -107,7 +120,7 @@ class Held(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Of an event that somebody holds, by whom, and in which epoch of its lease."""
+    """The answer for an event, with the worker that held it and the epoch of its lease."""
 
     event_id: str
     worker: str
@@ -117,8 +130,10 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What others wrote since the last read. `retry_ms`: Redis' time until which nobody may ask the platform.
-    `has_left`: somebody gave everything back."""
+    """The writes of others since the last read.
+
+    `retry_ms`: Redis' time until which nobody may poll the platform. `has_left`: a worker gave back its leases.
+    """
 
     answers: Sequence[Answer] = ()
     rows: Sequence[str] = ()
@@ -127,27 +142,25 @@ class News:
 
 
 def check_address(address: str) -> None:
-    """Raises ValueError for an address over which what is shared would travel in clear (engine.md, "Safety")."""
+    """Raise ValueError if the address would send shared data unencrypted (engine.md, "Safety")."""
     parts = urlsplit(address)
     if any(name in _LENIENT and value.lower() not in _STRICT for name, value in parse_qsl(parts.query)):
-        raise ValueError("its certificate should be looked at: ssl_ca_certs=FILE names an authority of your own")
+        raise ValueError("the certificate must be checked: name your own authority with ssl_ca_certs=FILE")
     if parts.scheme in {"rediss", "unix"}:
         return
     if parts.scheme != "redis":
-        raise ValueError("should begin with rediss://, unix:// or, on this machine, redis://")
+        raise ValueError("must begin with rediss://, unix:// or, on this machine, redis://")
     host = parts.hostname or "localhost"
     try:
         is_local = host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         is_local = False
     if not is_local:
-        raise ValueError(
-            "redis:// is for this machine alone: over a network everybody could read and write; use rediss://"
-        )
+        raise ValueError("redis:// is for this machine only: over a network anyone could read and write; use rediss://")
 
 
 class SharedKeys:
-    """The names of everything that is shared by the collectors of one workspace."""
+    """The keys shared by the collectors of one workspace."""
 
     def __init__(self, workspace: str) -> None:
         self._prefix = f"livedeck:{{{sha256(workspace.encode()).hexdigest()[:16]}}}:"
@@ -176,52 +189,54 @@ _REVIVE = _Script.read("revive", "messages")
 
 
 class SharedStore:
-    """The connections of one collector: leases have one of their own, for nothing may hold them up. Every failure is a
-    SharedStoreError, after `patience` seconds at most."""
+    """The connections of one collector; leases have their own, so that nothing delays them.
+
+    Every failure is a SharedStoreError, after at most `patience` seconds.
+    """
 
     def __init__(self, address: str, workspace: str, worker: str, *, patience: float = PATIENCE) -> None:
         check_address(address)
         self.worker, self._keys, self._patience = worker, SharedKeys(workspace), patience
         self._leases, self._writing, self._reading = (_connect(address, patience) for _ in range(3))
         self._answers_from, self._rows_from = "", "0"
-        self._passed_over = PassedOver()
+        self._unreadable = UnreadableLog()
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         for client in (self._leases, self._writing, self._reading):
             await client.aclose(close_connection_pool=True)
 
     async def reconnect(self) -> None:
-        """Find the way anew with the next call."""
+        """Drop the connections, so that the next call resolves and connects again."""
         for client in (self._leases, self._writing, self._reading):
             await client.connection_pool.disconnect()
 
     async def faults(self) -> list[str]:
-        """Why that Redis is not fit for this, in words, the first being the gravest. Raises SharedStoreError."""
+        """Return the reasons why this Redis is unsuitable, the gravest first. Raises SharedStoreError."""
         async with self._answered():
-            about: Mapping[str, Any] = await self._leases.info("server", "persistence")
+            info: Mapping[str, Any] = await self._leases.info("server", "persistence")
             found = []
-            version = str(about.get("redis_version", ""))
+            version = str(info.get("redis_version", ""))
             if (major := version.partition(".")[0]).isdecimal() and int(major) < _LEAST_VERSION:
-                found.append(f"Redis {masked_line(version, 20)} is too old: it takes 7 or newer")
-            if about.get("aof_enabled") == 0:  # a managed one may not say
-                found.append("appendonly is off: a restart of Redis forgets who was told; set `appendonly yes`")
+                found.append(f"Redis {masked_line(version, 20)} is too old: version 7 or newer is needed")
+            if info.get("aof_enabled") == 0:  # a managed Redis may not report it
+                found.append("appendonly is off: a restart of Redis loses the notifier's state; set `appendonly yes`")
             try:
                 policy = (await self._leases.config_get("maxmemory-policy")).get("maxmemory-policy", "")
             except ResponseError:
-                policy = "noeviction"  # a user of few rights may not ask, and Redis' own default is that
+                policy = "noeviction"  # the default of Redis; a restricted user may not read the setting
             if policy != "noeviction":
                 found.append(f"maxmemory-policy is {policy}: Redis may drop leases; set `maxmemory-policy noeviction`")
             return found
 
     async def time_ms(self) -> int:
-        """Redis' time. Raises SharedStoreError."""
+        """Return Redis' time. Raises SharedStoreError."""
         async with self._answered():
             seconds, micro = await self._leases.time()
         return int(seconds) * 1000 + int(micro) // 1000
 
     async def seen_ms(self) -> dict[str, int]:
-        """When each worker that is there has claimed last, by Redis' time. Raises SharedStoreError."""
+        """Return the time of each worker's last claim, by Redis' clock. Raises SharedStoreError."""
         (workers,) = self._keys("workers")
         async with self._answered():
             seen: Any = await self._leases.zrange(workers, 0, -1, withscores=True)
@@ -237,60 +252,70 @@ class SharedStore:
         generation: str,
         is_able: bool = True,
     ) -> Held:
-        """Be there for `span_ms`, and hold what falls to this one of these `events`, by rank among `workers`.
+        """Register for `span_ms` and claim leases on `events`, by rank among `workers`.
 
-        `expected_ms`: Redis' time as it is expected: a claim that comes much later is refused, for a Redis that hung
-        carries out what the dead have sent. `is_able`: whether this one can ask the platform at all. Raises
-        SharedStoreError.
+        Args:
+            events: The claim for each event.
+            span_ms: Lifetime of the leases and of the registration.
+            expected_ms: Redis' time as expected. A claim that runs much later is refused, because a Redis that hung
+                would run old claims of dead workers.
+            workers: The workers as of the last claim.
+            generation: The generation to store if Redis has none.
+            is_able: Whether this collector can poll the platform; otherwise it holds no lease.
+
+        Raises:
+            SharedStoreError: Redis is away, hangs, refuses or ran the claim too late.
         """
-        wanted, epochs, held = [*events.items()], dict[str, int](), None
-        for begin in range(0, max(1, len(wanted)), _AT_ONCE):
-            part = [text for event, how in wanted[begin : begin + _AT_ONCE] for text in (event, str(int(how)))]
-            known = "\n".join(sorted(workers))
+        claims, epochs, held = [*events.items()], dict[str, int](), None
+        for begin in range(0, max(1, len(claims)), _AT_ONCE):
+            part = [text for event, claim in claims[begin : begin + _AT_ONCE] for text in (event, str(int(claim)))]
+            worker_lines = "\n".join(sorted(workers))
             answer = await self._run(
-                self._leases, _CLAIM, self.worker, span_ms, expected_ms, known, generation, int(is_able), *part
+                self._leases, _CLAIM, self.worker, span_ms, expected_ms, worker_lines, generation, int(is_able), *part
             )
             if answer[0] == "late":
-                raise SharedStoreError("Redis answers too late")
-            _, redis_ms, names, flat, next_ms, lost, generation_there, retry = answer
+                raise SharedStoreError("Redis answered too late")
+            _, redis_ms, names, flat, next_ms, lost, current_generation, retry = answer
             epochs |= {event: int(epoch) for event, epoch in zip(flat[::2], flat[1::2], strict=True)}
             next_ms = min(int(next_ms), held.next_ms) if held else int(next_ms)
-            held = Held(int(redis_ms), tuple(names), epochs, next_ms, tuple(lost), generation_there, int(retry))
+            held = Held(int(redis_ms), tuple(names), epochs, next_ms, tuple(lost), current_generation, int(retry))
         assert held is not None
         return held
 
     async def release(self) -> None:
-        """Leave, and give everything back. Raises SharedStoreError."""
+        """Unregister and give back all leases. Raises SharedStoreError."""
         await self._run(self._leases, _RELEASE, self.worker)
 
     async def publish(self, answers: Iterable[tuple[str, int, str]]) -> tuple[str, ...]:
-        """Hand out answers (event, epoch, body). Returns the events that this one does not hold any more. Raises
-        SharedStoreError."""
+        """Publish answers (event, epoch, body).
+
+        Returns the events that this collector no longer holds. Raises SharedStoreError.
+        """
         flat = [value for answer in answers for value in answer]
         return tuple(await self._run(self._writing, _PUBLISH, self.worker, KEPT_ANSWERS, *flat))
 
     async def say(self, rows: Mapping[str, str]) -> None:
-        """Hand out what persons said, by uid. Raises SharedStoreError."""
+        """Publish rows of people by uid. Raises SharedStoreError."""
         flat = [text for row in rows.items() for text in row]
         await self._run(self._writing, _SAY, round(KEPT_ROWS * 1000), *flat)
 
     async def hold_back(self, seconds: float) -> None:
-        """Nobody may ask the platform for so long. Raises SharedStoreError."""
+        """Forbid all collectors to poll the platform for `seconds`. Raises SharedStoreError."""
         await self._run(self._writing, _HOLD_BACK, max(1, round(seconds * 1000)))
 
     async def listen(self) -> None:
-        """Answers are read from now on; what was said is read whole. Raises SharedStoreError."""
+        """Start reading answers at the newest; rows are read from the beginning. Raises SharedStoreError."""
         (answers,) = self._keys("answers")
         async with self._answered():
             newest = await self._reading.xrevrange(answers, count=1)
         self._answers_from = str(newest[0][0]) if newest else "0"
 
     def start_over(self) -> None:
-        """Read all that is there: Redis has forgotten what it was."""
+        """Read both streams from the beginning, because Redis has lost its data."""
         self._answers_from = self._rows_from = "0"
 
     async def read(self, seconds: float) -> News:
-        """What others wrote since the last call, waiting for it so long. Raises SharedStoreError."""
+        """Return the writes of others since the last call, after waiting up to `seconds`. Raises SharedStoreError."""
         answers_key, rows_key = self._keys("answers", "said")
         if not self._answers_from:
             await self.listen()
@@ -314,7 +339,7 @@ class SharedStore:
                     if "event" in fields and fields["by"] != self.worker:
                         answers.append(Answer(fields["event"], fields["by"], _whole(fields["epoch"]), fields["body"]))
                 except (KeyError, ValueError) as error:
-                    self._passed_over.tell("an entry", error, entry=entry_id)
+                    self._unreadable.log("stream entry", error, entry=entry_id)
         return News(answers, rows, retry_ms, has_left)
 
     async def _run(self, client: Redis, script: _Script, *values: object) -> Any:
@@ -323,16 +348,21 @@ class SharedStore:
 
     @asynccontextmanager
     async def _answered(self, seconds: float = 0.0) -> AsyncIterator[None]:
-        """Around every call: it takes so long, and `patience`, at most. One that is cut short drops its connection,
-        which may be dead though neither end has heard of it."""
+        """Limit the enclosed call to `seconds` plus `patience`.
+
+        A call that times out drops its connection, which may be dead without either end noticing.
+        """
         with _named():
             async with asyncio.timeout(seconds + self._patience):
                 yield
 
 
 class SharedDesk:
-    """What the notifier keeps, on a connection for threads. `epoch` is of the lease of the desk; without it a write is
-    refused. Every failure is a SharedStoreError; what a stranger wrote is text that means nothing, or nothing."""
+    """The notifier's storage in Redis, on a connection for threads. Writes are refused without the notifier lease.
+
+    `epoch` is that of the lease. Every failure is a SharedStoreError; values of strangers read as meaningless text or
+    as empty.
+    """
 
     def __init__(self, address: str, workspace: str, worker: str) -> None:
         check_address(address)
@@ -349,59 +379,65 @@ class SharedDesk:
                 encoding_errors="replace",
             )
         )
-        self._passed_over = PassedOver()
+        self._unreadable = UnreadableLog()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._client.close()
 
     def state(self) -> tuple[str, int, int]:
-        """What was kept last, its revision and in which epoch; empty and 0 where nothing was. Raises
-        SharedStoreError."""
+        """Return the stored state, its revision and its epoch; empty and 0 without one. Raises SharedStoreError."""
         (key,) = self._keys("told")
         try:
             with _named():
                 state, revision, epoch = self._client.hmget(key, ["state", "revision", "epoch"])
             return str(state or ""), _whole(revision or "0"), _whole(epoch or "0")
         except (RefusedError, ValueError) as error:
-            self._passed_over.tell("who was told", error)
+            self._unreadable.log("notifier state", error)
             return "", 0, 0
 
     def messages(self) -> dict[str, str]:
-        """All that is kept, by key. Raises SharedStoreError."""
+        """Return all stored messages, by key. Raises SharedStoreError."""
         (key,) = self._keys("messages")
         try:
             with _named():
                 return {str(name): str(body) for name, body in self._client.hgetall(key).items()}
         except RefusedError as error:
-            self._passed_over.tell("a message", error)
+            self._unreadable.log("message", error)
             return {}
 
     def message(self, key: str) -> str:
-        """That message as it is kept; empty where it is not. Raises SharedStoreError."""
+        """Return the stored message, or an empty string. Raises SharedStoreError."""
         (messages,) = self._keys("messages")
         try:
             with _named():
                 return str(self._client.hget(messages, key) or "")
         except RefusedError as error:
-            self._passed_over.tell("a message", error)
+            self._unreadable.log("message", error)
             return ""
 
     def keep(self, epoch: int, known_epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
-        """Keep them together, or (empty) no longer; False where the desk is another's, or was since `known_epoch`, in
-        which the state was kept that this one follows from. Raises SharedStoreError."""
+        """Store state and messages together; an empty message deletes its key.
+
+        Returns False if another collector holds the lease, or held it since `known_epoch`, the epoch of the state that
+        this one follows. Raises SharedStoreError.
+        """
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_KEEP, self._worker, epoch, known_epoch, revision, state, *flat))
 
     def mark(self, epoch: int, messages: Mapping[str, str]) -> bool:
-        """Keep these messages as they are now, or (empty) no longer; False where the desk is another's. Raises
-        SharedStoreError."""
+        """Store these messages; an empty one deletes its key. Raises SharedStoreError.
+
+        Returns False if another collector holds the lease.
+        """
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_MARK, self._worker, epoch, *flat))
 
     def revive(self, messages: Iterable[tuple[str, str, str]]) -> int:
-        """Keep another body (key, as it was read, as it is to be) of each that is as it was read, whoever has the desk;
-        how many those are. Raises SharedStoreError."""
+        """Replace each body (key, body as read, new body) that has not changed since the read.
+
+        Needs no lease. Returns the number of replaced bodies. Raises SharedStoreError.
+        """
         return int(self._run(_REVIVE, *(text for message in messages for text in message)))
 
     def _run(self, script: _Script, *values: object) -> Any:
@@ -409,12 +445,12 @@ class SharedDesk:
             with _named():
                 return self._client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
         except RefusedError:
-            self._client.connection_pool.disconnect()  # its name may lead to another one by now
+            self._client.connection_pool.disconnect()  # its name may resolve to another server by now
             raise
 
 
 def _connect(address: str, patience: float) -> Redis:
-    """One connection, and no retries: those of the library would hide for long that Redis is away."""
+    """Open a pool of one connection without retries; the library's retries would hide for long that Redis is away."""
     pool = BlockingConnectionPool.from_url(
         address,
         max_connections=1,
@@ -423,13 +459,13 @@ def _connect(address: str, patience: float) -> Redis:
         socket_timeout=None,
         retry=Retry(NoBackoff(), 0),
         decode_responses=True,
-        encoding_errors="replace",  # else what is no text is an error of the connection, met again at every read
+        encoding_errors="replace",  # bytes that are not text would otherwise fail every read of the connection
     )
     return Redis.from_pool(pool)
 
 
 def _flat(entries: Any) -> Iterator[tuple[str, dict[str, str]]]:
-    """The entries of a stream, of which RESP3 has one list more."""
+    """Yield the entries of a stream; RESP3 nests them in one more list."""
     for entry in entries:
         if entry and isinstance(entry[0], str):
             yield entry[0], entry[1]
@@ -438,10 +474,10 @@ def _flat(entries: Any) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _whole(written: object) -> int:
-    """A number as the scripts write it. Raises ValueError for anything else."""
+    """Return a number in the form of the scripts. Raises ValueError for anything else."""
     text = str(written)
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
-        raise ValueError(f"{text[:20]!r} is no number")
+        raise ValueError(f"{text[:20]!r} is not a number")
     return int(text)
 
 
@@ -457,7 +493,7 @@ def _named() -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Why, for a person; as Redis says it where that is plain."""
+    """Return the reason for a person: plain where `_PLAIN` has it, else Redis' own words."""
     text = str(error)
     plain = (sentence for fragment, sentence in _PLAIN if fragment in text)
     return next(plain, f"Redis: {masked_line(text, 120)}")

@@ -1,6 +1,7 @@
-"""The notifier's storage of several collectors: what one of them told and what waits to be sent, for the next to go on.
+"""The notifier's storage for several collectors: its state and the waiting messages, for the next notifier.
 
-Every write is refused to who does not hold the desk (engine.md, "Notifications of several collectors").
+Every write is refused unless this collector holds the notifier lease (engine.md, "Notifications of several
+collectors").
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pydantic import AwareDatetime, TypeAdapter
 from pydantic_core import from_json
 
 from livedeck.collector.engine.packets import check_plausible
-from livedeck.collector.engine.shared import PassedOver, SharedDesk, SharedStoreError
+from livedeck.collector.engine.shared import SharedDesk, SharedStoreError, UnreadableLog
 from livedeck.notify import (
     DEAD,
     DEAD_KEPT,
@@ -39,40 +40,45 @@ from livedeck.notify import (
 
 _LIFE, _ENTRY, _SPOOLED = TypeAdapter(Life), TypeAdapter(Entry), TypeAdapter(Spooled)
 _HELD, _COUNTED = TypeAdapter(tuple[str, str, list[str]]), TypeAdapter(tuple[str, str, list[AwareDatetime]])
-_IN_MEMORY = "; who is told is kept in memory until it is back"
+_IN_MEMORY = "; the notifier's state is kept in memory until it is back"
 
 
 T = TypeVar("T")
 
 
 class SharedSpool:
-    """`desk_epoch`: of the lease of the desk, None where another one holds it; `is_apart`: whether Redis is known to be
-    away, so that nothing waits for it. One thread at a time."""
+    """The notifier's storage in Redis. Use it from one thread at a time.
+
+    `desk_epoch`: epoch of the notifier lease, None if another collector holds it. `is_apart`: whether Redis is known to
+    be away, so that nothing waits for it.
+    """
 
     def __init__(
         self, desk: SharedDesk, desk_epoch: Callable[[], int | None], is_apart: Callable[[], bool] = lambda: False
     ) -> None:
         self._desk, self._desk_epoch, self._is_apart = desk, desk_epoch, is_apart
-        self._revision = self._known_epoch = 0
+        self._revision = self._read_epoch = 0
         self._kept: State | None = None
         self._kept_at = datetime.min.replace(tzinfo=UTC)
-        self._passed_over = PassedOver()
+        self._unreadable = UnreadableLog()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._desk.close()
 
     @property
     def is_on_duty(self) -> bool:
-        """Whether this collector is the one that tells."""
+        """Whether this collector holds the notifier lease."""
         return self._desk_epoch() is not None
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """What the last one that told knew, in the times of who begins at `now`; `offset` as of `keep`. Raises
-        SpoolError."""
+        """Return the last notifier's state, in the times of a notifier that begins at `now`; `offset` as in `keep`.
+
+        Raises SpoolError.
+        """
         ahead = timedelta(seconds=offset)
         with self._named():
-            text, self._revision, self._known_epoch = self._desk.state()
+            text, self._revision, self._read_epoch = self._desk.state()
             messages = self._messages()
         self._kept = None
         sent: dict[Box, tuple[datetime, ...]] = {}
@@ -80,44 +86,53 @@ class SharedSpool:
             if now - RATE_WINDOW < message.at - ahead <= now:
                 box = Box(message.route, message.target)
                 sent[box] = (*sent.get(box, ()), message.at - ahead)
-        known = self._known(text)
-        lives = {life.key: moved(life, -ahead) for life in self._readable("who was told", _LIFE, known.get("lives"))}
+        values = self._parse_state(text)
+        lives = {life.key: moved(life, -ahead) for life in self._readable("notifier state", _LIFE, values.get("lives"))}
         held = {
-            Box(route, target): tuple(self._readable("what is held back", _ENTRY, entries))
-            for route, target, entries in self._readable("what is held back", _HELD, known.get("held"))
+            Box(route, target): tuple(self._readable("held entry", _ENTRY, entries))
+            for route, target, entries in self._readable("held entry", _HELD, values.get("held"))
         }
         counted = {
             Box(route, target): tuple(at - ahead for at in moments)
-            for route, target, moments in self._readable("what was counted", _COUNTED, known.get("counted"))
+            for route, target, moments in self._readable("counted message", _COUNTED, values.get("counted"))
         }
         return State(lives=lives, held=held, sent=sent, counted=counted)
 
-    def _known(self, text: str) -> Mapping[str, object]:
+    def _parse_state(self, text: str) -> Mapping[str, object]:
         try:
-            known = from_json(text) if text else {}
+            values = from_json(text) if text else {}
         except ValueError as error:
-            self._passed_over.tell("who was told", error)
-            known = {}
-        return known if isinstance(known, dict) else {}
+            self._unreadable.log("notifier state", error)
+            values = {}
+        return values if isinstance(values, dict) else {}
 
     def _readable(self, kind: str, adapter: TypeAdapter[T], rows: object) -> Iterator[T]:
-        """Those of the rows that can be read, of JSON each or made of it: one of another version, or a stranger's, is
-        not to keep anybody from being told of all else."""
+        """Yield the readable rows, each JSON text or parsed JSON.
+
+        An unreadable row, of another version or a stranger, must not block the others.
+        """
         for row in rows if isinstance(rows, list) else ():
             try:
                 value = adapter.validate_json(row) if isinstance(row, str) else adapter.validate_python(row)
                 if is_dataclass(value) and not isinstance(value, type):
                     check_plausible(value)
             except ValueError as error:
-                self._passed_over.tell(kind, error)
+                self._unreadable.log(kind, error)
             else:
                 yield value
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Write what a step at `now` came to, whole or not at all; nothing where the next one need not know of it.
-        Raises SpoolError, NotOnDutyError where another one holds the desk, OutdatedError where one has told since.
+        """Write the outcome of a step at `now` in one transaction, unless the next notifier can do without it.
 
-        `offset`: seconds that this machine's clock is ahead of these times.
+        Args:
+            outcome: The state, the new messages and the withdrawn keys.
+            now: Time of the step.
+            offset: Seconds that this machine's clock is ahead of these times.
+
+        Raises:
+            SpoolError: Redis is away or refuses.
+            NotOnDutyError: Another collector holds the notifier lease.
+            OutdatedError: Another collector has notified since.
         """
         state, messages, withdrawn = outcome
         is_news = bool(messages or withdrawn) or self._kept is None or not state.is_kept_as(self._kept)
@@ -134,27 +149,27 @@ class SharedSpool:
         self._revision += 1
         with self._named():
             epoch, news = self._epoch(), bodies | dict.fromkeys(withdrawn, "")
-            is_kept = self._desk.keep(epoch, self._known_epoch, self._revision, json.dumps(values), news)
-            told_epoch = epoch if is_kept else self._desk.state()[2]
+            is_kept = self._desk.keep(epoch, self._read_epoch, self._revision, json.dumps(values), news)
+            notifier_epoch = epoch if is_kept else self._desk.state()[2]
         if not is_kept:
-            raise OutdatedError if self._known_epoch < told_epoch != epoch else NotOnDutyError
-        self._kept, self._kept_at, self._known_epoch = state, now, epoch
+            raise OutdatedError if self._read_epoch < notifier_epoch != epoch else NotOnDutyError
+        self._kept, self._kept_at, self._read_epoch = state, now, epoch
 
     def may_send(self, key: str) -> bool:
-        """Whether that message still waits, and this collector still holds the desk. Raises SpoolError."""
+        """Return whether the message still waits, and this collector holds the notifier lease. Raises SpoolError."""
         with self._named():
             text = self._desk.message(key)
             is_ours = self._desk.mark(self._epoch(), {})
         return is_ours and all(spooled.state == WAITING for spooled in self._decoded(text))
 
     def mark(self, key: str, state: str, tries: int, answer: str) -> None:
-        """Write what became of a message. Raises SpoolError, NotOnDutyError."""
+        """Store the outcome of a message. Raises SpoolError, NotOnDutyError."""
         with self._named():
             for spooled in self._decoded(self._desk.message(key)):
                 self._write({key: _encode(Spooled(spooled.message, state, tries, answer))})
 
     def forget_old(self, now: datetime) -> None:
-        """Let go of what was sent or given up long ago. Raises SpoolError, NotOnDutyError."""
+        """Delete messages that were sent or given up long ago. Raises SpoolError, NotOnDutyError."""
         kept = {SENT: KEPT, DEAD: DEAD_KEPT}
         with self._named():
             old = [
@@ -166,7 +181,7 @@ class SharedSpool:
                 self._write(dict.fromkeys(old, ""))
 
     def revive(self) -> int:
-        """Have what was given up wait again, whoever tells; how many those are. Raises SpoolError."""
+        """Retry the messages that were given up, and return their number; needs no lease. Raises SpoolError."""
         with self._named():
             return self._desk.revive(
                 (key, body, _encode(replace(spooled, state=WAITING, tries=0)))
@@ -176,7 +191,7 @@ class SharedSpool:
             )
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Those in that state, the oldest first. Raises SpoolError."""
+        """Return the messages in `state`, the oldest first. Raises SpoolError."""
         with self._named():
             found = [spooled for spooled in self._messages() if spooled.state == state]
         return tuple(sorted(found, key=lambda spooled: spooled.message.at))
@@ -185,7 +200,7 @@ class SharedSpool:
         return self._decoded(*self._desk.messages().values())
 
     def _decoded(self, *texts: str) -> list[Spooled]:
-        return [*self._readable("a message", _SPOOLED, [text for text in texts if text])]
+        return [*self._readable("message", _SPOOLED, [text for text in texts if text])]
 
     def _write(self, messages: Mapping[str, str]) -> None:
         if not self._desk.mark(self._epoch(), messages):

@@ -1,6 +1,6 @@
-"""What the folds over samples and over restreams have found so far, and how far the last answer may be believed.
+"""Results of the folds over samples and over restreams so far, and the quality of the last answer.
 
-It stands below both the folds (`detection`) and the kinds of alarm, which are found in it.
+This module lies below both the folds (`detection`) and the alarm kinds.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from livedeck.monitor.signal.memory import StreamMemory
 from livedeck.monitor.signal.usual import Usual
 
 MAX_EPISODES = 200
-"""Kept of a stream."""
+"""Episodes kept of a stream."""
 
 CHECKPOINT_SAMPLES = 64
 """Samples between checkpoints."""
 
 
 class Checkpoint(NamedTuple):
-    """The fold after so many samples; never changed once made. `cycles`: kind -> how much of the time it is bad.
-    `features`: the newest sample in its context."""
+    """The state of the fold after `samples` samples; immutable. `cycles`: kind -> its duty cycle.
+
+    `features`: the newest sample in its context.
+    """
 
     memory: StreamMemory
     intervals: Mapping[str, FaultInterval]
@@ -38,15 +40,17 @@ class Checkpoint(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is made after a whole number of samples, and no end of the samples so far."""
+        """Whether it lies at a multiple of `CHECKPOINT_SAMPLES`, not merely at the current end."""
         return self.samples % CHECKPOINT_SAMPLES == 0
 
 
 @dataclass(frozen=True, slots=True)
 class SignalAnalysis:
-    """What the samples show. `intervals`: kind -> its fault, of those that are raised; `past`: the episodes that are
-    over, in the order of their end; `features`: the newest sample in its context; `first_time`: when the stream began
-    to send (epoch s)."""
+    """The findings from the samples.
+
+    `intervals`: kind -> its raised fault; `past`: ended episodes in the order of their end; `features`: the newest
+    sample in its context; `first_time`: start of the stream's samples (epoch s).
+    """
 
     readings: Readings = field(default_factory=Readings)
     intervals: Mapping[str, FaultInterval] = field(default_factory=dict)
@@ -57,31 +61,31 @@ class SignalAnalysis:
 
     @property
     def usual(self) -> Usual:
-        """What is usual for the stream, as the newest sample was compared with it."""
+        """The usual values that the newest sample was compared with."""
         return self.features.usual if self.features else Usual()
 
     @property
     def oldest_checkpoint(self) -> Checkpoint | None:
-        """The one that reaches back furthest but to the beginning; None of a young stream."""
+        """The oldest checkpoint after the beginning; None for a young stream."""
         return next((point for point in self.checkpoints if point.samples and point.is_kept), None)
 
     @property
     def cadence(self) -> float | None:
-        """Seconds between samples; None where that is not known yet."""
+        """Seconds between samples; None if unknown."""
         return self.checkpoints[-1].memory.order.cadence
 
     @property
     def last_hole(self) -> float:
-        """The first sample after the newest hole (epoch s); -inf where there is none."""
+        """The first sample after the newest hole (epoch s); -inf without holes."""
         return self.checkpoints[-1].memory.last_hole
 
 
 @dataclass(frozen=True, slots=True)
 class RestreamHistory:
-    """What the event list showed of an event's restreams, by id.
+    """The findings from the event list on an event's restreams, by id.
 
-    `intervals`: their faults, pending ones too; `last_connected`: when each was last seen connected (epoch s, server
-    clock). `names`: what people call them. `past`: the episodes that are over. `listed_at`: the last answer (epoch s).
+    `intervals`: their faults, including pending ones; `last_connected`: the last time each was seen connected (epoch s,
+    server clock). `names`: their names. `past`: ended episodes. `listed_at`: the last answer (epoch s).
     """
 
     intervals: Mapping[str, FaultInterval] = field(default_factory=dict)
@@ -93,14 +97,13 @@ class RestreamHistory:
 
 @dataclass(frozen=True, slots=True)
 class DataQuality:
-    """How far the last answer may be believed: STALE where we cannot ask or its time stands still, LATE where its
-    samples are.
+    """The reliability of the last answer: STALE if polling fails or its time stands still, LATE if its samples are.
 
-    `since`: the last good answer, or the first failure where there was none (server time). `error`: why the last try
-    failed, or empty. `future_samples`: how many of its samples were left out, being dated in the future.
-    `last_empty_at`: the last good answer without any sample (server time). `lag`: how late the last samples came,
-    all of them (s); None while that is not known. `false_silence`: since when the encoder was missed that was there all
-    the time, for a while after that came out; `late_by`: how late the samples were that proved it (s).
+    `since`: the last good answer, or the first failure without one (server time). `error`: the reason of the last
+    failure, or empty. `future_samples`: number of dropped samples with a future date. `last_empty_at`: the last good
+    answer without samples (server time). `lag`: delay of the last samples, common to all (s); None if unknown.
+    `false_silence`: start of a silence that late samples disproved, kept for a while; `late_by`: the delay of those
+    samples (s).
     """
 
     freshness: Freshness = Freshness.FRESH
@@ -114,7 +117,7 @@ class DataQuality:
 
 
 def make_episode(kind: str, interval: FaultInterval, until: float | None, target: str = "") -> Episode:
-    """The fault as an episode; `until` (epoch s) None: it is not over."""
+    """Return the fault as an episode; `until` (epoch s) None: it has not ended."""
     end = None if until is None else datetime.fromtimestamp(until, UTC)
     begin = datetime.fromtimestamp(interval.since, UTC)
     return Episode(kind, interval.severity, target, begin, end, *interval.evidence)

@@ -1,4 +1,4 @@
-"""How much of the time a condition is bad: faults that come and go are told by that (monitoring.md, "Duty cycles")."""
+"""The share of time that a condition is bad, which detects intermittent faults (monitoring.md, "Duty cycles")."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import NamedTuple
 from livedeck.monitor.model.thresholds import Duty
 
 SHORT, LONG = 60.0, 600.0
-"""The seconds over which a Duty counts."""
+"""The two periods of a Duty, in seconds."""
 
 _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, _MOST_QUIET = 3, 60.0, 300.0
-"""It is over after so many of its own periods without it, within these seconds."""
+"""A cycle ends after this many of its own periods without a spell, within these bounds in seconds."""
 
 
 class _Slot(NamedTuple):
@@ -29,7 +29,7 @@ class _Slot(NamedTuple):
 class DutyCycle:
     """The bad seconds and spells of the last ten minutes. Times in epoch s, server clock.
 
-    `since`: when the first of those that are counted began; `last`: the newest bad sample.
+    `since`: start of the first counted spell; `last`: the newest bad sample.
     """
 
     slots: deque[_Slot] = field(default_factory=deque)
@@ -39,7 +39,7 @@ class DutyCycle:
     last: float = -inf
 
     def copy(self) -> DutyCycle:
-        """An independent copy."""
+        """Return an independent copy."""
         return replace(self, slots=self.slots.copy())
 
     @property
@@ -49,16 +49,19 @@ class DutyCycle:
 
     @property
     def spells(self) -> int:
-        """Runs of bad in the last ten minutes."""
+        """Number of uninterrupted bad periods in the last ten minutes."""
         return sum(slot.spells for slot in self.slots)
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether nothing of it is left to count."""
+        """Whether nothing is left to count."""
         return not self.slots and not self.is_raised
 
     def add_bad(self, time: float, seconds: float, limits: Duty) -> None:
-        """So many bad seconds ended at that time; they go on with those before, if no good sample came between."""
+        """Add `seconds` of bad time that ended at `time`.
+
+        They extend the last spell unless a good sample lies between.
+        """
         number = self._forget(time)
         spells = 0 if self.was_bad else 1
         if not self.slots and not self.is_raised:
@@ -72,7 +75,7 @@ class DutyCycle:
         self.is_raised = self.is_raised or self._is_enough(number, limits)
 
     def add_good(self, time: float) -> None:
-        """A good sample: the spell is over, and after a quiet time so is the cycle."""
+        """Add a good sample: it ends the spell, and after a quiet time the cycle."""
         self._forget(time)
         self.was_bad = False
         if self.is_raised and time - self.last >= self._quiet_seconds():

@@ -1,7 +1,7 @@
-"""Times away from what is usual, of the frame rate and of a constant video rate (monitoring.md, "Change points").
+"""Excursions of the frame rate and of a constant video rate from the usual values (monitoring.md, "Change points").
 
-A fault takes away, it never adds, and it is seldom tidy: a step to a steady level that people set on purpose, all else
-being well, is a decision, and the usual value follows. Anything ragged is a fault.
+A fault lowers rates, never raises them, and is seldom steady. A step to a steady level that people configure, without
+other faults, is a decision, and the usual value follows. An unsteady excursion is a fault.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ _BACK = 2
 """Samples at the usual value that end an excursion."""
 
 _SAME_FPS = 1.0
-"""Frames/s within which a frame rate is one."""
+"""Largest difference in frames/s within one frame rate."""
 
 _KEPT_RATES = 30
 _LEAST_RATES = 5
 _DIP_SAMPLES = 3
-_NOISES = 3.0  # deviations of the usual scatter that are no excursion
+_NOISES = 3.0  # deviations of the usual noise that are no excursion
 _TIGHT_NOISES = 4.0  # ... and within which a level is steady
 
 
 def fps_tolerance(usual: float, thresholds: Thresholds) -> float:
-    """Frames/s beside the usual that are no excursion."""
+    """Return the distance in frames/s from the usual value that is no excursion."""
     return max(thresholds.out_frames, thresholds.out_fps * usual)
 
 
 @dataclass(slots=True)
 class FpsExcursion:
-    """The frame rate is away from the usual since `began` (epoch s).
+    """An excursion of the frame rate since `began` (epoch s).
 
-    `is_pending`: it may be a decision, so nobody is alarmed yet. `is_dirty`: it was untidy once, so it began as a
-    fault. `low`, `high`: its rates since `steady_since`; `last_away`: the newest sample away.
+    `is_pending`: it may be a decision, so nobody is alarmed yet. `is_dirty`: it was unsteady once, so it began as a
+    fault. `low`, `high`: its rates since `steady_since`; `last_away`: the newest sample of the excursion.
     """
 
     began: float
@@ -51,16 +51,16 @@ class FpsExcursion:
     is_pending: bool = False
 
     def copy(self) -> FpsExcursion:
-        """An independent copy."""
+        """Return an independent copy."""
         return replace(self)
 
     def add_back(self) -> bool:
-        """A sample at the usual rate; whether the excursion is over."""
+        """Add a sample at the usual rate and return whether the excursion is over."""
         self.back += 1
         return self.back >= _BACK
 
     def add_away(self, time: float, fps: float, *, is_lossy: bool) -> None:
-        """A sample away; the second begins the level, for the first may be half of each."""
+        """Add a sample of the excursion; the second starts the level, because the first may mix both levels."""
         self.back, self.last_away = 0, time
         self.samples += 1
         self.low, self.high = min(self.low, fps), max(self.high, fps)
@@ -71,14 +71,14 @@ class FpsExcursion:
             self.steady_since = time
 
     def settle(self, fps: float, usual: float, levels: Iterable[Level], thresholds: Thresholds) -> None:
-        """Say whether it may be a decision."""
-        level = fps if self.samples <= 2 else (self.low + self.high) / 2
-        is_set = any(abs(level - rate) <= thresholds.set_fps_slack for rate in thresholds.set_fps)
-        is_known = any(abs(fps - known.fps) <= _SAME_FPS for known in levels)
+        """Decide whether the excursion may be a decision."""
+        rate_now = fps if self.samples <= 2 else (self.low + self.high) / 2
+        is_set = any(abs(rate_now - rate) <= thresholds.set_fps_slack for rate in thresholds.set_fps)
+        is_known = any(abs(fps - level.fps) <= _SAME_FPS for level in levels)
         self.is_pending = not self.is_dirty and (is_set or is_known or self.low > usual)
 
     def accepted(self, time: float, thresholds: Thresholds) -> float | None:
-        """The frame rate that is usual from now on; None while nothing is decided."""
+        """Return the frame rate that becomes usual; None while undecided."""
         patience = thresholds.steady if self.is_pending else thresholds.dirty
         is_long = self.samples >= thresholds.steady_samples and time - self.steady_since >= patience
         return (self.low + self.high) / 2 if is_long and self.high - self.low <= _SAME_FPS else None
@@ -86,10 +86,11 @@ class FpsExcursion:
 
 @dataclass(slots=True)
 class VideoExcursion:
-    """A constant video rate is away from the usual since `began` (epoch s).
+    """An excursion of a constant video rate since `began` (epoch s).
 
-    `rates`: its newest. `low_samples`: how many were low enough for a dip. `is_ragged`: far down and unsteady, which no
-    decision is; `ragged_since` and `ragged_samples`: for how long that is so without a break.
+    `rates`: its newest rates. `low_samples`: number of samples low enough for a dip. `is_ragged`: far down and
+    unsteady, which excludes a decision; `ragged_since`, `ragged_samples`: start and length of that state without a
+    break.
     """
 
     began: float
@@ -105,17 +106,17 @@ class VideoExcursion:
         self.rates = bounded(self.rates, _KEPT_RATES)
 
     def copy(self) -> VideoExcursion:
-        """An independent copy."""
+        """Return an independent copy."""
         return replace(self, rates=self.rates.copy())
 
     def add_back(self) -> bool:
-        """A sample at the usual rate; whether the excursion is over."""
+        """Add a sample at the usual rate and return whether the excursion is over."""
         self.back += 1
         self.is_ragged, self.ragged_samples = False, 0
         return self.back >= _BACK
 
     def add_away(self, video: float, usual: float, thresholds: Thresholds) -> None:
-        """A sample away; the first may be half of each level."""
+        """Add a sample of the excursion; the first may mix both levels."""
         self.back = 0
         self.samples += 1
         self.low_samples += video < thresholds.dip_video * usual
@@ -123,7 +124,7 @@ class VideoExcursion:
             self.rates.append(video)
 
     def judge(self, time: float, window: float, usual: float, noise: float, thresholds: Thresholds) -> None:
-        """Say whether it is ragged; `window`: the median of the newest seconds."""
+        """Decide whether the excursion is ragged; `window`: the median of the newest seconds."""
         newest = sorted(list(self.rates)[-thresholds.ragged_samples :])
         is_low = window < thresholds.low_video * usual
         self.is_ragged = (
@@ -136,27 +137,27 @@ class VideoExcursion:
         self.ragged_samples += 1
 
     def ragged_for_long(self, time: float, thresholds: Thresholds) -> float | None:
-        """Since when it has been ragged (epoch s), for as long as is believed without a witness; None for less."""
+        """Return the start of the ragged state (epoch s) once it has lasted without a witness; else None."""
         hold = thresholds.ragged_hold
         is_long = self.ragged_samples >= hold.samples and time - self.ragged_since >= hold.seconds
         return self.ragged_since if is_long else None
 
     def dip_seconds(self, time: float, cadence: float, thresholds: Thresholds) -> float:
-        """As it is over: for how long it was a dip; 0 where it was none."""
+        """Return the length of an ended excursion in seconds if it was a dip, else 0."""
         is_dip = self.low_samples >= _DIP_SAMPLES and time - self.began < thresholds.steady
         return self.low_samples * cadence if is_dip else 0.0
 
     def is_steady(self, usual: float, noise: float, cadence: float, thresholds: Thresholds) -> bool:
-        """Whether its newest rates are one level."""
+        """Return whether the newest rates form one level."""
         return spread_of(sorted(self.newest(cadence, thresholds))) < self._tight(usual, noise, thresholds)
 
     def newest(self, cadence: float, thresholds: Thresholds) -> list[float]:
-        """The rates of the time in which a level must be steady."""
+        """Return the rates of the period in which a level must be steady."""
         count = max(thresholds.steady_samples, min(_KEPT_RATES, int(thresholds.steady / cadence) - 1))
         return list(self.rates)[-count:]
 
     def has_lasted(self, time: float, seconds: float, thresholds: Thresholds) -> bool:
-        """Whether it has lasted so long that its level can be told."""
+        """Return whether the excursion has lasted long enough to determine its level."""
         is_known = len(self.rates) >= _LEAST_RATES and self.samples >= thresholds.steady_samples
         return is_known and time - self.began >= seconds
 
@@ -166,5 +167,5 @@ class VideoExcursion:
 
 
 def is_out(video: float, usual: float, noise: float, thresholds: Thresholds) -> bool:
-    """Whether a constant video rate has left its level."""
+    """Return whether a constant video rate has left its level."""
     return abs(video - usual) > thresholds.out_video * usual + _NOISES * noise

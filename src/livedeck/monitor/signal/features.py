@@ -1,4 +1,4 @@
-"""A sample in its context: what the kinds of alarm are judged by."""
+"""A sample in its context, the input of the alarm kinds."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from livedeck.monitor.signal.order import Step
 from livedeck.monitor.signal.usual import Rates, Usual
 
 NORMAL = 0
-"""The QoS status of a sample with nothing to complain of (monitoring.md, "QoS status")."""
+"""The QoS status of a sample without a complaint (monitoring.md, "QoS status")."""
 
 KEY_DRIFT, KEY_SEVERE, LOSS = 3, 4, 5
 """The documented complaints of a QoS sample (monitoring.md, "QoS status")."""
 
 VIDEO, AUDIO, FPS = "video", "audio", "fps"
-"""The rates of a sample that are learnt."""
+"""The rates of a sample whose usual values are learnt."""
 
 
 class ProfileChange(NamedTuple):
-    """A new level of `rate` (video or fps) is usual from now on; the one before was left at `since` (epoch s).
+    """A new usual level of `rate` (video or fps); the rate left the old level at `since` (epoch s).
 
-    `is_known`: it was usual before, so nobody needs to hear of it.
+    `is_known`: the level was usual before, so nobody needs a notice.
     """
 
     rate: str
@@ -31,20 +31,19 @@ class ProfileChange(NamedTuple):
 
 
 class SampleFeatures(NamedTuple):
-    """A sample in its context. `time` in epoch s, rates in bit/s, frames/s; NaN is missing, status -1 is missing.
+    """A sample in its context. `time` in epoch s, rates in bit/s, frames/s; a missing rate is NaN, a missing status -1.
 
-    `step`: how it follows the sample before; `cadence`: seconds between samples. `is_warm`: the run has lasted long
-    enough to be judged. `is_dark`: no picture moves, so the other rates of the picture measure nothing. `window`:
-    median video, mean audio and mean frame rate of the newest seconds. `drift_hits`, `severe_hits`, `loss_hits`,
-    `loss_hits_long`: of the statuses 3 and 4, 4, and 5 in their windows. `is_heavy_loss`: the loss has stayed over its
-    share.
+    `step`: the step from the previous sample; `cadence`: seconds between samples. `is_warm`: the run is long enough to
+    be judged. `is_dark`: no picture moves, so the other picture rates mean nothing. `window`: median video, mean audio
+    and mean frame rate of the newest seconds. `drift_hits`, `severe_hits`, `loss_hits`, `loss_hits_long`: numbers of
+    the statuses 3 and 4, 4, and 5 in their windows. `is_heavy_loss`: loss has stayed over its share.
 
-    `is_fps_low`: under the usual by more than frames are counted. `is_fps_pending`: it may have been changed on
-    purpose. `witnesses`: how many channels that were constant by habit testify that few bits are too few. `is_ragged`:
-    a constant rate is far down and unsteady; `ragged_since`: for long, and since when. `fps_charge`, `dip`: seconds of
-    a time away from the usual that is over with this sample. `change`: a new level is usual from this sample on.
+    `is_fps_low`: the frame rate is too far below the usual value. `is_fps_pending`: it may have been changed on
+    purpose. `witnesses`: number of normally constant channels that show that the video rate is too low. `is_ragged`: a
+    constant rate is far down and unsteady; `ragged_since`: the start of that, once it has lasted. `fps_charge`, `dip`:
+    seconds of an excursion that ends with this sample. `change`: a level that becomes usual with this sample.
 
-    `has_picture`, `has_sound`: whether the stream ever had, as far as its samples are known.
+    `has_picture`, `has_sound`: whether any known sample of the stream had it.
     """
 
     time: float
@@ -76,5 +75,5 @@ class SampleFeatures(NamedTuple):
 
     @property
     def is_shortage(self) -> bool:
-        """Whether few bits would be a shortage: something else suffers, or the rate is constant by habit."""
+        """Whether a low video rate is a shortage: another channel suffers, or the rate is normally constant."""
         return self.usual.is_constant or self.witnesses > 0

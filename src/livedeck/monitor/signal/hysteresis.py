@@ -1,6 +1,6 @@
-"""The interval of one fault: pending, raised, clearing, over. A state machine in stream time. Pure.
+"""The interval of one fault: pending, raised, clearing, cleared. A state machine in stream time. Pure.
 
-It is stepped once for each sample, so it is a function of the samples and not of how often they were asked for.
+Each sample steps it once, so the result depends on the samples only, not on the polls.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from livedeck.monitor.model.thresholds import Hold
 
 
 class Level(Enum):
-    """What a sample says of one kind of fault.
+    """The level of a sample for one kind of fault.
 
-    BAD: past the level that raises it. GOOD: past the one that clears it. DEADBAND: between the two, or nothing was
-    measured. A bad run that is not raised yet ends with whatever is not BAD, a good run that has not cleared yet with
-    whatever is not GOOD.
+    BAD: past the raising limit. GOOD: past the clearing limit. DEADBAND: between the two, or not measured. A bad run
+    that is not raised yet ends with any level other than BAD, a good run that has not cleared yet with any level other
+    than GOOD.
     """
 
     GOOD = "good"
@@ -26,17 +26,17 @@ class Level(Enum):
 
 
 class Evidence(NamedTuple):
-    """The actual and the expected, in words."""
+    """The actual and the expected value as text."""
 
     actual: str
     expected: str
 
 
 class FaultInterval(NamedTuple):
-    """A run of bad samples and what came of it. Times in epoch s, server clock.
+    """A run of bad samples and its state. Times in epoch s, server clock.
 
-    `since`: when the fault began; `pending_since`: the first sample of the run, `samples` of it so far; `good_since`:
-    when it became good again, though not yet for long enough; `evidence`: of the last bad sample.
+    `since`: start of the fault; `pending_since`: the first sample of the run, `samples` so far; `good_since`: start of
+    the good run, which is not long enough yet; `evidence`: of the last bad sample.
     """
 
     since: float
@@ -49,7 +49,7 @@ class FaultInterval(NamedTuple):
 
 
 def on_bad_sample(interval: FaultInterval, time: float, evidence: Evidence, hold: Hold) -> FaultInterval:
-    """The interval after one more bad sample: raised once it has held for its samples and its seconds, the longer."""
+    """Return the interval after one more bad sample: raised once both samples and seconds of `hold` are reached."""
     samples = interval.samples + 1
     is_held = samples >= hold.samples and time - interval.pending_since >= hold.seconds
     return interval._replace(
@@ -58,9 +58,9 @@ def on_bad_sample(interval: FaultInterval, time: float, evidence: Evidence, hold
 
 
 def on_other_sample(interval: FaultInterval, level: Level, time: float, good_since: float) -> FaultInterval | None:
-    """The interval after a sample that is not bad; None where it was not raised.
+    """Return the interval after a sample that is not bad; None if it was not raised.
 
-    `good_since`: when a good run would begin.
+    `good_since`: the time at which a good run would begin.
     """
     if not interval.is_raised:
         return None
@@ -70,17 +70,17 @@ def on_other_sample(interval: FaultInterval, level: Level, time: float, good_sin
 
 
 def has_cleared(interval: FaultInterval, time: float, off_seconds: float) -> bool:
-    """Whether it has been good for `off_seconds`."""
+    """Return whether the interval has been good for `off_seconds`."""
     return interval.good_since is not None and time - interval.good_since >= off_seconds
 
 
 def classify_low(value: float, limit: float, clear: float) -> Level:
-    """The level of a value that is bad under `limit` and good from `clear` on. A missing one (NaN) is neither."""
+    """Return the level of a value that is bad under `limit` and good from `clear` on. NaN (missing) is DEADBAND."""
     if value < limit:
         return Level.BAD
     return Level.GOOD if value >= clear else Level.DEADBAND
 
 
 def classify_high(value: float, limit: float, clear: float) -> Level:
-    """The level of a value that is bad over `limit` and good up to `clear`. A missing one (NaN) is neither."""
+    """Return the level of a value that is bad over `limit` and good up to `clear`. NaN (missing) is DEADBAND."""
     return classify_low(-value, -limit, -clear)

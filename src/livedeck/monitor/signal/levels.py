@@ -1,4 +1,4 @@
-"""How a stream's rates stand to what is usual, and when another level becomes that (monitoring.md, "Change points")."""
+"""A stream's rates against the usual values, and the adoption of new levels (monitoring.md, "Change points")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from livedeck.monitor.signal.usual import Rates, Usual, UsualMemory
 
 
 class Standing(NamedTuple):
-    """What a sample tells of the rates; the fields are those of SampleFeatures."""
+    """The result of a sample's rates; the fields are those of SampleFeatures."""
 
     is_fps_low: bool = False
     witnesses: int = 0
@@ -23,7 +23,7 @@ class Standing(NamedTuple):
 
 
 class LevelSample(NamedTuple):
-    """A sample whose rates are judged: what it measured, the newest seconds, and whether loss is reported in them."""
+    """A sample whose rates are judged: its values, the newest seconds, and whether they contain loss."""
 
     time: float
     rates: Rates
@@ -35,8 +35,11 @@ class LevelSample(NamedTuple):
 
 @dataclass(slots=True)
 class Levels:
-    """What is usual, and the present times away from it. `above`: what a constant rate spends above the usual.
-    `sound_short_since`: since when the sound testifies that few bits are too few (epoch s)."""
+    """The usual values, and the current excursions from them.
+
+    `above`: time of a constant rate above its usual value. `sound_short_since`: start of the audio evidence that the
+    video rate is too low (epoch s).
+    """
 
     usual: UsualMemory = field(default_factory=UsualMemory)
     fps_away: FpsExcursion | None = None
@@ -45,7 +48,7 @@ class Levels:
     sound_short_since: float | None = None
 
     def copy(self) -> Levels:
-        """An independent copy."""
+        """Return an independent copy."""
         return replace(
             self,
             usual=self.usual.copy(),
@@ -55,7 +58,7 @@ class Levels:
         )
 
     def start_run(self) -> None:
-        """After a silence what was under way begins anew."""
+        """Reset the current excursions after a silence."""
         self.usual.start_run()
         self.fps_away = self.video_away = self.sound_short_since = None
 
@@ -65,7 +68,7 @@ class Levels:
         return self.fps_away is not None and self.fps_away.is_pending
 
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
-        """The rates that are away, so that nothing is to be learnt of them; of the sound not for ever."""
+        """Return the rates in an excursion, from which nothing is learnt; audio for a limited time only."""
         held = {FPS} if self.fps_away else set()
         if self.video_away or self.is_fps_pending:
             held.add(VIDEO)
@@ -74,7 +77,7 @@ class Levels:
         return frozenset(held)
 
     def add_sample(self, sample: LevelSample, thresholds: Thresholds) -> Standing:
-        """Follow the rates, all of which were measured or stand for what was."""
+        """Follow the rates of a sample; missing ones are filled with the previous values."""
         fps_charge, fps_change = self._follow_fps(sample, thresholds)
         usual = self.usual.usual
         is_fps_low = not self.is_fps_pending and _is_fps_low(sample, usual, thresholds)
@@ -88,7 +91,7 @@ class Levels:
         return Standing(is_fps_low, witnesses, fps_charge, dip, fps_change or video_change)
 
     def take_as_usual(self, window: Rates, videos: tuple[float, ...], time: float, thresholds: Thresholds) -> None:
-        """What is now is usual, by a person's word."""
+        """Make the current rates usual, by a person's decision."""
         if videos:
             self.usual.accept_fps(window.fps)
             self.usual.accept_audio(window.audio, thresholds)
@@ -97,7 +100,7 @@ class Levels:
         self.fps_away = self.video_away = None
 
     def _follow_fps(self, sample: LevelSample, thresholds: Thresholds) -> tuple[float, ProfileChange | None]:
-        """Seconds away that are over with this sample, and the frame rate that is usual from it on."""
+        """Return the seconds of an excursion that ends with this sample, and a newly adopted frame rate."""
         usual, fps = self.usual.usual, sample.rates.fps
         if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.profile.expectations:
             self.fps_away = None
@@ -122,7 +125,7 @@ class Levels:
         return 0.0, ProfileChange(FPS, usual.fps, accepted, away.began)
 
     def _return_fps(self, away: FpsExcursion, usual: float, cadence: float) -> float:
-        """What looked like a decision and came back was none: all of it was a fault."""
+        """Return the fault seconds of an excursion that returned: a pending one was not a decision after all."""
         if not away.add_back():
             return 0.0
         self.fps_away = None
@@ -132,7 +135,7 @@ class Levels:
     def _follow_video(
         self, sample: LevelSample, witnesses: int, thresholds: Thresholds
     ) -> tuple[float, ProfileChange | None]:
-        """Seconds of a dip that is over with this sample, and the video rate that is usual from it on."""
+        """Return the seconds of a dip that ends with this sample, and a newly adopted video rate."""
         usual, time, video = self.usual.usual, sample.time, sample.rates.video
         if not usual.is_constant or usual.video is None:
             self.video_away = None
@@ -154,7 +157,7 @@ class Levels:
         return 0.0, self._accept_video(away, sample, thresholds)
 
     def _note_above(self, sample: LevelSample, usual: float, witnesses: int, thresholds: Thresholds) -> None:
-        """Bits above the usual cannot be a fault, so they prove that the rate is variable."""
+        """Count time above the usual rate. A fault cannot add bits, so such time proves that the rate is variable."""
         if sample.rates.video < usual or witnesses:
             self.above.add_good(sample.time)
             return
@@ -181,7 +184,7 @@ class Levels:
 
 
 def fps_slack(usual: float, thresholds: Thresholds) -> float:
-    """Frames/s under the usual that are no fault yet."""
+    """Return the frames/s under the usual value that are not a fault yet."""
     if usual < thresholds.slow_fps:
         return thresholds.slow_fps_frames
     return max(thresholds.low_fps_frames, thresholds.low_fps * usual)
@@ -196,7 +199,7 @@ def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bo
 
 
 def _is_sound_short(audio: float, usual: Usual, thresholds: Thresholds) -> bool:
-    """Whether sound that was constant by habit has fallen; silence is another matter."""
+    """Return whether a normally constant audio rate has fallen; silence is handled elsewhere."""
     if usual.audio is None or not usual.is_witness or Expectation.SOUND not in thresholds.profile.expectations:
         return False
     return 0 < audio < min(thresholds.witness_share * usual.audio, thresholds.witness_low * usual.audio_low)

@@ -1,4 +1,4 @@
-"""What is remembered of a stream from sample to sample."""
+"""State of a stream that is carried from sample to sample."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from livedeck.monitor.signal.order import SampleOrder, Step, bounded
 from livedeck.monitor.signal.usual import Rates
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
-"""Samples by which a rate is judged, however many fill the seconds of the window."""
+"""Minimum and maximum of samples by which a rate is judged, whatever number fills the window's seconds."""
 
 _NO_NEW_FRAME = 2.0
-"""Times the dark rate: with so many bits a screen share without a new frame is no dark picture."""
+"""Multiple of the dark rate above which a screen share without a new frame is not a dark picture."""
 
 _NOTHING = Standing()
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Samples of one status that are less than a pause apart: the first and the last of them (epoch s)."""
+    """Samples of one status less than a pause apart: times of the first and the last (epoch s)."""
 
     first: float
     last: float
@@ -32,13 +32,13 @@ class Burst:
 
 @dataclass(slots=True)
 class StreamMemory:
-    """Changed by each sample, in order. Times in epoch s, server clock.
+    """State that each sample updates, in order. Times in epoch s, server clock.
 
-    `first_time` of the stream; `run_start`: of the present run, since the last silence; `last_time`: the newest sample.
-    `last_hole`: the first sample after the newest hole. `recent`: the rates of the newest samples, a missing one as it
-    was before. `hit_bits`: status -> whether each of the last samples had it, the newest the lowest bit. `bursts`:
-    status -> the present one. `heavy_loss_since`: since when loss is over its share. `has_picture`, `has_sound`:
-    whether any sample had.
+    `first_time`: start of the stream; `run_start`: start of the current run, since the last silence; `last_time`: the
+    newest sample. `last_hole`: the first sample after the newest hole. `recent`: rates of the newest samples, with
+    missing ones filled from before. `hit_bits`: status -> a bit for each of the last samples, the newest lowest.
+    `bursts`: status -> the current burst. `heavy_loss_since`: start of the time with loss over its share.
+    `has_picture`, `has_sound`: whether any sample had it.
     """
 
     levels: Levels = field(default_factory=Levels)
@@ -58,7 +58,7 @@ class StreamMemory:
         self.recent = bounded(self.recent, _MOST_WINDOW)
 
     def copy(self) -> StreamMemory:
-        """An independent copy."""
+        """Return an independent copy."""
         return replace(
             self,
             levels=self.levels.copy(),
@@ -69,7 +69,7 @@ class StreamMemory:
         )
 
     def resumed(self) -> StreamMemory:
-        """The same for samples that come an unknown time later: of it only what is usual counts."""
+        """Return a copy for samples after an unknown gap: only the usual values count."""
         memory = StreamMemory(
             self.levels.copy(), self.order.copy(), has_picture=self.has_picture, has_sound=self.has_sound
         )
@@ -77,7 +77,7 @@ class StreamMemory:
         return memory
 
     def step_to(self, time: float, thresholds: Thresholds) -> Step:
-        """How a sample of that time follows the newest; after a silence a new run begins."""
+        """Return the step to a sample at `time`; after a silence a new run begins."""
         if self.first_time is None:
             self.first_time = self.run_start = time
             return Step()
@@ -92,11 +92,11 @@ class StreamMemory:
         return step
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
-        """Learn from what lies before that time, but for the `spoilt` rates, that a fault holds."""
+        """Learn from the samples before `time`, except the `spoilt` rates, which a fault affects."""
         self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
 
     def add_sample(self, readings: Readings, index: int, step: Step, thresholds: Thresholds) -> SampleFeatures:
-        """Remember that sample and give it in its context. While a run warms up, nothing is counted."""
+        """Store the sample and return its features. Nothing is counted while a run warms up."""
         time, status = readings.time[index], readings.status[index]
         measured = Rates(readings.video[index], readings.audio[index], readings.fps[index])
         rates = self._completed(measured)
@@ -146,20 +146,20 @@ class StreamMemory:
         )
 
     def take_as_usual(self, thresholds: Thresholds) -> None:
-        """What the newest samples show is usual, by a person's word."""
+        """Make the newest rates usual, by a person's decision."""
         window, videos = self._window(thresholds)
         self.levels.take_as_usual(window, videos, self.last_time, thresholds)
 
     def _completed(self, measured: Rates) -> Rates:
-        """The rates, what is missing as it was before."""
+        """Return the rates with missing ones filled from the previous sample."""
         video, audio, fps = measured
-        if video == video and audio == audio and fps == fps:  # noqa: PLR0124  NaN is the one value unlike itself
+        if video == video and audio == audio and fps == fps:  # noqa: PLR0124  only NaN differs from itself
             return measured
         before = self.recent[-1] if self.recent else Rates(0.0, 0.0, 0.0)
         return Rates(*(old if isnan(new) else new for new, old in zip(measured, before, strict=True)))
 
     def _window(self, thresholds: Thresholds) -> tuple[Rates, tuple[float, ...]]:
-        """The rates of the newest seconds together, and their video rates."""
+        """Return the combined rates of the newest seconds, and their video rates."""
         cadence = self.order.cadence or thresholds.window
         count = max(_LEAST_WINDOW, min(_MOST_WINDOW, int(thresholds.window / cadence + 0.5)))
         rows = list(self.recent)[-count:]
@@ -196,7 +196,7 @@ class StreamMemory:
 
 
 def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
-    """Each with the longest of its windows."""
+    """Return each counted status with the longest of its windows."""
     return (
         (KEY_DRIFT, thresholds.drift_share),
         (KEY_SEVERE, thresholds.severe_share),
@@ -205,7 +205,7 @@ def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
 
 
 def _is_dark(rates: Rates, thresholds: Thresholds) -> bool:
-    """Whether no picture moves. A share or a sound alone shows none for a while by design."""
+    """Return whether no picture moves. A screen share or a sound-only profile shows none for a while by design."""
     expectations = thresholds.profile.expectations
     if Expectation.PICTURE not in expectations:
         return False

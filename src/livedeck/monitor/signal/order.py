@@ -1,4 +1,4 @@
-"""The order of samples: how often they come, and where some are missing (monitoring.md, "Order and holes")."""
+"""The order of samples: their cadence, and holes (monitoring.md, "Order and holes")."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from livedeck.monitor.model.thresholds import Thresholds
 T = TypeVar("T")
 
 _STEPS, _NEW_STEPS = 21, 3
-"""The newest steps, of which the cadence is the median; and how many alike are a new cadence at once."""
+"""Number of the newest steps whose median is the cadence, and number of similar steps that set a new cadence at once.
+"""
 
 _ALIKE = 1.25
-"""The longest over the shortest of steps that are alike."""
+"""Largest ratio of the longest to the shortest of similar steps."""
 
 FIRST_STEPS = 3
-"""Before so many steps nobody can say what a hole would be."""
+"""Number of steps before which a hole cannot be recognised."""
 
 
 class Step(NamedTuple):
-    """From one sample to the next: how many seconds are missing between, and whether the encoder was away."""
+    """The step from one sample to the next: missing seconds, and whether the encoder was away."""
 
     missing: float = 0.0
     is_silence: bool = False
@@ -31,19 +32,21 @@ _NEXT = Step()
 
 
 def bounded(values: deque[T], length: int) -> deque[T]:
-    """These values in a deque that holds so many: one that was read from a file holds any number."""
+    """Return the values in a deque of `length`; a deque restored from a file may be longer."""
     return values if values.maxlen == length else deque(values, maxlen=length)
 
 
 def silence_limit(cadence: float | None, thresholds: Thresholds) -> float:
-    """Seconds without a sample after which the encoder was away; `cadence` None where it is not learnt yet."""
+    """Return the seconds without a sample that mean the encoder was away; `cadence` is None before it is learnt."""
     return max(thresholds.silence_after, thresholds.silence_intervals * (cadence or 0.0))
 
 
 @dataclass(slots=True)
 class SampleOrder:
-    """Learns the cadence (s) from steps that are no holes; None before the second sample. `steps`: the newest of these;
-    `recent`: the newest of all."""
+    """The cadence (s), learnt from steps that are not holes; None before the second sample.
+
+    `steps`: the newest of these; `recent`: the newest of all steps.
+    """
 
     cadence: float | None = None
     steps: deque[float] = field(default_factory=deque)
@@ -53,11 +56,11 @@ class SampleOrder:
         self.steps, self.recent = bounded(self.steps, _STEPS), bounded(self.recent, _NEW_STEPS)
 
     def copy(self) -> SampleOrder:
-        """An independent copy."""
+        """Return an independent copy."""
         return SampleOrder(self.cadence, self.steps.copy(), self.recent.copy())
 
     def add(self, seconds: float, thresholds: Thresholds) -> Step:
-        """Take the time since the sample before."""
+        """Add the seconds since the previous sample."""
         self.recent.append(seconds)
         limit = self._hole_limit(thresholds)
         if seconds > limit and self._is_new_cadence():

@@ -1,4 +1,4 @@
-"""QoS samples in columns: ordered, merged, measured; and their freshness. Pure."""
+"""QoS samples in columns: ordering, merging, measurement and freshness. Pure."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ from livedeck.monitor.model.state import Freshness
 from livedeck.monitor.model.thresholds import Thresholds
 
 MAX_SAMPLES = 3600
-"""Kept of one stream: as many as the platform answers at most (platform-api.md, "QoS answer")."""
+"""Samples kept of one stream, the most that the platform answers (platform-api.md, "QoS answer")."""
 
 _CADENCE_DELTAS = 20
-"""The newest, of which the cadence is the median."""
+"""Number of the newest deltas whose median is the cadence."""
 
 _RESOLUTION = 0.001
-"""Seconds to which a history may have rounded its times."""
+"""Resolution in seconds of the times in a history."""
 
 _FRESHNESS_ORDER = (Freshness.FRESH, Freshness.LATE, Freshness.STALE, Freshness.NEVER)
 
 
 def late_limit(cadence: float | None, thresholds: Thresholds) -> float:
-    """Samples older than this (s) are late; `cadence` None where it is not learnt yet."""
+    """Return the age in seconds above which samples are late; `cadence` is None before it is learnt."""
     return max(thresholds.late_after, thresholds.late_intervals * (cadence or 0.0))
 
 
 def answer_freshness(age: float | None, interval: float, thresholds: Thresholds) -> Freshness:
-    """Ours to keep: STALE once we failed to ask for two intervals; `age` (s) None where there never was an answer."""
+    """Return the freshness of our polling: STALE after two missed intervals.
+
+    `age` (s) is None before the first answer.
+    """
     if age is None:
         return Freshness.NEVER
     return Freshness.STALE if age > thresholds.answer_intervals * interval else Freshness.FRESH
 
 
 def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds, lag: float = 0.0) -> Freshness:
-    """The platform's to send: by the `age` (s) of the newest sample, which no answer that repeats it refreshes.
+    """Return the freshness of the platform's data, by the `age` (s) of the newest sample.
 
-    `lag`: how old samples of this stream are as a rule (s): so much older is no news.
+    A repeated answer does not refresh it. `lag`: the usual age of samples of this stream (s), which is subtracted.
     """
     age -= lag
     if age > max(thresholds.stale_after, thresholds.stale_intervals * (cadence or 0.0)):
@@ -49,16 +52,16 @@ def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds, 
 
 
 def least_fresh(answer: Freshness, samples: Freshness) -> Freshness:
-    """The less believable of the two."""
+    """Return the worse of the two."""
     return max(answer, samples, key=_FRESHNESS_ORDER.index)
 
 
 def merge(readings: Readings, samples: QosSamples, limit: int = MAX_SAMPLES, until: float = inf) -> Readings:
-    """`readings` and `samples` of one stream as one series: ascending, one row a time, the newest `limit` rows.
+    """Merge `readings` and `samples` of one stream: ascending, one row per time, the newest `limit` rows.
 
-    Nothing later than `until` (epoch s) is kept: one sample of a wrong clock would be the newest for ever. Where both
-    have a time, the newer answer wins. When nothing changed, `readings` itself is returned, so that nothing is judged
-    twice. An ascending answer is taken as it is; any other is sorted first.
+    Samples after `until` (epoch s) are dropped, because one sample of a wrong clock would stay the newest for ever. The
+    newer answer wins for equal times. Returns `readings` itself if nothing changed, so that nothing is judged twice. An
+    unsorted answer is sorted first.
     """
     answer = _ascending(samples)
     appended = _append(readings, answer)
@@ -69,9 +72,9 @@ def merge(readings: Readings, samples: QosSamples, limit: int = MAX_SAMPLES, unt
 
 
 def prepend(recorded: Readings, readings: Readings, gap: float, limit: int = MAX_SAMPLES) -> Readings:
-    """`readings` with what was recorded before them, the newest `limit` rows.
+    """Return `readings` preceded by the `recorded` ones, the newest `limit` rows.
 
-    Without it where more than `gap` seconds lie between: what happened then is not known, and is no silence.
+    Recorded rows are left out if the gap exceeds `gap` seconds: that time is unknown, not a silence.
     """
     older = _rows(recorded, 0, bisect_left(recorded.time, readings.time[0] - _RESOLUTION))
     if not len(older) or readings.time[0] - older.time[-1] > gap:
@@ -81,21 +84,21 @@ def prepend(recorded: Readings, readings: Readings, gap: float, limit: int = MAX
 
 
 def head(readings: Readings, count: int) -> Readings:
-    """The first `count` rows; all of them, the very object, where there are no more."""
+    """Return the first `count` rows; the same object if there are no more."""
     return _rows(readings, 0, min(count, len(readings)))
 
 
 def cadence(readings: Readings) -> float | None:
-    """Seconds between samples: the median of the last 20 deltas; None where there are fewer than two samples."""
+    """Return the seconds between samples: the median of the last 20 deltas; None with fewer than two samples."""
     recent = readings.time[-_CADENCE_DELTAS - 1 :]
     deltas = [later - earlier for earlier, later in pairwise(recent)]
     return median(deltas) if deltas else None
 
 
 def run_start(readings: Readings, gap: float) -> float | None:
-    """Time of the first sample since the last silence longer than `gap` seconds.
+    """Return the time of the first sample since the last silence longer than `gap` seconds.
 
-    None where there are no samples, or where the series is full and the run is older than what is kept.
+    None without samples, or if the series is full and the run is older than its first row.
     """
     times = readings.time
     for index in range(len(times) - 1, 0, -1):
@@ -105,7 +108,7 @@ def run_start(readings: Readings, gap: float) -> float | None:
 
 
 def peak_count(readings: Readings, status: int, window: int, seconds: float) -> int:
-    """How often that QoS status stood among `window` samples in a row, at most, in the last `seconds`."""
+    """Return the highest count of a QoS status in any `window` successive samples of the last `seconds`."""
     statuses, times = readings.status, readings.time
     recent = bisect_left(times, times[-1] - seconds) if times else 0
     begin = max(0, recent - window + 1)
@@ -116,9 +119,9 @@ def peak_count(readings: Readings, status: int, window: int, seconds: float) -> 
 
 
 def first_change(before: Readings, after: Readings) -> float:
-    """Time of the earliest row in which two series of one stream differ; inf where `after` only goes on.
+    """Return the time of the earliest row in which two series of one stream differ; inf if `after` only appends.
 
-    Rows that fell off the front, because so many came, make no difference.
+    Rows that were dropped at the front of a full series do not count.
     """
     start = bisect_left(before.time, after.time[0]) if len(after) else 0
     length = min(len(before) - start, len(after))
@@ -134,12 +137,12 @@ def _start_alike(before: Readings, start: int, after: Readings, rows: int) -> bo
 
 
 def count_future(samples: QosSamples, until: float) -> int:
-    """How many of the samples are dated after `until` (epoch s)."""
+    """Return the number of samples dated after `until` (epoch s)."""
     return sum(time > until for time in samples.time)
 
 
 def is_frozen(samples: QosSamples, readings: Readings) -> bool:
-    """Whether new samples come at a time that does not move: the newest is there twice, or is not what it was."""
+    """Return whether new samples arrive with an unchanged time: the newest time is repeated with other values."""
     newest = max(samples.time, default=None)
     if newest is None:
         return False
@@ -152,7 +155,7 @@ def is_frozen(samples: QosSamples, readings: Readings) -> bool:
 
 
 def missing_fields(readings: Readings, seconds: float) -> tuple[str, ...]:
-    """What no sample of the last `seconds` carried, of that which makes a picture good: video, fps, status."""
+    """Return which of video, fps and status no sample of the last `seconds` contained."""
     start = bisect_left(readings.time, readings.time[-1] - seconds) if readings.time else 0
     is_missing = {
         "video": mean_measured(readings.video[start:]) is None,
@@ -163,7 +166,7 @@ def missing_fields(readings: Readings, seconds: float) -> tuple[str, ...]:
 
 
 def mean_measured(column: array[float]) -> float | None:
-    """The mean of what was measured; None where nothing was. Zero is a measurement."""
+    """Return the mean of the measured values; None without any. Zero is a measurement."""
     measured = [value for value in column if not isnan(value)]
     return fmean(measured) if measured else None
 
@@ -176,7 +179,7 @@ def _ascending(samples: QosSamples) -> Readings:
 
 
 def _append(readings: Readings, answer: Readings) -> Readings | None:
-    """The usual case: the answer repeats the end of what was known and goes on. None where it does not."""
+    """Return the joined series if the answer repeats the end of `readings` and continues, the usual case; else None."""
     if not len(answer):
         return readings
     start = bisect_left(readings.time, answer.time[0])
@@ -187,7 +190,7 @@ def _append(readings: Readings, answer: Readings) -> Readings | None:
 
 
 def _pick_newest(rows: Readings) -> Readings:
-    """One row a time, the last of them, ascending."""
+    """Return one row per time, the last one received, ascending."""
     last = {time: index for index, time in enumerate(rows.time)}
     indexes = [last[time] for time in sorted(last)]
     return Readings(
@@ -219,7 +222,7 @@ def _rows(readings: Readings, start: int, stop: int) -> Readings:
 
 
 def _are_equal(readings: Readings, other: Readings) -> bool:
-    """Equal byte for byte: NaN, which is unlike itself, counts as equal here."""
+    """Return whether both are equal byte for byte; NaN, which differs from itself, counts as equal here."""
     return readings is other or _bytes(readings) == _bytes(other)
 
 

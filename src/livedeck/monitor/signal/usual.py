@@ -1,7 +1,7 @@
-"""What is usual for a stream, learnt from its own samples (monitoring.md, "Usual values").
+"""Usual values of a stream, learnt from its own samples (monitoring.md, "Usual values").
 
-Values are medians of slots of ten seconds, so that half of what is learnt may be rubbish; slots close on sample time,
-so that it makes no difference how many samples come at once.
+Values are medians of slots of ten seconds, so up to half of the learnt data may be wrong. Slots close on sample time,
+so the result does not depend on how many samples arrive at once.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.signal.order import bounded
 
 _TOP_SLOTS = 120
-"""Slots whose highest rate is remembered: 20 min."""
+"""Slots whose highest rate is kept: 20 min."""
 
 _FROZEN_SLOTS = 18
 _FLOOR_SLOTS, _RISING_SLOTS = 30, 6
-"""Slots by which a rate is held against its floor, if it is constant; and the newest, that show whether it rises."""
+"""Slots that are compared with the floor if the rate is constant, and the newest ones, which show a rise."""
 
 _RISING = 1.08
-"""The newest minute over the two before: a rate that rises is on its way."""
+"""Ratio of the newest minute to the two before above which a rate is rising."""
 
 _CAPABLE = 1.1
-"""Of the floor: a stream that was above it lately can do better than it does."""
+"""Multiple of the floor that shows that the stream can exceed its present rate."""
 
 _CAPABLE_SECONDS = 3600.0
 _CAPABLE_CONSTANT_SECONDS = 600.0
@@ -36,12 +36,14 @@ _NOISE_WEIGHT = 0.1
 _DEVIATIONS = 1.5  # times the median absolute deviation: about one standard deviation
 _MAX_LEVELS = 4
 _YOUNG_SLOTS = 12
-_VARIABLE_ALWAYS = 0.9  # of all slots later than the first ten minutes: an alarm must not keep the class unlearnt
+_VARIABLE_ALWAYS = (
+    0.9  # share of all slots after the first ten minutes, so that an alarm cannot prevent learning for good
+)
 _VARIABLE_RANGE, _VARIABLE_FRAMES = 0.3, 3.0
 
 
 class Rates(NamedTuple):
-    """Of a sample, or of several: bit/s, bit/s, frames/s."""
+    """Rates of a sample, or of several: video bit/s, audio bit/s, frames/s."""
 
     video: float
     audio: float
@@ -49,13 +51,13 @@ class Rates(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """What is usual: `video` and `audio` in bit/s, `fps` in frames/s; None where too little was seen to say.
+    """Usual values: `video` and `audio` in bit/s, `fps` in frames/s; None without enough samples.
 
-    `audio_low`: the ordinary pauses of the programme. `noise`: deviation of the video rate within ten seconds (bit/s).
-    `is_constant`: the video rate is constant by habit, so few bits are a fault. `is_witness`: the sound is, so its fall
-    is evidence. `is_variable_fps`: frames come as the picture changes. `floor`: the least that fits the highest preset;
-    `is_below_floor`: for minutes it was less. `is_decaying`: the rate has sunk slowly. `anchor`: the best two minutes
-    of video since the last new level.
+    `audio_low`: level of ordinary pauses in the programme. `noise`: deviation of the video rate within ten seconds
+    (bit/s). `is_constant`: the video rate is normally constant, so a low rate is a fault. `is_witness`: the audio rate
+    is normally constant, so its fall is evidence. `is_variable_fps`: the frame rate follows the picture. `floor`: the
+    lowest rate that fits the highest preset; `is_below_floor`: the rate was lower for minutes. `is_decaying`: the rate
+    has sunk slowly. `anchor`: the best two minutes of video since the last new level.
     """
 
     video: float | None = None
@@ -73,7 +75,7 @@ class Usual(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A video rate (bit/s) and a frame rate that were usual once."""
+    """A video rate (bit/s) and a frame rate that were usual before."""
 
     video: float
     fps: float
@@ -89,11 +91,11 @@ class _Frames(NamedTuple):
 
 @dataclass(slots=True)
 class UsualMemory:
-    """The slots, oldest first, and what follows from them. Times in epoch s, server clock.
+    """The slots, oldest first, and the values derived from them. Times in epoch s, server clock.
 
-    `tops`: the highest rate of each slot. `learnt`: how many slots taught the video rate since the last new level.
-    `levels`: those that were usual before. `steps`: when the video rate alone last went to a new one. `variable_until`,
-    `variable_fps_until`: how long it counts as shown that a rate is none of a constant one.
+    `tops`: the highest rate of each slot. `learnt`: number of slots that taught the video rate since the last new
+    level. `levels`: earlier usual levels. `steps`: times at which the video rate alone went to a new level.
+    `variable_until`, `variable_fps_until`: end of the time in which a rate counts as proven variable.
     """
 
     video_slots: deque[float] = field(default_factory=deque)
@@ -117,7 +119,7 @@ class UsualMemory:
         self.tops = bounded(self.tops, _TOP_SLOTS)
 
     def copy(self) -> UsualMemory:
-        """An independent copy."""
+        """Return an independent copy."""
         return replace(
             self,
             video_slots=self.video_slots.copy(),
@@ -129,22 +131,22 @@ class UsualMemory:
         )
 
     def start_run(self) -> None:
-        """After a silence the slot begins anew; what is usual stays, for the same encoder comes back as a rule."""
+        """Start a new slot after a silence. The usual values stay, because normally the same encoder returns."""
         self.rows, self.slot = [], None
 
     def add(self, rates: Rates, *, is_normal: bool) -> None:
-        """A sample with a picture teaches."""
+        """Add a sample with a picture to the slot."""
         self.rows.append((rates, is_normal))
 
     def is_slot_over(self, time: float, cadence: float | None, thresholds: Thresholds) -> bool:
-        """Whether a sample of that time begins another slot; asked once for each sample."""
+        """Return whether a sample at `time` begins another slot. Call it once for each sample."""
         slot = int(time // max(thresholds.usual_slot, cadence or 0.0))
         is_over = self.slot is not None and slot != self.slot and bool(self.rows)
         self.slot = slot
         return is_over
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
-        """Learn from the slot, but not the `spoilt` rates (video, audio, fps), that a fault or an excursion holds."""
+        """Learn from the slot, except the `spoilt` rates (video, audio, fps), which a fault or an excursion affects."""
         rows, self.rows = self.rows, []
         normal = [rates for rates, is_normal in rows if is_normal]
         if normal:
@@ -167,7 +169,7 @@ class UsualMemory:
         self._measure_decay(thresholds)
 
     def refresh(self, time: float, thresholds: Thresholds) -> None:
-        """Say anew whether the video rate is constant by habit."""
+        """Decide again whether the video rate is normally constant."""
         video = self.usual.video
         since = time - thresholds.class_memory
         is_stepping = sum(step > since for step in self.steps) >= thresholds.steps_variable
@@ -182,31 +184,31 @@ class UsualMemory:
         self.usual = self.usual._replace(is_constant=is_constant)
 
     def show_variable(self, time: float, thresholds: Thresholds) -> None:
-        """The video rate has shown that it is not constant."""
+        """Record that the video rate has proved not to be constant."""
         self.variable_until = time + thresholds.class_memory
         self.refresh(time, thresholds)
 
     def accept_audio(self, audio: float, thresholds: Thresholds) -> None:
-        """That sound is usual from now on."""
+        """Make this audio rate usual from now on."""
         self.audio_slots.clear()
         self.audio_slots.extend([audio] * thresholds.usual_least)
         self._measure_audio(thresholds)
 
     def waive_floor(self) -> None:
-        """Whatever the preset is, the rate is what it should be; until it was over the floor again."""
+        """Ignore the floor until the rate exceeds it again."""
         self.is_floor_waived = True
         self.usual = self.usual._replace(is_below_floor=False)
 
     def accept_fps(self, fps: float) -> None:
-        """That frame rate is usual from now on."""
+        """Make this frame rate usual from now on."""
         self._remember_level()
         self.frame_slots.clear()
         self.usual = self.usual._replace(fps=fps)
 
     def accept_video(self, rates: Sequence[float], time: float, thresholds: Thresholds, *, is_sure: bool) -> bool:
-        """The middle of these rates is usual from now on; whether that is another level than those before."""
+        """Make the median of these rates usual from now on. Returns whether that level was never usual before."""
         level = median_of(sorted(rates))
-        is_new = all(abs(level - known.video) > thresholds.out_video * known.video for known in self.levels)
+        is_new = all(abs(level - earlier.video) > thresholds.out_video * earlier.video for earlier in self.levels)
         self._remember_level()
         self.video_slots.clear()
         self.video_slots.extend([level] * thresholds.usual_least)
@@ -217,7 +219,7 @@ class UsualMemory:
         return is_new
 
     def note_step(self, time: float, thresholds: Thresholds) -> None:
-        """The video rate alone went to a new level."""
+        """Record a step of the video rate alone to a new level."""
         self.steps = (*self.steps, time)[-thresholds.steps_variable :]
 
     def _remember_level(self) -> None:
@@ -300,7 +302,7 @@ class UsualMemory:
         return sorted(_newest(self.tops, _FLOOR_SLOTS if is_short else _TOP_SLOTS))
 
     def _is_stuck(self, time: float, floor: float, thresholds: Thresholds) -> bool:
-        """A rate that stays under the floor, and is as flat as no still picture is."""
+        """Return whether the rate stays under the floor and is flatter than any still picture."""
         span = self._floor_span(thresholds)
         patience = _CAPABLE_CONSTANT_SECONDS if self.usual.is_constant else _CAPABLE_SECONDS
         if len(span) < _FLOOR_SLOTS or time - self.capable_at <= patience:
@@ -328,17 +330,17 @@ class UsualMemory:
 
 
 def median_of(ordered: Sequence[float]) -> float:
-    """The middle of ascending numbers, the lower of two."""
+    """Return the median of ascending numbers, the lower of two."""
     return ordered[(len(ordered) - 1) // 2]
 
 
 def percentile_of(ordered: Sequence[float], share: float) -> float:
-    """The number under which that share of the ascending numbers lies."""
+    """Return the number at `share` (0 to 1) of the ascending numbers."""
     return ordered[int((len(ordered) - 1) * share)]
 
 
 def spread_of(ordered: Sequence[float]) -> float:
-    """What lies between the 10th and the 90th of 100 ascending numbers, as a share of their middle; 0 of zeros."""
+    """Return the distance of the 10th and the 90th percentile as a share of the median; 0 if the median is 0."""
     middle = median_of(ordered)
     return (percentile_of(ordered, 0.9) - percentile_of(ordered, 0.1)) / middle if middle else 0.0
 
@@ -356,6 +358,6 @@ def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
 
 
 def _is_frozen(recent: list[float], floor: float, thresholds: Thresholds) -> bool:
-    """No moving picture of that size has so few bits for minutes."""
+    """Return whether the rate has been too low for minutes for any moving picture of that size."""
     is_long = len(recent) * thresholds.usual_slot >= thresholds.frozen
     return is_long and recent[-1] < min(thresholds.frozen_floor * floor, thresholds.floor_flat * median_of(recent))

@@ -1,4 +1,4 @@
-"""The documented API, one file a noun: its models, its routes and its rules."""
+"""The documented API, one file for each noun: its models, its routes and its rules."""
 
 import re
 from dataclasses import replace
@@ -35,8 +35,10 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
 
 
 def endpoints(meet_segment: str) -> tuple[Endpoint[Any], ...]:
-    """The same, with that segment of the path for rooms (platform-api.md, "Addresses"). Raises SimulatorError for what
-    is no segment."""
+    """Return the endpoints with `meet_segment` in the path of rooms (platform-api.md, "Addresses").
+
+    Raises SimulatorError if it is not a path segment.
+    """
     if not re.fullmatch("[A-Za-z0-9-]+", meet_segment):
         raise SimulatorError(f"the path segment of rooms must be letters, digits and hyphens, not {meet_segment!r}")
     return tuple(

@@ -34,7 +34,7 @@ Offset = Annotated[int, integer(0, 2**31 - 1)]
 
 
 class Annotation(ApiObject):
-    """What the API shows of an annotation."""
+    """The API's form of an annotation."""
 
     id: Uuid
     media_id: Uuid
@@ -78,7 +78,10 @@ class AnnotationList(ListQuery):
 
 
 def new_annotation(annotation_id: str, media_id: str, created_at: str, draft: Document) -> Document:
-    """An annotation as it is stored. `media_id`: the video that carries it; its `video_id` is what it points to."""
+    """Return the stored form of an annotation.
+
+    `media_id`: the video that carries it. Its `video_id`: the video that it points to.
+    """
     empty = {"video_id": None, "link": "", "annotation_poster_id": None, "updated_at": None}
     fixed = {"id": annotation_id, "media_id": media_id, "of_video": media_id, "created_at": created_at}
     fields = {name: value for name, value in draft.items() if name != "type"}
@@ -86,14 +89,14 @@ def new_annotation(annotation_id: str, media_id: str, created_at: str, draft: Do
 
 
 async def list_annotations(request: ApiRequest[AnnotationList]) -> Response:
-    """The annotations of a video, a page of them."""
+    """List the annotations of a video, one page at a time."""
     query = select(request, "annotation", [("of_video", find_video(request)["id"])])
     annotations, total = request.world.store.find(query)
     return page(query, total, [Annotation.show(annotation) for annotation in annotations])
 
 
 async def read_annotation(request: ApiRequest[None]) -> Response:
-    """One annotation."""
+    """Return one annotation."""
     return data(Annotation.show(find_extra(request, "annotation")))
 
 
@@ -123,8 +126,11 @@ async def delete_annotation(request: ApiRequest[None]) -> Response:
 
 
 def _check(request: ApiRequest[Any], annotation: Document, changes: Document) -> None:
-    """Raises the documented error for an end before the start, and for a video or poster that is not there. One that
-    was there when it was named may be gone by now: who sends back what he read changes nothing."""
+    """Raise the documented error for an end before the start, or for a video or poster that does not exist.
+
+    Only `changes` are checked for existence: a client that sends back an annotation whose video was deleted since
+    changes nothing.
+    """
     if annotation["end_time"] < annotation["start_time"]:
         raise invalid(("end_time", "must not be before start_time"))
     for name, kind in (("video_id", "video"), ("annotation_poster_id", "poster")):

@@ -1,4 +1,4 @@
-"""The CDN address: pictures for everyone, files behind signed addresses (platform-api.md, "Poster")."""
+"""The CDN address: public pictures, and files behind signed addresses (platform-api.md, "Poster")."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 
 
 async def read_poster(request: ApiRequest[None]) -> Response:
-    """A picture of a poster, in one of its sizes."""
+    """Return the picture of a poster in one of its sizes."""
     poster_id, size = request.http.path_params["poster_id"], SIZES.get(request.http.path_params["size"])
     if size is None or not (poster_id == "default" or request.world.store.get("poster", poster_id)):
         raise not_found()
@@ -24,7 +24,7 @@ async def read_poster(request: ApiRequest[None]) -> Response:
 
 
 async def read_subtitle(request: ApiRequest[None]) -> Response:
-    """The file of a subtitle track, while its address is good."""
+    """Return the file of a subtitle track, while its address is valid."""
     check_signature(request)
     track = request.world.store.get("subtitle", request.http.path_params["subtitle_id"])
     if track is None:
@@ -36,7 +36,7 @@ async def read_subtitle(request: ApiRequest[None]) -> Response:
 
 
 async def read_material(request: ApiRequest[None]) -> Response:
-    """The file of an additional material, while its address is good."""
+    """Return the file of an additional material, while its address is valid."""
     check_signature(request)
     material = request.world.store.get("material", request.http.path_params["material_id"])
     if material is None:
@@ -52,4 +52,4 @@ ENDPOINTS = (
     Endpoint("GET", "/cdn/subtitles/{subtitle_id}.{kind}", read_subtitle),
     Endpoint("GET", "/cdn/materials/{material_id}", read_material),
 )
-"""What needs no token."""
+"""The endpoints that need no token."""

@@ -21,7 +21,7 @@ from livedeck.simulator.http import ApiRequest, Endpoint
 from livedeck.simulator.models import ApiObject, Data, Timestamp, Uuid, one_of
 
 BATCH = 500
-"""Messages that go out at once; between two batches others are served."""
+"""Messages sent at once; other requests run between two batches."""
 
 
 class ChatMessage(ApiObject):
@@ -37,22 +37,22 @@ class ChatMessage(ApiObject):
 
 
 def switch_chat(rates: Iterable[Iterable[float]], at: float, *, on: bool) -> tuple[ChatRate, ...]:
-    """The chat from that time on (epoch seconds)."""
+    """Return the rates with the chat on or off from `at` (epoch seconds)."""
     return change_rate(rates, ChatRate(at, MESSAGES_PER_SECOND if on else 0))
 
 
 async def read_json(request: ApiRequest[None]) -> Response:
-    """The chat log as `{data: [chat message]}`."""
+    """Return the chat log as `{data: [chat message]}`."""
     return _stream(_json(_messages(request)), "application/json")
 
 
 async def read_csv(request: ApiRequest[None]) -> Response:
-    """The chat log as CSV; the header is the field names."""
+    """Return the chat log as CSV; the header is the field names."""
     return _stream(_csv(_messages(request)), "text/csv")
 
 
 async def read_text(request: ApiRequest[None]) -> Response:
-    """The chat log, `[created_at] username: message` a line; a line break inside a message is written as a space."""
+    """Return the chat log, one `[created_at] username: message` a line; a line break in a message becomes a space."""
     return _stream(map(_line, _messages(request)), "text/plain")
 
 
@@ -91,7 +91,7 @@ def _csv(messages: Iterator[Message]) -> Iterator[str]:
 
 
 class _RowWriter:
-    """Rows of CSV as text, one at a time."""
+    """A writer that returns rows of CSV as text, one at a time."""
 
     def __init__(self) -> None:
         self._buffer = io.StringIO(newline="")

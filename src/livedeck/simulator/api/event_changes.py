@@ -1,4 +1,4 @@
-"""Live events and their streams: created, updated, enabled, completed, moved, deleted, scheduled."""
+"""Changes of live events and their streams: create, update, enable, complete, move, delete, schedule."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ Subtitle = Annotated[str, text(0, 255)]
 
 
 class ScheduleDraft(RequestBody):
-    """When an event begins."""
+    """The planned start of an event."""
 
     of = Schedule
     time: OptionalTimestamp = UNSET
 
 
 class RecordDraft(RequestBody):
-    """Where the recording of an event is placed."""
+    """The place of an event's recording."""
 
     of = Record
     parent_id: OptionalUuid = UNSET
@@ -74,7 +74,7 @@ class VideoDraft(RequestBody):
 
 
 class RestreamDraft(RequestBody):
-    """A restream of an event; it is named by its address and key."""
+    """A restream of an event, identified by its address and key."""
 
     of = EventRestream
     name: Name
@@ -85,7 +85,7 @@ class RestreamDraft(RequestBody):
 
 
 class _EventDraft(RequestBody):
-    """What creating and updating an event have in common."""
+    """Fields common to creating and updating an event."""
 
     parent_id: OptionalUuid = UNSET
     auto_start: Boolean = UNSET
@@ -112,8 +112,10 @@ class EventCreate(_EventDraft):
 
 
 class EventUpdate(_EventDraft):
-    """Changes of an event; an absent field stays. The document says `title` and `description` for the name and the
-    subtitle: either is taken, not both."""
+    """Changes of an event; an absent field stays.
+
+    The document calls the name `title` and the subtitle `description` here: either name is accepted, but not both.
+    """
 
     of = Event
     name: Name = UNSET
@@ -130,14 +132,14 @@ class EventMove(RequestBody):
 
 
 class StreamDraft(RequestBody):
-    """When a stream starts."""
+    """The start of a stream."""
 
     of = Stream
     started_at: Timestamp
 
 
 async def create_event(request: ApiRequest[EventCreate]) -> Response:
-    """Make an event: a draft, without a stream."""
+    """Create an event: a draft, without a stream."""
     draft, world = (await request.body()).given(), request.world
     with world.store.transaction():
         event_id = world.new_id()
@@ -163,7 +165,7 @@ _FIELD_NAMES = {"title": "name", "description": "subtitle"}
 
 
 def _rename_fields(draft: Document) -> Document:
-    """The draft with the names of the event."""
+    """Return the draft with the event's own field names."""
     for alias, name in _FIELD_NAMES.items():
         if alias in draft and name in draft:
             raise invalid((alias, f"must be left out where {name} is given"))
@@ -171,7 +173,7 @@ def _rename_fields(draft: Document) -> Document:
 
 
 def apply_draft(request: ApiRequest[Any], event: Document, draft: Document) -> Document:
-    """The event with the fields of the draft. Raises the documented error for a parent of another workspace."""
+    """Return the event with the fields of the draft. Raises the documented error for a parent of another workspace."""
     changed = event | draft
     for name in {"record", "scheduled", "video"} & draft.keys():
         changed[name] = event[name] | draft[name]
@@ -187,7 +189,7 @@ def apply_draft(request: ApiRequest[Any], event: Document, draft: Document) -> D
 
 
 def _place(request: ApiRequest[Any], name: str, parent_id: str | None) -> Document:
-    """The project and folder of what has that parent. Raises the documented error for one of another workspace."""
+    """Return the parent, project and folder ids of `parent_id`. Raises the documented error for another workspace's."""
     if parent_id is None:
         return {"parent_id": None, "project_id": None, "folder_id": None}
     store = request.world.store
@@ -200,13 +202,13 @@ def _place(request: ApiRequest[Any], name: str, parent_id: str | None) -> Docume
 
 
 def _replace_restreams(world: World, event: Document, drafts: list[Document]) -> list[Document]:
-    """The restreams from now on; one with the address and key of an earlier one stays that one."""
+    """Return the new restreams; one with the address and key of an earlier one keeps its identity."""
     before = [*event["restreams"]]
     return [_restream(world, event, {"description": "", "enabled": True} | draft, before) for draft in drafts]
 
 
 def _restream(world: World, event: Document, draft: Document, before: list[Document]) -> Document:
-    """The restream of that draft: one of `before`, which is taken out of it, or a new one."""
+    """Return the restream of `draft`: a matching one, removed from `before`, or a new one."""
     status = {"status": "connected" if draft["enabled"] else "disconnected"}
     same = next((row for row in before if (row["url"], row["key"]) == (draft["url"], draft["key"])), None)
     if same is None:
@@ -229,13 +231,13 @@ async def enable_event(request: ApiRequest[None]) -> Response:
 
 
 async def complete_event(request: ApiRequest[None]) -> Response:
-    """Complete the event: its stream ends, ingest is refused, and a recording follows; twice is allowed."""
+    """Complete the event: its stream ends, ingest is refused, and a recording follows. A repeat is allowed."""
     complete(request.world, find_event(request), request.world.now())
     return success()
 
 
 def complete(world: World, event: Document, at: float) -> None:
-    """Complete the event at that time (epoch seconds): nothing more comes in. A completed one stays as it is."""
+    """Complete the event at `at` (epoch seconds): ingest ends. A completed event stays unchanged."""
     if event["completed_at"]:
         return
     stream, completed_at = current_stream(event, at), format_epoch(at)
@@ -273,7 +275,7 @@ async def delete_event(request: ApiRequest[None]) -> Response:
 
 
 async def schedule_stream(request: ApiRequest[StreamDraft]) -> Response:
-    """Schedule a stream. A one-time event has one; a recurring event gets its next one once the current has ended."""
+    """Schedule a stream. A one-time event has one; a recurring event gets its next one after the current one ends."""
     event, draft, world = find_event(request), await request.body(), request.world
     event = reopen(event)
     before = current_stream(event, world.now())
@@ -290,7 +292,7 @@ async def schedule_stream(request: ApiRequest[StreamDraft]) -> Response:
 
 
 async def reschedule_stream(request: ApiRequest[StreamDraft]) -> Response:
-    """Put the current stream to another time, as long as it has not begun."""
+    """Move the current stream to another time, as long as it has not begun."""
     event, draft = find_event(request), await request.body()
     stream = current_stream(reopen(event), request.world.now())
     if stream is None:

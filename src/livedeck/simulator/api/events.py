@@ -62,7 +62,7 @@ class Stream(ApiObject):
 
 
 class Record(ApiObject):
-    """Where the recording of an event is placed."""
+    """The place of an event's recording."""
 
     parent_id: OptionalUuid
 
@@ -80,13 +80,13 @@ class Audio(ApiObject):
 
 
 class Schedule(ApiObject):
-    """When an event begins."""
+    """The planned start of an event."""
 
     time: OptionalTimestamp
 
 
 class Event(ApiObject):
-    """What the API shows of an event, in the order of the document; the rest of a stored event is ours."""
+    """The API's form of an event, in the order of the document; a stored event has more fields."""
 
     id: Uuid
     workspace_id: Uuid
@@ -149,14 +149,15 @@ DEFAULTS: Document = {
     "moderators": None,
     "updated_at": None,
 }
-"""Fields of an event that nobody set (platform-api.md, "Event draft")."""
+"""Default values of an event's fields (platform-api.md, "Event draft")."""
 
 
 def new_event(event_id: str, workspace_id: str, name: str, created_at: str, streamkey: str) -> Document:
-    """An event as it is stored, a draft with the documented defaults.
+    """Return the stored form of an event, a draft with the documented defaults.
 
-    Ours alone are the project and folder that the parent stands in, whether it is enabled, when it was completed, its
-    earlier streams, the states of its encoder, the seed of its signal, the rates of its chat, and its own poster.
+    Fields that the API does not show: the project and folder of the parent, whether it is enabled, the time of its
+    completion, its earlier streams, the states of its encoder, the seed of its signal, the rates of its chat, and its
+    own poster.
     """
     return DEFAULTS | {
         "id": event_id,
@@ -179,7 +180,7 @@ def new_event(event_id: str, workspace_id: str, name: str, created_at: str, stre
 
 
 async def list_events(request: ApiRequest[EventList]) -> Response:
-    """The events of the workspace, a page of them."""
+    """List the events of the workspace, one page at a time."""
     listing = request.query()
     where = [(name, listing.given()[name]) for name in ("project_id", "folder_id") if name in listing.model_fields_set]
     query = select(request, "event", [*where, *([("folder_id", None)] if listing.without_folder else [])])
@@ -188,12 +189,12 @@ async def list_events(request: ApiRequest[EventList]) -> Response:
 
 
 async def read_event(request: ApiRequest[None]) -> Response:
-    """One event."""
+    """Return one event."""
     return data(show_event(find_event(request), request))
 
 
 def find_event(request: ApiRequest[Any], event_id: str | None = None) -> Document:
-    """The event named in the path, or of that id, of the caller's workspace. Raises the documented error for none."""
+    """Return the event in the path, or `event_id`, of the caller's workspace. Raises the documented error for none."""
     event = request.world.store.get("event", event_id or request.path_id("event_id"), request.workspace_id or None)
     if event is None:
         raise event_not_found()
@@ -201,7 +202,7 @@ def find_event(request: ApiRequest[Any], event_id: str | None = None) -> Documen
 
 
 def show_event(event: Document, request: ApiRequest[Any]) -> Document:
-    """The event as the API shows it now."""
+    """Return the API's current form of the event."""
     stream = current_stream(event, request.world.now())
     is_live = stream is not None and stream["status"] == "live"
     restreams = event["restreams"]
@@ -216,7 +217,7 @@ def show_event(event: Document, request: ApiRequest[Any]) -> Document:
 
 
 def current_stream(event: Document, now: float) -> Document | None:
-    """The current stream. A pending one is live from the moment that its encoder first sent."""
+    """Return the current stream; a pending one is live from the time that its encoder first sent."""
     stream: Document | None = event["stream"]
     if stream is None or stream["status"] != "pending":
         return stream
@@ -225,10 +226,10 @@ def current_stream(event: Document, now: float) -> Document | None:
 
 
 def reopen(event: Document) -> Document:
-    """The event, fit for a new time. Raises the documented error for a completed one, unless it recurs.
+    """Return the event, ready for a new start. Raises the documented error for a completed one-time event.
 
-    Completing ends one round of a recurring event: what is scheduled next, a stream or `scheduled.time`, opens the next
-    one, and until then enabling and ingest are refused as on any completed event (platform-api.md, "Error codes").
+    Completing ends one round of a recurring event. The next schedule, a stream or `scheduled.time`, opens the next
+    round; until then enabling and ingest are refused like on any completed event (platform-api.md, "Error codes").
     """
     if event["completed_at"] and event["type"] == "one-time":
         raise conflict("the event is completed")

@@ -1,4 +1,4 @@
-"""Posters as they are shown, and the pictures behind them: real PNGs, made from the poster's id, never stored."""
+"""Posters in answers, and the pictures behind them: real PNGs, derived from the poster's id, never stored."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SIZES = {"original": (640, 360), "md": (320, 180), "sm": (160, 90), "xs": (80, 4
 """Width and height of a poster, in pixels."""
 
 DEFAULT_POSTER: Document = {"id": uuid_of("poster", "default"), "from_time": 0, "to_time": 0, "active": True}
-"""What is shown of an event that has none of its own."""
+"""The poster of an event without one of its own."""
 
 
 class Poster(ApiObject):
-    """What the API shows of a poster; a default one has no `media_id` (platform-api.md, "Posters of a video")."""
+    """The API's form of a poster; a default one has no `media_id` (platform-api.md, "Posters of a video")."""
 
     id: Uuid
     type: Literal["image"]
@@ -35,7 +35,7 @@ class Poster(ApiObject):
 
 
 def show_poster(poster: Document, origin: str) -> Document:
-    """The poster as the API shows it; `origin` is the scheme and host of its pictures."""
+    """Return the API's form of the poster; `origin` is the scheme and host of its pictures."""
     name = "default" if poster["id"] == DEFAULT_POSTER["id"] else poster["id"]
     pictures = {size: f"{origin}/cdn/posters/{name}/{size}.png" for size in SIZES}
     return Poster.show(poster | {"type": "image", "status": "done"} | pictures)
@@ -43,7 +43,7 @@ def show_poster(poster: Document, origin: str) -> Document:
 
 @lru_cache(maxsize=64)
 def png(poster_id: str, width: int, height: int) -> bytes:
-    """A dusk that darkens from the top down: grey for the default poster, in a colour of its own for any other."""
+    """Return a picture of a dusk that darkens from the top down: grey for the default poster, tinted for any other."""
     tint = (1.0, 1.0, 1.0) if poster_id == "default" else _tint(poster_id)
     rows = b"".join(
         b"\0" + bytes(round((150 - 110 * y // height) * part) for part in tint) * width for y in range(height)

@@ -31,7 +31,7 @@ from livedeck.simulator.models import (
 
 
 class Material(ApiObject):
-    """What the API shows of a material."""
+    """The API's form of a material."""
 
     id: str
     video_id: str
@@ -68,11 +68,11 @@ class MaterialLink(ApiObject):
 
 
 class MaterialOrder(IdOrder[Annotated[str, text(1, 64)]]):
-    """Materials in the order that is wanted."""
+    """Ids of materials in the requested order."""
 
 
 def new_material(number: int, video_id: str, title: str, filename: str, created_at: str) -> Document:
-    """A material as it is stored, before its file has come. `number` is what its short id is made from."""
+    """Return the stored form of a material before its file arrives; `number` gives its short id."""
     filetype = mimetypes.guess_type(filename)[0] or "application/octet-stream"
     material_id = _short_id(number)
     ids = {"id": material_id, "video_id": video_id, "of_video": video_id, "storage_id": f"file-{material_id}"}
@@ -84,12 +84,12 @@ _DIGITS = string.digits + string.ascii_lowercase
 
 
 def _short_id(number: int) -> str:
-    """Ten characters out of a number."""
+    """Return ten characters derived from a number."""
     return "".join(_DIGITS[number // 36**index % 36] for index in range(10))
 
 
 async def upload_material(request: ApiRequest[MaterialUpload]) -> Response:
-    """Attach a file to a video; the body is the file itself, written to the disk as it comes."""
+    """Attach a file to a video; the body is the file itself, written to the disk as it arrives."""
     headers, world = request.headers(), request.world
     video, title = find_video(request, headers.video_id), headers.title or headers.file_name
     with world.store.transaction():
@@ -99,7 +99,7 @@ async def upload_material(request: ApiRequest[MaterialUpload]) -> Response:
         with world.store.transaction():
             material["position"] = next_position(request, "material", video["id"])
             world.store.insert("material", request.workspace_id, material)
-    except OSError:  # there was room for the file, and none for its row
+    except OSError:  # the disk had room for the file, but not for its row
         world.files.delete(material["storage_id"])
         raise
     return data(Material.show(material))
@@ -111,12 +111,12 @@ async def _chunks(request: ApiRequest[Any]) -> AsyncIterator[bytes]:
 
 
 async def link_material(request: ApiRequest[None]) -> Response:
-    """An address that downloads the file for a while."""
+    """Return an address that downloads the file for a limited time."""
     return data({"link": sign(request, f"/cdn/materials/{_find(request)['id']}")})
 
 
 async def update_material(request: ApiRequest[MaterialUpdate]) -> Response:
-    """Change the title; an absent one stays."""
+    """Change the title; an absent title stays."""
     material, draft = _find(request), await request.body()
     material |= draft.given() | {"updated_at": request.world.timestamp()}
     request.world.store.update("material", material)
@@ -124,7 +124,7 @@ async def update_material(request: ApiRequest[MaterialUpdate]) -> Response:
 
 
 async def reorder_materials(request: ApiRequest[MaterialOrder]) -> Response:
-    """Put these materials in that order; those that are not named stay where they are."""
+    """Put the named materials in the given order; others keep their position."""
     order = await request.body()
     reorder_some(request, "material", [_find(request, material_id) for material_id in order.root])
     return success()
@@ -139,7 +139,7 @@ async def delete_material(request: ApiRequest[None]) -> Response:
 
 
 def _find(request: ApiRequest[Any], material_id: str | None = None) -> Document:
-    """The material named in the path, or of that id."""
+    """Return the material in the path, or `material_id`."""
     material_id = material_id or str(request.http.path_params["material_id"])
     material = request.world.store.get("material", material_id, request.workspace_id)
     if material is None:

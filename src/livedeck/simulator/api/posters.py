@@ -1,6 +1,6 @@
 """Posters of a video, and the upload of a custom one (platform-api.md, "Posters of a video").
 
-Of the posters of a video just one is active, as long as it has any.
+Exactly one poster of a video is active, as long as the video has any.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from livedeck.simulator.models import (
 
 
 class PosterCreate(RequestBody):
-    """The frame to make a poster of, in seconds."""
+    """The time of the frame for the poster, in seconds."""
 
     of = Poster
     from_time: Annotated[float, number(0, 1e6)]
@@ -52,20 +52,20 @@ class PosterList(ListQuery):
 
 
 def new_poster(poster_id: str, media_id: str, from_time: float, created_at: str, *, active: bool) -> Document:
-    """A poster of a video or event as it is stored. `from_time`: seconds into the video."""
+    """Return the stored form of a poster of a video or event. `from_time`: seconds into the video."""
     times = {"from_time": from_time, "to_time": from_time, "created_at": created_at}
     return {"id": poster_id, "media_id": media_id, "of_video": media_id, "active": active} | times
 
 
 async def list_posters(request: ApiRequest[PosterList]) -> Response:
-    """The posters of a video, a page of them."""
+    """List the posters of a video, one page at a time."""
     query = select(request, "poster", [("of_video", find_video(request)["id"])])
     posters, total = request.world.store.find(query)
     return page(query, total, [show_poster(poster, request.origin) for poster in posters])
 
 
 async def create_poster(request: ApiRequest[PosterCreate]) -> Response:
-    """Make a poster of the frame at that time."""
+    """Create a poster from the frame at the given time."""
     video, draft, world = find_video(request), await request.body(), request.world
     if draft.from_time > video["duration"]:
         raise invalid(("from_time", f"must be within the video, which lasts {video['duration']:g} s"))
@@ -77,12 +77,12 @@ async def create_poster(request: ApiRequest[PosterCreate]) -> Response:
 
 
 async def read_poster(request: ApiRequest[None]) -> Response:
-    """One poster."""
+    """Return one poster."""
     return data(show_poster(find_extra(request, "poster", event_not_found), request.origin))
 
 
 async def activate_poster(request: ApiRequest[None]) -> Response:
-    """Show this poster in the player and in lists, and no other."""
+    """Show this poster, and no other, in the player and in lists."""
     poster = find_extra(request, "poster", event_not_found)
     with request.world.store.transaction():
         _activate(request.world.store, request.workspace_id, poster)
@@ -97,7 +97,7 @@ def _activate(store: Store, workspace_id: str, poster: Document) -> None:
 
 
 async def delete_poster(request: ApiRequest[None]) -> Response:
-    """Delete the poster for good; the oldest that is left takes the place of an active one."""
+    """Delete the poster for good; the oldest remaining one replaces an active one."""
     poster, store = find_extra(request, "poster", event_not_found), request.world.store
     with store.transaction():
         store.delete("poster", poster["id"])
@@ -108,9 +108,9 @@ async def delete_poster(request: ApiRequest[None]) -> Response:
 
 
 async def upload_poster(request: ApiRequest[PosterUpload]) -> Response:
-    """Give a video or an event a poster of its own; its address is recorded and never fetched.
+    """Set a custom poster of a video or an event; its address is recorded and never fetched.
 
-    What becomes of the headers: platform-api.md, "Upload headers".
+    Use of the headers: platform-api.md, "Upload headers".
     """
     headers, world = request.headers(), request.world
     if len(headers.model_fields_set & {"video_id", "event_id"}) != 1:

@@ -11,7 +11,7 @@ from livedeck.simulator.models import ApiObject, Data, Timestamp
 
 
 class QosSample(ApiObject):
-    """A sample, as `encoder` writes it."""
+    """A sample, in the form that `encoder` writes."""
 
     bitrate_video: int
     bitrate_audio: int
@@ -21,7 +21,7 @@ class QosSample(ApiObject):
 
 
 async def read_qos(request: ApiRequest[None]) -> Response:
-    """The samples of the current stream, ascending, at most the last 3600."""
+    """Return the samples of the current stream, ascending, at most the last 3600."""
     event, world = find_event(request), request.world
     samples = b""
     if event["stream"] is not None:

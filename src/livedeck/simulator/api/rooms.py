@@ -1,6 +1,6 @@
 """Meeting rooms and their relay profiles (platform-api.md, "Meeting rooms and relay profiles").
 
-A room and its profiles are one document, so that they are made together or not at all.
+A room and its profiles are one document, so that they are created together or not at all.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ RoomStatus = Annotated[str, one_of(*STATUSES)]
 
 
 class RelayProfile(ApiObject):
-    """What the API shows of a relay profile; whether it broadcasts is known to the room alone."""
+    """The API's form of a relay profile; only the room shows whether it broadcasts."""
 
     id: Uuid
     room_id: Uuid
@@ -62,7 +62,7 @@ class RelayProfile(ApiObject):
 
 
 class Room(ApiObject):
-    """What the API shows of a room."""
+    """The API's form of a room."""
 
     id: Uuid
     name: str
@@ -74,8 +74,7 @@ class Room(ApiObject):
     created_at: Timestamp
 
 
-# The length is all that the document limits: a name may be blank or hold control characters (platform-api.md,
-# "Limits").
+# The document limits the length only: a name may be blank or contain control characters (platform-api.md, "Limits").
 ProfileName = Annotated[str, text(1, 128)]
 StreamKey = Annotated[str, text(1, 512)]
 
@@ -99,7 +98,7 @@ class ProfileCreate(RequestBody):
 
 
 def _limit_profiles(profiles: Any) -> Any:
-    """Raises the documented error for too many profiles, before anything is wrong with them."""
+    """Raise the documented error for too many profiles, before any profile is validated."""
     if isinstance(profiles, list) and len(profiles) > MAX_PROFILES:
         raise ApiError(400, 400289, f"a room has at most {MAX_PROFILES} relay profiles")
     return profiles
@@ -129,7 +128,7 @@ class RoomList(ListQuery):
 
 
 def new_room(room_id: str, name: str, room_type: str, created_at: str) -> Document:
-    """A room as it is stored, without profiles yet."""
+    """Return the stored form of a room without profiles."""
     digits = str(number_of("code", room_id)).zfill(9)[-9:]
     code = f"{digits[:3]}-{digits[3:6]}-{digits[6:]}"
     fields = {"id": room_id, "name": name, "type": room_type, "code": code}
@@ -138,13 +137,13 @@ def new_room(room_id: str, name: str, room_type: str, created_at: str) -> Docume
 
 
 def new_profile(profile_id: str, room_id: str, draft: Document, created_at: str) -> Document:
-    """A relay profile as it is stored: `service` follows from the address."""
+    """Return the stored form of a relay profile; `service` follows from the address."""
     fixed = {"id": profile_id, "room_id": room_id, "created_at": created_at, "updated_at": None}
     return draft | fixed | {"service": platform_of(draft["url"]), "broadcasting": False}
 
 
 async def create_room(request: ApiRequest[RoomCreate]) -> Response:
-    """Make a room with all its profiles, or nothing."""
+    """Create a room with all its profiles, or nothing."""
     draft, world = await request.body(), request.world
     owners = {workspace.user_id for workspace in world.workspaces() if workspace.workspace_id == request.workspace_id}
     if draft.owner_id not in owners:
@@ -158,7 +157,7 @@ async def create_room(request: ApiRequest[RoomCreate]) -> Response:
 
 
 async def list_rooms(request: ApiRequest[RoomList]) -> Response:
-    """The rooms of the workspace, a page of them."""
+    """List the rooms of the workspace, one page at a time."""
     listing = request.query()
     values = {"status": listing.status, "type": listing.type, "code": listing.code}
     where = [(name, tuple(values[name])) for name in values if values[name] is not None]
@@ -168,12 +167,12 @@ async def list_rooms(request: ApiRequest[RoomList]) -> Response:
 
 
 async def read_room(request: ApiRequest[None]) -> Response:
-    """One room with its profiles, in the order of their creation."""
+    """Return one room with its profiles, in the order of their creation."""
     return data(_show(find_room(request)))
 
 
 async def delete_room(request: ApiRequest[None]) -> Response:
-    """End the room: everybody leaves, relays stop, the profiles are gone. A second time succeeds too."""
+    """End the room: everybody leaves, relays stop, profiles are deleted. A second call succeeds too."""
     room = _find_stored(request)
     if not room["deleted_at"]:
         ended = {"status": "finished", "restreams": [], "deleted_at": request.world.timestamp()}
@@ -182,7 +181,7 @@ async def delete_room(request: ApiRequest[None]) -> Response:
 
 
 async def update_profile(request: ApiRequest[ProfileUpdate]) -> Response:
-    """Change a relay profile; an absent field stays. Refused while it broadcasts, whatever the body says."""
+    """Change a relay profile; an absent field stays. Refused while it broadcasts, whatever the body is."""
     room = find_room(request)
     profile = find_profile(request, room)
     if profile["broadcasting"]:
@@ -195,7 +194,7 @@ async def update_profile(request: ApiRequest[ProfileUpdate]) -> Response:
 
 
 def run_relay(world: World, room: Document, profile: Document, *, running: bool) -> None:
-    """A participant starts or stops a relay. Raises the documented error for a sixth one."""
+    """Start or stop a relay like a participant. Raises the documented error for a sixth running relay."""
     others = sum(other["broadcasting"] for other in room["restreams"] if other["id"] != profile["id"])
     if running and others >= MAX_RUNNING:
         raise conflict(f"{MAX_RUNNING} relays run already")
@@ -204,7 +203,7 @@ def run_relay(world: World, room: Document, profile: Document, *, running: bool)
 
 
 def find_room(request: ApiRequest[Any]) -> Document:
-    """The room named in the path, of the caller's workspace. Raises the documented error for one that is gone."""
+    """Return the room in the path, of the caller's workspace. Raises the documented error if it was deleted."""
     room = _find_stored(request)
     if room["deleted_at"]:
         raise not_found()
@@ -212,7 +211,7 @@ def find_room(request: ApiRequest[Any]) -> Document:
 
 
 def find_profile(request: ApiRequest[Any], room: Document) -> Document:
-    """The relay profile named in the path, of that room. Raises the documented error where the room has none such."""
+    """Return the relay profile in the path, of that room. Raises the documented error if the room has none such."""
     profile_id = request.path_id("restream_id")
     for profile in room["restreams"]:
         if profile["id"] == profile_id:

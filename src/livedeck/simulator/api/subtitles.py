@@ -38,11 +38,11 @@ from livedeck.simulator.models import (
 )
 
 MEDIA_TYPES = {"vtt": "text/vtt", "srt": "application/x-subrip"}
-"""The formats that are taken and their media types (platform-api.md, "Limits")."""
+"""The accepted formats and their media types (platform-api.md, "Limits")."""
 
 
 class UploadedSubtitle(ApiObject):
-    """What the API shows of a track that was just uploaded or copied (platform-api.md, "Subtitle track")."""
+    """The API's form of a track just uploaded or copied (platform-api.md, "Subtitle track")."""
 
     id: Uuid
     video_id: Uuid
@@ -55,7 +55,7 @@ class UploadedSubtitle(ApiObject):
 
 
 class Subtitle(UploadedSubtitle):
-    """What the API shows of a track."""
+    """The API's form of a track."""
 
     status: Annotated[str, one_of("pending", "done")]
     position: int
@@ -86,7 +86,7 @@ class SubtitleUpload(RequestBody):
 
 
 class SubtitleRecognition(RequestBody):
-    """The languages to recognise: a track each."""
+    """The languages to recognise, one track for each."""
 
     languages: Annotated[list[Language], Field(min_length=1, max_length=len(LANGUAGES))]
 
@@ -104,25 +104,25 @@ class SubtitleList(ListQuery):
 
 
 class SubtitleOrder(IdOrder[Uuid]):
-    """All tracks of a video in the order that is wanted."""
+    """The ids of all tracks of a video in the requested order."""
 
 
 def new_track(track_id: str, video_id: str, created_at: str, position: int, draft: Document) -> Document:
-    """A track as it is stored, without a file and without cues yet; `draft`: its language and description."""
+    """Return the stored form of a track without file and cues; `draft`: its language and description."""
     fields = {"id": track_id, "video_id": video_id, "of_video": video_id, "description": ""} | draft
     empty: Document = {"file_name": None, "storage": None, "kind": "vtt", "cues": [], "active": True}
     return fields | empty | {"done_at": created_at, "position": position, "updated_at": created_at}
 
 
 async def list_tracks(request: ApiRequest[SubtitleList]) -> Response:
-    """The tracks of a video, a page of them."""
+    """List the tracks of a video, one page at a time."""
     query = select(request, "subtitle", [("of_video", find_video(request)["id"])])
     tracks, total = request.world.store.find(query)
     return page(query, total, [_show(request, track) for track in tracks])
 
 
 async def read_track(request: ApiRequest[None]) -> Response:
-    """One track."""
+    """Return one track."""
     return data(_show(request, find_extra(request, "subtitle")))
 
 
@@ -141,7 +141,7 @@ async def upload_track(request: ApiRequest[SubtitleUpload]) -> Response:
 
 
 async def _read_form(request: ApiRequest[SubtitleUpload]) -> tuple[SubtitleUpload, bytes]:
-    """The form, and the bytes of its file."""
+    """Return the form, and the bytes of its file."""
     try:
         async with request.http.form(max_files=1, max_fields=10) as values:
             form = request.check(dict(values))
@@ -150,12 +150,12 @@ async def _read_form(request: ApiRequest[SubtitleUpload]) -> tuple[SubtitleUploa
         raise invalid(("body", "must be a multipart form")) from None
 
 
-_WEBVTT = re.compile(r"WEBVTT(?:[ \t\r\n]|\Z)")  # as the format has it: a WEBVTTfoo is none
+_WEBVTT = re.compile(r"WEBVTT(?:[ \t\r\n]|\Z)")  # the format requires the separator: WEBVTTfoo is not WebVTT
 _TIMING = re.compile(r"\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}")
 
 
 def _kind_of(content: bytes) -> str:
-    """Which format the bytes of a file are in. Raises the documented error for any but VTT and SRT."""
+    """Return the format of a file's bytes. Raises the documented error for any but VTT and SRT."""
     try:
         written = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -168,7 +168,7 @@ def _kind_of(content: bytes) -> str:
 
 
 async def recognise_tracks(request: ApiRequest[SubtitleRecognition]) -> Response:
-    """Order recognised tracks: all of them or none, and at least one. They are pending until they are recognised."""
+    """Order recognised tracks, all or none, at least one. They are pending until recognition ends."""
     video, order = find_video(request), await request.body()
     with request.world.store.transaction():
         tracks = [_new_recognised(request, video, language) for language in order.languages]
@@ -215,7 +215,7 @@ async def delete_track(request: ApiRequest[None]) -> Response:
 
 
 async def reorder_tracks(request: ApiRequest[SubtitleOrder]) -> Response:
-    """Put the tracks of a video in that order; the list must be full. Answers the first one."""
+    """Put the tracks of a video in the given order, which must name every track. Returns the first track."""
     video, order = find_video(request), await request.body()
     tracks = reorder_all(request, "subtitle", video["id"], order.root)
     return data(_show(request, tracks[0]))
@@ -227,7 +227,7 @@ def _new_track(request: ApiRequest[Any], video_id: str, draft: Document) -> Docu
 
 
 def _show(request: ApiRequest[Any], track: Document) -> Document:
-    """The track as the API shows it now."""
+    """Return the API's current form of the track."""
     is_pending, path = track["done_at"] > request.world.timestamp(), f"subtitles/{track['id']}.{track['kind']}"
     return Subtitle.show(
         track

@@ -1,4 +1,4 @@
-"""Recordings of an event, and what everything that hangs on a video has in common: its video and its position."""
+"""Recordings of an event, and common functions for everything attached to a video: its lookup and its position."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECORDING_DELAY = 12.0
 
 
 class EventVideo(ApiObject):
-    """What the API shows of a recording."""
+    """The API's form of a recording."""
 
     id: Uuid
     title: str
@@ -37,19 +37,19 @@ class EventVideoList(ListQuery):
 
 
 def new_video(video_id: str, title: str, duration: float, created_at: str, event_id: str) -> Document:
-    """A video as it is stored; nobody sees it before `created_at`. `duration` in seconds."""
+    """Return the stored form of a video; it is invisible before `created_at`. `duration` in seconds."""
     fixed = {"id": video_id, "title": title, "status": "done", "duration": duration}
     return fixed | {"created_at": created_at, "event_id": event_id}
 
 
 def new_recording(world: World, event: Document, stream: Document, ended_at: float) -> Document:
-    """The recording of a live stream that ended at that time (epoch seconds)."""
+    """Return the recording of a live stream that ended at `ended_at` (epoch seconds)."""
     duration = round(ended_at - datetime.fromisoformat(stream["started_at"]).timestamp(), 3)
     return new_video(world.new_id(), event["name"], duration, format_epoch(ended_at + RECORDING_DELAY), event["id"])
 
 
 def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Document:
-    """The video named in the path, or of that id, of the caller's workspace. Raises the documented error for none."""
+    """Return the video in the path, or `video_id`, of the caller's workspace. Raises the documented error for none."""
     world = request.world
     video = world.store.get("video", video_id or request.path_id("video_id"), request.workspace_id)
     if video is None or video["created_at"] > world.timestamp():
@@ -58,7 +58,7 @@ def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Documen
 
 
 def find_extra(request: ApiRequest[Any], kind: str, error: Callable[[], ApiError] = not_found) -> Document:
-    """The document of that kind named in the path, of the video named there. Raises that error for none."""
+    """Return the `kind` in the path, attached to the video in the path. Raises `error` if there is none."""
     video = find_video(request)
     extra = request.world.store.get(kind, request.path_id(f"{kind}_id"), request.workspace_id)
     if extra is None or extra["of_video"] != video["id"]:
@@ -67,7 +67,7 @@ def find_extra(request: ApiRequest[Any], kind: str, error: Callable[[], ApiError
 
 
 async def list_recordings(request: ApiRequest[EventVideoList]) -> Response:
-    """The recordings of the event, a page of them."""
+    """List the recordings of the event, one page at a time."""
     query = select(request, "video", [("event_id", find_event(request)["id"])])
     query = replace(query, not_after=[("created_at", request.world.timestamp())])
     videos, total = request.world.store.find(query)
@@ -75,14 +75,17 @@ async def list_recordings(request: ApiRequest[EventVideoList]) -> Response:
 
 
 def next_position(request: ApiRequest[Any], kind: str, video_id: str) -> int:
-    """The position of the next of that kind on a video; they count from 1."""
+    """Return the position after the last `kind` on a video; positions count from 1."""
     store = request.world.store
     extras = store.find_all(kind, request.workspace_id, [("of_video", video_id)], [("position", "desc")])
     return int(extras[0]["position"]) + 1 if extras else 1
 
 
 def reorder_all(request: ApiRequest[Any], kind: str, video_id: str, order: list[str]) -> list[Document]:
-    """All of that kind on a video, in the order of those ids. Raises the documented error for some of them."""
+    """Order every `kind` on a video by `order`.
+
+    Raises the documented error unless `order` names each exactly once.
+    """
     store = request.world.store
     extras = {extra["id"]: extra for extra in store.find_all(kind, request.workspace_id, [("of_video", video_id)])}
     if sorted(extras) != sorted(order):
@@ -95,7 +98,7 @@ def reorder_all(request: ApiRequest[Any], kind: str, video_id: str, order: list[
 
 
 def reorder_some(request: ApiRequest[Any], kind: str, extras: list[Document]) -> None:
-    """These in that order, on the positions that they hold already: what is not named stays. Each video by itself."""
+    """Order `extras` on the positions that they already hold, each video separately; others stay."""
     held: dict[str, list[int]] = defaultdict(list)
     for extra in extras:
         held[extra["of_video"]].append(extra["position"])

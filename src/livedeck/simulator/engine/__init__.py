@@ -1,1 +1,1 @@
-"""What stands behind the API: world, store, clock, encoders, faults."""
+"""The engine behind the API: world, store, clock, encoders, faults."""

@@ -1,4 +1,4 @@
-"""The simulator's own time: it can stand still, run fast and jump, so that a rehearsal need not wait."""
+"""The simulator's own time: it can pause, run fast and jump, so that a rehearsal need not wait."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ MAX_SPEED = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class ClockState:
-    """What a clock shows as a function of this machine's time: `base` at `set_at` (epoch seconds of this machine), and
-    from there `speed` simulated seconds a second, unless it is paused."""
+    """The time of a clock as a function of this machine's time.
+
+    The clock showed `base` at `set_at` (epoch seconds of this machine) and gains `speed` simulated seconds a second,
+    unless it is paused.
+    """
 
     base: datetime
     set_at: float
@@ -24,12 +27,12 @@ class ClockState:
     paused: bool
 
     def document(self) -> dict[str, object]:
-        """As it is stored."""
+        """Return the stored form."""
         return {"base": self.base.isoformat(), "set_at": self.set_at, "speed": self.speed, "paused": self.paused}
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> ClockState:
-        """The state out of its stored form."""
+        """Return the state from its stored form."""
         return cls(**{**document, "base": datetime.fromisoformat(document["base"])})
 
 
@@ -46,59 +49,58 @@ class SimulatorClock:
 
     @classmethod
     def going_on(cls, state: ClockState) -> SimulatorClock:
-        """The clock that was in that state."""
+        """Return a clock that continues from `state`."""
         clock = cls()
         clock._state = state
         return clock
 
     def kept_by(self, keep: Callable[[ClockState], object]) -> None:
-        """Give every state to `keep` from now on, this one first. Where it raises, the clock stays as it was."""
+        """Pass the current state and every later one to `keep`. If `keep` raises, the clock does not change."""
         keep(self._state)
         self._keep = keep
 
     @property
     def state(self) -> ClockState:
-        """What it shows, as a function of this machine's time."""
+        """The state that gives the clock's time as a function of this machine's time."""
         return self._state
 
     @property
     def speed(self) -> float:
-        """Simulated seconds that pass in a second while the clock runs."""
+        """Simulated seconds a second while the clock runs."""
         return self._state.speed
 
     @property
     def paused(self) -> bool:
-        """Whether the clock stands still."""
         return self._state.paused
 
     def now(self) -> datetime:
-        """The simulator's time: aware, UTC. It never passes the year 2200."""
+        """Return the simulator's time: aware, UTC, never after `LAST`."""
         state = self._state
         if state.paused:
             return state.base
         return min(LAST, state.base + timedelta(seconds=(time.time() - state.set_at) * state.speed))
 
     def run(self, speed: float) -> None:
-        """Go on from now at that many simulated seconds a second."""
+        """Run from now on at `speed` simulated seconds a second."""
         self._set(self.now(), speed=_checked_speed(speed))
 
     def pause(self) -> None:
-        """Stand still."""
+        """Stop the clock at its current time."""
         self._set(self.now(), paused=True)
 
     def resume(self) -> None:
-        """Go on from where it stands."""
+        """Let the clock run again from its current time."""
         self._set(self.now(), paused=False)
 
     def step(self, seconds: float) -> None:
-        """Move by that many seconds, running or not; back when negative."""
+        """Move the clock by `seconds`, running or paused; a negative number moves it back."""
         try:
             self.jump(self.now() + timedelta(seconds=seconds))
         except OverflowError as error:
             raise ValueError(_RANGE) from error
 
     def jump(self, to: datetime) -> None:
-        """Be at that time, running or not."""
+        """Set the clock to `to`, running or paused."""
         self._set(_checked_time(to))
 
     def _set(self, base: datetime, **changes: Any) -> None:
@@ -123,10 +125,13 @@ def _checked_speed(speed: float) -> float:
 
 
 def format_timestamp(value: datetime) -> str:
-    """A timestamp as the API writes it: ISO 8601, UTC, fractional seconds (platform-api.md, "Timestamps")."""
+    """Return a timestamp in the form that the API writes.
+
+    ISO 8601, UTC, fractional seconds (platform-api.md, "Timestamps").
+    """
     return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def format_epoch(seconds: float) -> str:
-    """The same for epoch seconds."""
+    """Return epoch seconds in the form that the API writes."""
     return format_timestamp(datetime.fromtimestamp(seconds, UTC))

@@ -1,4 +1,4 @@
-"""What viewers write and what speech recognition hears: pure functions of a seed."""
+"""Simulated chat messages and speech recognition: pure functions of a seed."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from livedeck.simulator.engine.identity import number_of, uuid_of
 from livedeck.simulator.engine.reference import DATA
 
 MESSAGES_PER_SECOND = 0.2
-"""Of a chat that is on."""
+"""Messages a second in an active chat."""
 
 RECOGNITION_SECONDS = 30.0
-"""From the order to the finished track, by the simulator's clock."""
+"""Seconds from the order to the finished track, by the simulator's clock."""
 
 MAX_CUES = 60
 
 
 class ChatRate(NamedTuple):
-    """From `at` (epoch seconds) that many messages come a second."""
+    """Messages a second (`rate`) from `at` (epoch seconds) on."""
 
     at: float
     rate: float
 
 
 class Message(NamedTuple):
-    """A chat message; the names are those of the document, the misspelt one too (platform-api.md, "Chat message")."""
+    """A chat message; the names are the document's, a misspelt one included (platform-api.md, "Chat message")."""
 
     id: str
     username: str
@@ -42,12 +42,12 @@ class Message(NamedTuple):
 
 
 def change_rate(rates: Iterable[Iterable[float]], rate: ChatRate) -> tuple[ChatRate, ...]:
-    """The rates after a change: the past stays as it was."""
+    """Return the rates after a change; rates before it stay."""
     return (*(earlier for earlier in (ChatRate(*row) for row in rates) if earlier.at < rate.at), rate)
 
 
 def messages(seed: int, rates: Iterable[Iterable[float]], since: float, until: float) -> Iterator[Message]:
-    """What was written from `since` to `until` (epoch seconds), ascending."""
+    """Yield the messages written from `since` to `until` (epoch seconds), ascending."""
     for rate, following in pairwise([*(ChatRate(*row) for row in rates), ChatRate(inf, 0)]):
         if rate.rate > 0:
             yield from _messages_at(seed, rate, max(since, rate.at), min(until, following.at))
@@ -77,7 +77,7 @@ def _chatter() -> dict[str, list[str]]:
 
 
 class Cue(TypedDict):
-    """A line that is shown from `start` to `end`, in seconds."""
+    """A line shown from `start` to `end`, in seconds."""
 
     start: float
     end: float
@@ -93,7 +93,7 @@ _PHRASES = (
 
 
 def transcribe(seed: int, duration: float) -> list[Cue]:
-    """The cues of a video of that many seconds, `MAX_CUES` at most."""
+    """Return the cues of a video of `duration` seconds, at most `MAX_CUES`."""
     cues: list[Cue] = []
     start = 1.0
     for index in range(MAX_CUES):
@@ -108,7 +108,7 @@ def transcribe(seed: int, duration: float) -> list[Cue]:
 
 
 def webvtt(cues: list[Cue]) -> str:
-    """The cues as a WebVTT file."""
+    """Return the cues as a WebVTT file."""
     return "WEBVTT\n" + "".join(f"\n{_time(cue['start'])} --> {_time(cue['end'])}\n{cue['text']}\n" for cue in cues)
 
 

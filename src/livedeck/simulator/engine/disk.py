@@ -1,4 +1,4 @@
-"""A disk that is full: the first write that it refuses is said, and so is the first one that it takes again."""
+"""A disk that may be full: the log gets one message when it fills and one when it has room again."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ _log = logging.getLogger("livedeck.simulator")
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Whether there is no room for what was to be written."""
+    """Return whether a write failed for lack of room."""
     return isinstance(error, OSError) and error.errno in _FULL
 
 
 class Disk:
-    """Whether the disk takes what is written, as far as it was tried."""
+    """The last known state of the disk: full or not."""
 
     def __init__(self) -> None:
         self._is_full = False
 
     def refuse(self, error: BaseException) -> None:
-        """It took nothing of a change."""
+        """Record that the disk refused a change; log it unless the disk was full already."""
         if not self._is_full:
             _log.error("the disk is full: changes are refused until there is room (%s)", error)
         self._is_full = True
 
     def take(self) -> None:
-        """It took a change."""
+        """Record that the disk stored a change; log it if the disk was full."""
         if self._is_full:
             _log.warning("the disk has room again: changes are stored")
         self._is_full = False

@@ -1,4 +1,4 @@
-"""The encoder of an event: what it sends as a pure function of seed, time and shape, and its states over time."""
+"""The encoder of an event: its signal as a pure function of seed, time and shape, and its states over time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OK, UNKNOWN, KEY_FRAME, KEY_FRAME_SEVERE, LOSS = 0, 1, 3, 4, 5
 
 
 class Sample(NamedTuple):
-    """Bits per second, bits per second, frames per second, QoS status."""
+    """Video and audio in bits per second, frames per second, QoS status."""
 
     video: int
     audio: int
@@ -27,9 +27,9 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """A fault that comes and goes: in each `period` of seconds, with that `chance`, for `duration` seconds.
+    """A fault that comes and goes: in each `period` of seconds, with probability `chance`, for `duration` seconds.
 
-    `video`, `audio` and `fps` are what is left of each while it lasts, as a share.
+    `video`, `audio` and `fps` are the shares that remain during the burst.
     """
 
     period: float
@@ -43,9 +43,10 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How an encoder behaves: rates in bit/s and frames/s, their noise as a share or in frames, and its faults.
+    """The behaviour of an encoder: rates in bit/s and frames/s, their noise, and its faults.
 
-    `ramp`: seconds from the first packet to the full rate. `connected`, `disconnected`: seconds of each, in turn.
+    `noise` is a share of the video rate, `jitter` a number of frames. `ramp`: seconds from the first packet to the full
+    rate. `connected`, `disconnected`: seconds of each, in turn.
     """
 
     video: float = 4_500_000
@@ -121,11 +122,11 @@ SHAPES = {
     "silent": Shape(connected=0, disconnected=1),
     "camera-lost": Shape(video=30_000, fps=0, jitter=0),
 }
-"""The named behaviours; scenarios may bring their own."""
+"""The behaviours by name."""
 
 
 def qos(seed: int, t: float, shape: Shape) -> Sample | None:
-    """What is measured `t` seconds after the shape began, or None while the encoder is disconnected."""
+    """Return the sample `t` seconds after the shape began, or None while the encoder is disconnected."""
     if t % (shape.connected + shape.disconnected) >= shape.connected:
         return None
     first, second, third, depth = _random_numbers(seed, 0, int(t * 1000))
@@ -141,7 +142,7 @@ def qos(seed: int, t: float, shape: Shape) -> Sample | None:
 
 
 def _apply_bursts(seed: int, t: float, bursts: tuple[Burst, ...], depth: float) -> tuple[int, float, float, float]:
-    """The bursts that are on at `t`, together: the worst status, and the shares left of video, audio and frames."""
+    """Return the worst status and the remaining shares of video, audio and frames of the bursts active at `t`."""
     status, video, audio, fps = OK, 1.0, 1.0, 1.0
     for salt, burst in enumerate(bursts, 1):
         if _is_active(seed, salt, t, burst):
@@ -166,7 +167,7 @@ _NUMBERS = Struct("<4I")
 
 
 def _random_numbers(seed: int, salt: int, index: int) -> tuple[float, float, float, float]:
-    """Four numbers from 0 to 1 that are the same for the same arguments."""
+    """Return four numbers from 0 to 1 that depend on the arguments only."""
     digest = blake2b(_KEY.pack(seed & 0xFFFF_FFFF_FFFF_FFFF, salt, index), digest_size=16).digest()
     a, b, c, d = _NUMBERS.unpack(digest)
     return a / 2**32, b / 2**32, c / 2**32, d / 2**32
@@ -177,7 +178,7 @@ MAX_SAMPLES = 3600
 
 
 class EncoderState(NamedTuple):
-    """From just after `at` (epoch seconds) the encoder sends that shape, or does not send."""
+    """The shape that the encoder sends from just after `at` (epoch seconds), or does not send."""
 
     at: float
     shape: str
@@ -189,28 +190,28 @@ EncoderStates = tuple[EncoderState, ...]
 
 
 def encoder_states(rows: Iterable[Iterable[object]]) -> EncoderStates:
-    """The states out of their stored form, which is a list of lists."""
+    """Return the states from their stored form, a list of lists."""
     return tuple(EncoderState(*row) for row in rows)  # type: ignore[arg-type]
 
 
 def change_state(states: EncoderStates, state: EncoderState) -> EncoderStates:
-    """The states after a change: the past stays as it was, what was planned for later is gone."""
+    """Return the states after a change: earlier states stay, later ones are dropped."""
     return (*(earlier for earlier in states if earlier.at < state.at), state)
 
 
 def first_sent_at(states: EncoderStates, now: float) -> float | None:
-    """When the encoder first sent, or None where it has not yet."""
+    """Return the time of the first sending state up to `now`, or None."""
     return next((state.at for state in states if state.sending and state.at <= now), None)
 
 
 def current_state(states: EncoderStates, now: float) -> EncoderState | None:
-    """The state that holds at `now`, or None before the first."""
+    """Return the state at `now`, or None before the first."""
     return next((state for state in reversed(states) if state.at <= now), None)
 
 
 @dataclass(slots=True)
 class _SampleCache:
-    """Encoded samples of one stream up to the tick `until`, good for just these states."""
+    """Encoded samples of one stream up to the tick `until`, valid for these states only."""
 
     states: EncoderStates
     until: int | None = None
@@ -218,14 +219,14 @@ class _SampleCache:
 
 
 class Encoders:
-    """The samples of every stream, as JSON. `cadence` is seconds between samples, which lie on its multiples."""
+    """The samples of every stream as JSON; `cadence` is seconds between samples, whose times are multiples of it."""
 
     def __init__(self, cadence: float) -> None:
         self.cadence = cadence
         self._caches: dict[str, _SampleCache] = {}
 
     def encode_samples(self, stream: str, seed: int, states: EncoderStates, now: float) -> bytes:
-        """The last samples up to `now`, ascending, joined by commas."""
+        """Return the last samples up to `now`, ascending, joined by commas."""
         until = floor(now / self.cadence)
         cache = self._caches.get(stream)
         if cache is None or cache.states != states or cache.until is None or cache.until > until:
@@ -236,7 +237,7 @@ class Encoders:
         return b",".join(cache.samples)
 
     def clear(self) -> None:
-        """Drop what is cached: other streams come."""
+        """Drop the cached samples."""
         self._caches.clear()
 
     def _newest_first(self, seed: int, states: EncoderStates, after: int | None, until: int) -> Iterator[bytes]:
@@ -248,7 +249,7 @@ class Encoders:
 
 
 def _ticks(states: EncoderStates, cadence: float, after: int | None, until: int) -> Iterator[tuple[int, EncoderState]]:
-    """The ticks at which the encoder sends, in (after, until], newest first, each with the state it falls in."""
+    """Yield the ticks in (after, until] at which the encoder sends, newest first, each with its state."""
     for state in reversed(states):
         first = floor(state.at / cadence) + 1
         if state.sending:

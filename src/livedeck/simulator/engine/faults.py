@@ -1,4 +1,4 @@
-"""The fault layer: what networks, proxies and busy servers do to answers, and what may be wrong in a payload."""
+"""The fault layer: failures of networks, proxies and busy servers, and invalid payloads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from livedeck.simulator.engine.store import Store
 from livedeck.simulator.errors import of_status
 
 PADDING = 10 * 1024 * 1024
-"""Bytes that come on top of a huge answer."""
+"""Bytes added to a huge answer."""
 
 Json = Any
 
@@ -32,12 +32,12 @@ _log = logging.getLogger("livedeck.simulator")
 
 
 def break_json(content: Json, _since: float) -> bytes:
-    """No JSON, although it says so."""
+    """Return a body that is not JSON although its media type says so."""
     return str(content).encode()[:200]
 
 
 def mistype(content: Json, _since: float) -> Json:
-    """Every number is text and every truth is a number; what was text stays."""
+    """Turn every number into text and every boolean into a number; text stays."""
     return _leaves(content, lambda _, value: _mistyped(value))
 
 
@@ -48,27 +48,27 @@ def _mistyped(value: Json) -> Json:
 
 
 def nullify(content: Json, _since: float) -> Json:
-    """Every value is null, but ids and times."""
+    """Replace every value with null, except ids and times."""
     return _leaves(content, lambda name, value: value if name in {"id", "time"} else None)
 
 
 def drop_fields(content: Json, _since: float) -> Json:
-    """Every third field of the objects in the data is missing, but never the id."""
+    """Drop every third field of the objects in the data, but never the id."""
     return _objects(content, lambda row: {name: row[name] for index, name in enumerate(row) if index % 3 != 1})
 
 
 def add_fields(content: Json, _since: float) -> Json:
-    """Every object in the data has fields that nobody documented."""
+    """Add undocumented fields to every object in the data."""
     return _objects(content, lambda row: row | {"x_extra": {"nested": [1, None, "?"]}, "x_version": 7})
 
 
 def duplicate(content: Json, _since: float) -> Json:
-    """Every element of a list comes twice."""
+    """Repeat every element of a list."""
     return _rows(content, lambda rows: [row for row in rows for _ in range(2)])
 
 
 def reorder(content: Json, _since: float) -> Json:
-    """The elements of a list come in any order."""
+    """Shuffle the elements of a list."""
     return _rows(content, _shuffled)
 
 
@@ -77,13 +77,13 @@ def _shuffled(rows: list[Json]) -> list[Json]:
 
 
 def freeze_time(content: Json, since: float) -> Json:
-    """New samples come, but their time stands still."""
+    """Limit the time of new samples to `since` (epoch seconds)."""
     limit = format_epoch(since)
     return _objects(content, lambda row: row | {"time": min(row["time"], limit)} if "time" in row else row)
 
 
 def hold_back(content: Json, until: float) -> Json:
-    """Samples after that time (epoch seconds) are not there yet."""
+    """Drop samples after `until` (epoch seconds)."""
     limit = format_epoch(until)
 
     def is_there(row: Json) -> bool:
@@ -93,7 +93,7 @@ def hold_back(content: Json, until: float) -> Json:
 
 
 def shift_time(content: Json, seconds: float) -> Json:
-    """Samples are stamped by a clock that is so many seconds ahead."""
+    """Move the time of samples ahead by `seconds`."""
 
     def later(text: str) -> str:
         return format_epoch(datetime.fromisoformat(text).timestamp() + seconds)
@@ -102,7 +102,7 @@ def shift_time(content: Json, seconds: float) -> Json:
 
 
 def date_ahead(content: Json, _since: float) -> Json:
-    """Every fifth sample is dated an hour ahead."""
+    """Date every fifth sample an hour ahead."""
 
     def ahead(index: int, row: Json) -> Json:
         later = isinstance(row, dict) and "time" in row and index % 5 == 4
@@ -112,7 +112,7 @@ def date_ahead(content: Json, _since: float) -> Json:
 
 
 def pad(content: Json, _since: float) -> Json:
-    """Ten megabytes more than it needs."""
+    """Add ten megabytes of padding."""
     return content | {"padding": "x" * PADDING}
 
 
@@ -150,22 +150,23 @@ PAYLOAD_FAULTS: Mapping[str, Callable[[Json, float], Json]] = {
 }
 
 ABORT = "livedeck.abort"
-"""In the extensions of a scope: a function that cuts the connection, where there is one to cut."""
+"""The key in a scope's extensions of a function that cuts the connection, if there is a connection."""
 
 SKEW = "livedeck.skew"
-"""In the extensions of a scope: seconds by which the `Date` of the answer is off."""
+"""The key in a scope's extensions of the seconds that the `Date` of the answer is ahead."""
 
 
-class ConnectionCut(ConnectionError):  # noqa: N818  what the peer of a cut connection sees
-    """In process there is no connection to cut: the caller gets this instead."""
+class ConnectionCut(ConnectionError):  # noqa: N818  named after the event, not the error
+    """The caller's error in place of a cut connection, if the app runs in process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What hits which requests, from `since` until `until` (epoch seconds), with that chance.
+    """A kind of fault and the requests that it hits, from `since` until `until` (epoch seconds), with probability
+    `chance`.
 
-    `method` and `path` (a pattern with `*`) are empty for any. `status`: of an error or redirect. `seconds`: of
-    latency or skew, or until a retry. `retry_after`: how a 429 says when (none, seconds, date).
+    An empty `method` or `path` (a pattern with `*`) matches any. `status`: of an error or redirect. `seconds`: of
+    latency or skew, or until a retry. `retry_after`: the form of the header of a 429 (none, seconds, date).
     """
 
     id: str
@@ -182,7 +183,7 @@ class Fault:
     answer: str = "status"
 
     def matches(self, method: str, path: str, now: float) -> bool:
-        """Whether it is meant for such a request at that time."""
+        """Return whether the fault applies to such a request at `now`."""
         if not self.since <= now < self.until:
             return False
         return self.method in {"", method} and (not self.path or fnmatchcase(path, self.path))
@@ -190,7 +191,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class LateRequest:
-    """A request whose answer was given before it is carried out, at `due` (epoch seconds), by that app."""
+    """A request that was answered before the app carries it out, at `due` (epoch seconds)."""
 
     due: float
     app: ASGIApp
@@ -198,7 +199,7 @@ class LateRequest:
     body: bytes
 
     async def land(self) -> None:
-        """Carry it out; nobody hears of it."""
+        """Carry out the request and discard its answer."""
         message = {"type": "http.request", "body": self.body, "more_body": False}
 
         async def receive() -> Message:
@@ -208,34 +209,34 @@ class LateRequest:
 
 
 class LateRequests:
-    """Requests on their way. Nothing runs in the background: the next request after their time has them carried out."""
+    """Requests that are not yet carried out. No background task: the next request after their time runs them."""
 
     def __init__(self) -> None:
         self._waiting: list[LateRequest] = []
 
     def add(self, request: LateRequest) -> None:
-        """Let it land at its time."""
+        """Add a request, to be carried out at its time."""
         self._waiting.append(request)
 
     async def land_due(self, now: float) -> None:
-        """Carry out what has become due, the earliest first."""
+        """Carry out the requests that are due, the earliest first."""
         due = sorted((request for request in self._waiting if request.due <= now), key=lambda request: request.due)
         self._waiting = [request for request in self._waiting if request.due > now]
         for request in due:
             try:
                 await request.land()
-            except Exception:  # noqa: BLE001  its sender is gone, and whoever asks now has nothing to do with it
+            except Exception:  # noqa: BLE001  its sender is gone, and the current request must not fail for it
                 _log.exception("a late change failed: %s %s", request.scope["method"], request.scope["path"])
 
     def clear(self) -> None:
-        """None of them lands: the workspace that they were meant for is made anew."""
+        """Drop all requests, because their workspace is created anew."""
         self._waiting.clear()
 
 
 class Faults:
     """The faults in force, which the store keeps, and the dice.
 
-    `late`: changes that faults keep on their way; they outlive their fault, but not the process.
+    `late`: changes that faults delay; they outlive their fault, but not the process.
     """
 
     def __init__(self, store: Store) -> None:
@@ -245,20 +246,20 @@ class Faults:
 
     @property
     def active(self) -> tuple[Fault, ...]:
-        """Those in force, in the order in which they came."""
+        """The faults in force, in the order of their arrival."""
         kept = self._store.get("world", "faults")
         return tuple(Fault(**fields) for fields in kept["active"]) if kept else ()
 
     def add(self, fault: Fault) -> None:
-        """From now on it hits requests too."""
+        """Put a fault in force."""
         self._keep(*self.active, fault)
 
     def clear(self) -> None:
-        """End all of them."""
+        """End all faults."""
         self._keep()
 
     def restart(self) -> None:
-        """Begin anew: nothing is on its way, and the dice roll as they did."""
+        """Drop delayed changes and reset the dice, so that the same rolls follow."""
         self.late.clear()
         self._rolls = 0
 
@@ -269,7 +270,7 @@ class Faults:
         self._store.put("world", {"id": "faults", "active": finite})
 
     def matching(self, seed: int, method: str, path: str, now: float) -> list[Fault]:
-        """Those that hit this request. The same seed and the same requests give the same answer."""
+        """Return the faults that hit this request. The same seed and the same requests give the same result."""
         return [fault for fault in self.active if fault.matches(method, path, now) and self._roll(seed, fault)]
 
     def _roll(self, seed: int, fault: Fault) -> bool:
@@ -281,7 +282,7 @@ class Faults:
 class FaultHit:
     """A fault that hits a request now (epoch seconds), and the app that would have answered.
 
-    `late`: where a change goes that lands later.
+    `late`: the queue of delayed changes.
     """
 
     fault: Fault
@@ -294,7 +295,7 @@ FaultEffect = Callable[[FaultHit, Scope, Receive, Send], Awaitable[None]]
 
 
 def apply_faults(app: ASGIApp, faults: list[Fault], now: float, late: LateRequests) -> ASGIApp:
-    """The app with those faults around it; what changes an answer is inside of what cuts it or takes its place."""
+    """Return the app wrapped in the faults; those that change an answer are inside those that cut or replace it."""
     for fault in sorted(faults, key=lambda fault: _LAYERS.get(fault.kind, len(_LAYERS))):
         app = partial(FAULT_EFFECTS[fault.kind], FaultHit(fault, now, app, late))
     return app
@@ -343,7 +344,7 @@ async def _lose(hit: FaultHit, scope: Scope, receive: Receive, _send: Send) -> N
 
 
 async def _apply_late(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    """What gateways do that give up on a platform which goes on: the answer says nothing of the change."""
+    """Answer before the change is made, like a gateway that gives up while the platform goes on."""
     request = LateRequest(hit.now + hit.fault.seconds, hit.app, scope, await _read_body(receive))
     if hit.fault.lands == "at-once":
         await request.land()
@@ -353,7 +354,7 @@ async def _apply_late(hit: FaultHit, scope: Scope, receive: Receive, send: Send)
 
 
 async def _read_body(receive: Receive) -> bytes:
-    """The whole body of a request. Raises ClientDisconnect where its sender left before: then there is no request."""
+    """Return the whole body of a request. Raises ClientDisconnect if the sender leaves first."""
     body = bytearray()
     while True:
         message = await receive()
@@ -374,7 +375,7 @@ async def _answer_any_status(hit: FaultHit, scope: Scope, receive: Receive, send
 
 
 async def _discard(_message: Message) -> None:
-    """Where an answer goes that nobody gets."""
+    """Discard an answer."""
 
 
 async def _cut_connection(scope: Scope) -> None:
@@ -382,7 +383,7 @@ async def _cut_connection(scope: Scope) -> None:
     if abort is None:
         raise ConnectionCut
     abort()
-    await asyncio.sleep(0)  # the server learns of the loss in the next pass of the loop
+    await asyncio.sleep(0)  # the server notices the loss in the next pass of the loop
 
 
 _LATE_ANSWERS: Mapping[str, FaultEffect] = {
@@ -391,14 +392,14 @@ _LATE_ANSWERS: Mapping[str, FaultEffect] = {
     "broken-json": _answer_no_json,
     "status": _answer_any_status,
 }
-"""What the sender of a change gets that lands late."""
+"""The answer to the sender of a delayed change."""
 
 LATE_ANSWERS = tuple(_LATE_ANSWERS)
 LANDINGS = ("at-once", "late", "never")
 
 
 async def _skew(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    """A platform has one clock: it dates its answers by it, and stamps samples."""
+    """Shift the `Date` header and the samples together, because a platform has one clock for both."""
     scope.setdefault("extensions", {})[SKEW] = hit.fault.seconds
     await _payload_fault(lambda content, _: shift_time(content, hit.fault.seconds))(hit, scope, receive, send)
 
@@ -425,7 +426,7 @@ async def _truncate(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -
     if ABORT not in scope.get("extensions", {}):
         await send({"type": "http.response.body"})
 
-    # Over a socket the rest that was promised never comes, and the server hangs up.
+    # Over a socket the declared rest never comes, and the server closes the connection.
 
 
 def _payload_fault(change: Callable[[Any, float], Any]) -> FaultEffect:
@@ -450,7 +451,7 @@ def _change_json(body: bytes, change: Callable[[Any], Any]) -> bytes:
 
 
 async def _hold_answer(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
-    """The whole answer of the app, held back."""
+    """Return the whole answer of the app without sending it."""
     messages: list[Message] = []
 
     async def keep(message: Message) -> None:
@@ -476,13 +477,16 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
     "truncate": _truncate,
     **{kind: _payload_fault(change) for kind, change in PAYLOAD_FAULTS.items()},
 }
-"""What each kind of fault does. drop: nothing is done and nobody answers; lose: it is done, and nobody answers;
-late-apply: it is done at once, later or never, and its answer says nothing of that."""
+"""The effect of each kind of fault.
+
+`drop` does nothing and sends no answer. `lose` carries out the request and sends no answer. `late-apply` carries it out
+at once, later or never, and its answer does not say which.
+"""
 
 _LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "late-samples", "skew"), 0), "drip": 1, "truncate": 2}
-"""What needs an answer to work on, from the inside out."""
+"""Nesting of the faults that change an answer, from the inside out."""
 
 
 def start_fault(fault: Fault, now: float, seconds: float | None) -> Fault:
-    """The fault, in force from now for so many seconds (None: for good)."""
+    """Return the fault, in force from `now` for `seconds` (None: without end)."""
     return replace(fault, since=now, until=inf if seconds is None else now + seconds)

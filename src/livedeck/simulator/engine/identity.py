@@ -1,4 +1,4 @@
-"""Identifiers and keys that are the same for the same seed, so that two simulators with one seed answer alike."""
+"""Identifiers and keys that depend on the seed only, so that two simulators with one seed answer alike."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from uuid import UUID
 
 
 def uuid_of(*parts: object) -> str:
-    """A version 4 UUID out of those parts."""
+    """Return a version 4 UUID derived from `parts`."""
     return str(UUID(bytes=_digest(parts), version=4))
 
 
 def number_of(*parts: object) -> int:
-    """A number of 53 bits out of those parts: it survives JSON."""
+    """Return a number of 53 bits derived from `parts`, which JSON carries without loss."""
     return int.from_bytes(_digest(parts)[:7]) >> 3
 
 
 def key_of(*parts: object) -> str:
-    """A stream key out of those parts: five groups of four, as platforms write them."""
+    """Return a stream key derived from `parts`: five groups of four, as platforms write them."""
     digits = _digest(parts).hex()[:20]
     return "-".join(digits[start : start + 4] for start in range(0, 20, 4))
 

@@ -1,4 +1,4 @@
-"""Tables that come with the simulator: language codes, platforms of relay addresses, workspaces, scenarios, faults."""
+"""Tables that ship with the simulator: languages, platforms of relay addresses, workspaces, scenarios and faults."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ DATA = resources.files("livedeck.simulator") / "data"
 
 
 def table_names(folder: str) -> list[str]:
-    """The tables in that folder of the data."""
+    """Return the names of the tables in `folder` of the data, sorted."""
     return sorted(file.name.removesuffix(".toml") for file in (DATA / folder).iterdir() if file.name.endswith(".toml"))
 
 
 def read_table(folder: str, name: str) -> dict[str, Any]:
-    """The table of that name."""
+    """Return the table `name` from `folder` of the data."""
     return tomllib.loads((DATA / folder / f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -31,7 +31,7 @@ PLATFORMS = ("video_share", "game_stream", "messenger", "video_host_ru", "social
 
 
 def platform_of(address: str) -> str:
-    """The value of `service` for that address. Subdomains count; `notexample.com` is not under `example.com`."""
+    """Return the value of `service` for `address`. Subdomains count; `notexample.com` is not under `example.com`."""
     labels = (urlsplit(address).hostname or "").rstrip(".").split(".")
     suffixes = (".".join(labels[start:]) for start in range(len(labels)))
     return next((domains()[suffix] for suffix in suffixes if suffix in domains()), "custom")
@@ -39,6 +39,6 @@ def platform_of(address: str) -> str:
 
 @cache
 def domains() -> Mapping[str, str]:
-    """Every domain that the platform knows, and the value of `service` for addresses under it."""
+    """Return every domain that the platform recognises, with its value of `service`."""
     table = tomllib.loads((DATA / "platforms.toml").read_text(encoding="utf-8"))
     return MappingProxyType({domain: platform for platform, names in table.items() for domain in names})

@@ -1,7 +1,7 @@
-"""SQLite documents: every API keeps its objects here, and here alone is SQL.
+"""SQLite documents: every API keeps its objects here, and only this module contains SQL.
 
-A document is a JSON object with a string `id`. Rows are (kind, id, workspace, json): what a list filters and orders by
-is read out of the JSON, so that no column can disagree with it.
+A document is a JSON object with a string `id`. Rows are (kind, id, workspace, json). Filters and orders read the JSON
+itself, so that no column can disagree with it.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which documents: of one kind, in one workspace, whose fields equal `where` (None: null or absent; a tuple: any).
+    """A selection of documents: one kind, one workspace, fields equal to `where` (None: null or absent; a tuple: any
+    of).
 
-    `contains` is (field, text) pairs: the field has that text in it, in either case. `not_after` is (field, timestamp)
-    pairs. `order` is (field, "asc" or "desc") pairs; ties fall to the id. `page` counts from 1.
+    `contains` is (field, text) pairs: the field contains the text, in either case. `not_after` is (field, timestamp)
+    pairs. `order` is (field, "asc" or "desc") pairs; the id breaks ties. `page` counts from 1.
     """
 
     kind: str
@@ -56,9 +57,9 @@ class Query:
 
 
 class Store:
-    """The documents in memory (None) or in a file, which is this process's alone.
+    """The documents, in memory (None) or in a file that belongs to this process alone.
 
-    Raises SimulatorError for a file that cannot be used, or that another process uses.
+    Raises SimulatorError if the file is unusable or in use by another process.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -80,7 +81,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or none of it; one inside another is a part of that. Raises OSError where the disk is full."""
+        """Run the block as one transaction; an inner call joins the outer one. Raises OSError if the disk is full."""
         if self._db.in_transaction:
             yield
             return
@@ -89,13 +90,13 @@ class Store:
             yield
             self._db.execute("COMMIT")
         except BaseException as error:
-            self._db.rollback()  # or nothing: SQLite itself has rolled back what a full disk did not take
+            self._db.rollback()  # does nothing if SQLite itself has rolled back, as it does on a full disk
             if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF in _DISK_ERRORS:
                 raise OSError(errno.ENOSPC, str(error)) from error
             raise
 
     def get(self, kind: str, document_id: str, workspace: str | None = None) -> Document | None:
-        """One document, or None where this workspace (None: any) has none of that id."""
+        """Return one document, or None if `workspace` (None: any) has no such id."""
         row = self._db.execute(
             "SELECT json FROM document WHERE kind = ? AND id = ? AND workspace = coalesce(?, workspace)",
             (kind, document_id, workspace),
@@ -103,7 +104,7 @@ class Store:
         return None if row is None else json.loads(row[0])
 
     def find(self, query: Query) -> tuple[list[Document], int]:
-        """One page of them, and how many there are in all."""
+        """Return one page of the documents, and the number of all that match."""
         clause, values = _clause(query)
         directions = "".join(f"json_extract(json, ?) {_DIRECTIONS[direction]}, " for _, direction in query.order)
         total = self._db.execute(f"SELECT count(*) {clause}", values).fetchone()[0]
@@ -119,7 +120,7 @@ class Store:
         return [json.loads(row[0]) for row in rows], total
 
     def find_all(self, kind: str, workspace: str, where: Where = (), order: Order = ()) -> list[Document]:
-        """All of them, however many."""
+        """Return all matching documents."""
         return self.find(Query(kind, workspace, where, order=order, per_page=-1))[0]
 
     def insert(self, kind: str, workspace: str, document: Document) -> None:
@@ -128,17 +129,17 @@ class Store:
         self._write("INSERT INTO document (kind, id, workspace, json) VALUES (?, ?, ?, ?)", row)
 
     def put(self, kind: str, document: Document) -> None:
-        """Store a document of no workspace, new or not."""
+        """Store or replace a document without a workspace."""
         row = kind, document["id"], json.dumps(document)
         self._write("INSERT OR REPLACE INTO document (kind, id, workspace, json) VALUES (?, ?, '', ?)", row)
 
     def update(self, kind: str, document: Document) -> None:
-        """Replace a document by its new state."""
+        """Replace a document with its new state."""
         row = json.dumps(document), kind, document["id"]
         self._write("UPDATE document SET json = ? WHERE kind = ? AND id = ?", row)
 
     def delete(self, kind: str, document_id: str) -> None:
-        """Delete a document; one that is not there is deleted already."""
+        """Delete a document, if it exists."""
         self._write("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
 
     def clear(self) -> None:
@@ -155,7 +156,7 @@ _DIRECTIONS = {"asc": "ASC", "desc": "DESC"}
 
 
 def _clause(query: Query) -> tuple[str, list[Any]]:
-    """Which rows, as SQL and the values of its question marks."""
+    """Return the selection as SQL, with the values of its placeholders."""
     clause = "FROM document WHERE kind = ? AND workspace = ?"
     values: list[Any] = [query.kind, query.workspace]
     for name, value in query.where:
@@ -179,9 +180,9 @@ def _json_path(name: str) -> str:
 
 
 def _lock(path: Path) -> int:
-    """The descriptor of a file beside the data file: whoever holds it has the data file, and a killed process lets go.
+    """Lock a file beside the data file and return its descriptor; a killed process releases the lock.
 
-    Not the data file itself: to close a second descriptor of it would take SQLite's own locks away.
+    The lock is not on the data file: closing a second descriptor of it would release SQLite's own locks.
     """
     if path.is_dir():
         raise IsADirectoryError("it is a folder")
@@ -194,9 +195,7 @@ def _lock(path: Path) -> int:
         holder = os.read(lock, 20).decode().strip()
         os.close(lock)
         if isinstance(error, BlockingIOError):
-            raise OSError(
-                f"process {holder or 'of another simulator'} uses it; end that one, or give another file"
-            ) from None
+            raise OSError(f"process {holder or 'of another simulator'} uses it; end it, or give another file") from None
         raise
     return lock
 
@@ -205,7 +204,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     if path is not None:
         path.touch(mode=0o600)  # it holds tokens and stream keys
     db = sqlite3.connect(path or ":memory:", timeout=2, isolation_level=None, check_same_thread=False)
-    db.create_function("folded", 1, str.casefold, deterministic=True)  # SQLite's own lower() knows ASCII alone
+    db.create_function("folded", 1, str.casefold, deterministic=True)  # SQLite's own lower() handles ASCII only
     try:
         _prepare(db)
     except BaseException:
@@ -228,10 +227,10 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 class Files:
-    """Files by a storage id, which we make ourselves: no name from outside is ever a path.
+    """Files by a storage id that the simulator creates: a name from outside is never a path.
 
-    `folder`: where (None: a temporary one, made when first used and removed with the simulator). A file stands under
-    its id only when it is whole and on the disk.
+    `folder`: the place of the files (None: a temporary folder, created at first use and removed with the simulator). A
+    file appears under its id only when it is complete and on the disk.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -239,26 +238,26 @@ class Files:
         self._temporary: Path | None = None
 
     def path(self, storage_id: str) -> Path:
-        """Where the file of that id stands."""
+        """Return the path of the file `storage_id`."""
         return self._folder() / storage_id
 
     async def save_stream(self, storage_id: str, chunks: AsyncIterator[bytes]) -> int:
-        """Write it as it comes and answer its size in bytes. Where the stream breaks off, nothing stays."""
+        """Write the chunks as they arrive and return the size in bytes. Nothing remains if the stream breaks off."""
         with self._writing(storage_id) as file:
             async for chunk in chunks:
                 file.write(chunk)
-            await asyncio.to_thread(_sync, file)  # hundreds of megabytes take the disk seconds
+            await asyncio.to_thread(_sync, file)  # the disk needs seconds for hundreds of megabytes
             return file.tell()
 
     def save(self, storage_id: str, content: bytes) -> None:
-        """Write a small one at once."""
+        """Write a small file at once."""
         with self._writing(storage_id) as file:
             file.write(content)
             _sync(file)
 
     @contextmanager
     def _writing(self, storage_id: str) -> Iterator[BinaryIO]:
-        """A file that takes its place when the block ends; where the block fails, nothing stays."""
+        """Yield a file that takes its place when the block ends; nothing remains if the block fails."""
         part = self.path(f"{storage_id}.part")
         try:
             with part.open("wb") as file:
@@ -269,11 +268,11 @@ class Files:
             raise
 
     def delete(self, storage_id: str) -> None:
-        """Delete it, where it is there."""
+        """Delete the file, if it exists."""
         self.path(storage_id).unlink(missing_ok=True)
 
     def keep(self, storage_ids: Container[str]) -> None:
-        """Delete everything but these."""
+        """Delete every file except these."""
         folder = self._given if self._given and self._given.is_dir() else self._temporary
         for file in folder.iterdir() if folder else ():
             if file.name not in storage_ids:

@@ -1,4 +1,7 @@
-"""What happens by itself, by the simulator's clock. Nothing runs in the background: a request brings it up to date."""
+"""The steps of a scenario, by the simulator's clock.
+
+The simulator has no background task: each request first runs the steps that are due.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _log = logging.getLogger("livedeck.simulator")
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """Something to do at a time (epoch seconds); `label` names it."""
+    """A step at a time (epoch seconds); `label` names it."""
 
     at: float
     label: str
@@ -26,9 +29,9 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """A scenario that is played: its name, when it began and ends (epoch seconds), and its entries, ascending.
+    """A scenario in play: its name, its begin and end (epoch seconds), and its entries, ascending.
 
-    `table` is the scenario as it was read, out of which the same entries can be made again.
+    `table` is the scenario as read; the same entries can be created from it again.
     """
 
     name: str
@@ -39,7 +42,7 @@ class Playback:
 
 
 class Timeline:
-    """The scenario that is played, if any, and how far it has come. The store keeps both."""
+    """The scenario in play, if any, and its position. The store keeps both."""
 
     def __init__(self, store: Store, disk: Disk) -> None:
         self._store = store
@@ -48,25 +51,28 @@ class Timeline:
         self._done = 0
 
     def start(self, playback: Playback) -> None:
-        """Play that one from its beginning."""
+        """Play `playback` from its beginning."""
         self._keep(playback, 0)
         self._playback, self._done = playback, 0
 
     def go_on(self, make_playback: Callable[[str, Mapping[str, Any], float], Playback]) -> None:
-        """Play what the store keeps from where it stood. `make_playback` takes a name, a table and when it began."""
+        """Continue the kept scenario from its position. `make_playback` takes a name, a table and the begin."""
         kept = self._store.get("world", "playback")
         if kept is not None:
             self._playback = make_playback(kept["name"], kept["table"], kept["began_at"])
             self._done = kept["done"]
 
     def stop(self) -> None:
-        """Play nothing."""
+        """Stop the scenario."""
         self._store.delete("world", "playback")
         self._playback = None
 
     def catch_up(self, now: float) -> None:
-        """Run what has become due, each at its own time. What the state refuses is left out and logged; what a full
-        disk does not take is tried again."""
+        """Run the steps that are due, each at its own time.
+
+        A step that the state refuses is logged and skipped. A step that a full disk refuses is retried at the next
+        call.
+        """
         playback = self._playback
         while playback and self._done < len(playback.entries) and playback.entries[self._done].at <= now:
             try:
@@ -79,13 +85,13 @@ class Timeline:
             self._done += 1
 
     def _run(self, playback: Playback, entry: TimelineEntry) -> None:
-        """All that an entry does, and that it is done, or nothing."""
+        """Run an entry and store the new position in one transaction."""
         try:
             with self._store.transaction():
                 entry.run(entry.at)
                 self._keep(playback, self._done + 1)
         except ApiError as error:
-            _log.info("the scenario was refused a step: %s: %s", entry.label, error)
+            _log.info("a step of the scenario was refused: %s: %s", entry.label, error)
             self._keep(playback, self._done + 1)
 
     def _keep(self, playback: Playback, done: int) -> None:
@@ -93,7 +99,7 @@ class Timeline:
         self._store.put("world", {"id": "playback"} | position)
 
     def progress(self, now: float) -> dict[str, object]:
-        """Where it stands, as the control API shows it."""
+        """Return the position in the form that the control API shows."""
         if self._playback is None:
             return {"scenario": None}
         entries = self._playback.entries

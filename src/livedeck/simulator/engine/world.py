@@ -1,4 +1,4 @@
-"""All that lives behind the routes: documents, time, encoders and whom the tokens belong to."""
+"""The state behind the routes: documents, time, encoders, and the workspaces that the tokens open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedeck.simulator.engine.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A workspace, a user of it, and the API token that opens it."""
+    """A workspace, its user, and the API token that opens it."""
 
     name: str
     workspace_id: str
@@ -24,32 +24,32 @@ class Workspace:
     token: str = field(repr=False)
 
     def document(self, position: int) -> Document:
-        """As it is stored."""
+        """Return the stored form."""
         owner = {"name": self.name, "user_id": self.user_id, "token": self.token}
         return {"id": self.workspace_id, "position": position, **owner}
 
 
 def kept_clock(store: Store) -> SimulatorClock | None:
-    """The clock that the store keeps, if it does: it went on while nobody looked, unless it is paused."""
+    """Return the clock that the store keeps, or None; unless paused, it kept running while the simulator was down."""
     document = store.get("world", "clock")
     return None if document is None else SimulatorClock.going_on(ClockState.of(document["state"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The table and the seed that the served workspace was first made from."""
+    """The table and the seed that the served workspace was first created from."""
 
     workspace: str
     seed: int
 
     def document(self) -> Document:
-        """As it is stored."""
+        """Return the stored form."""
         return {"id": "origin", "workspace": self.workspace, "seed": self.seed}
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What every route works on."""
+    """The state that every route works on."""
 
     store: Store
     clock: SimulatorClock
@@ -60,19 +60,19 @@ class World:
     disk: Disk
 
     def now(self) -> float:
-        """The simulator's time in epoch seconds."""
+        """Return the simulator's time in epoch seconds."""
         return self.clock.now().timestamp()
 
     def timestamp(self) -> str:
-        """The simulator's time as the API writes it."""
+        """Return the simulator's time in the form that the API writes."""
         return format_timestamp(self.clock.now())
 
     def keep_clock(self, state: ClockState) -> None:
-        """Keep that over a restart."""
+        """Store the clock for the next restart."""
         self.store.put("world", {"id": "clock", "state": state.document()})
 
     def origin(self) -> Origin:
-        """What a reset brings back."""
+        """Return the table and seed that a reset restores."""
         document = self.store.get("world", "origin")
         return (
             Origin(document["workspace"], document["seed"])
@@ -81,35 +81,35 @@ class World:
         )
 
     def seed(self) -> int:
-        """The seed that everything was made from."""
+        """Return the seed that everything was derived from."""
         return int(self._root()["seed"])
 
     def secret(self) -> bytes:
-        """What signed URLs are signed with."""
+        """Return the key that signs URLs."""
         return str(self._root()["secret"]).encode()
 
     def draw(self) -> int:
-        """A number that never comes twice, the same for the same seed and the same past. Call it in a transaction."""
+        """Return a number that never repeats and depends on the seed and the past only. Call it in a transaction."""
         root = self._root()
         self.store.update("world", root | {"drawn": root["drawn"] + 1})
         return number_of(root["seed"], "drawn", root["drawn"])
 
     def new_id(self) -> str:
-        """A fresh UUID. Call it in a transaction."""
+        """Return a fresh UUID. Call it in a transaction."""
         return uuid_of("new", self.draw())
 
     def workspaces(self) -> tuple[Workspace, ...]:
-        """The served workspace first, then the others."""
+        """Return the served workspace first, then the others."""
         documents = self.store.find_all("workspace", "", order=[("position", "asc")])
         return tuple(Workspace(row["name"], row["id"], row["user_id"], row["token"]) for row in documents)
 
     def authorize(self, token: str) -> None:
-        """From now on this token opens the served workspace, in place of the one before."""
+        """Replace the token of the served workspace."""
         served = self.workspaces()[0]
         self.store.update("workspace", replace(served, token=token).document(0))
 
     def workspace_of(self, token: str) -> Workspace | None:
-        """The workspace that this token opens."""
+        """Return the workspace that `token` opens, or None."""
         given = token.encode()
         workspaces = self.workspaces()
         return next((workspace for workspace in workspaces if compare_digest(workspace.token.encode(), given)), None)

@@ -1,1 +1,1 @@
-"""What a rehearsal needs and no participant may do: the control API, commands, scenarios, workspaces."""
+"""Functions for a rehearsal that participants do not have: control API, commands, scenarios, workspaces."""

@@ -1,4 +1,4 @@
-"""What no participant may do and every rehearsal needs: the control API offers these commands, scenarios play them."""
+"""Commands of a rehearsal that participants do not have; the control API offers them and scenarios play them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ A = TypeVar("A", bound=RequestBody)
 
 @dataclass(frozen=True, slots=True)
 class Command(Generic[A]):
-    """A command of one name, for the control API and for scenarios.
+    """A named command for the control API and for scenarios.
 
-    `target` is the kind of document that it is applied to (event, room), or empty. `run` takes the world, the time
-    (epoch seconds), that document and the arguments, and answers what the control API shows.
+    `target` is the kind of document that it applies to (event, room), or empty. `run` takes the world, the time (epoch
+    seconds), that document and the arguments, and returns the answer of the control API.
     """
 
     name: str
@@ -36,18 +36,18 @@ class Command(Generic[A]):
 
 
 class NoArguments(RequestBody):
-    """What a command takes that takes nothing."""
+    """The arguments of a command without any."""
 
 
 class EncoderArguments(RequestBody):
-    """Whether the encoder sends, and in which shape; what is absent stays."""
+    """Whether the encoder sends, and its shape; an absent field stays."""
 
     sending: Boolean = UNSET
     shape: Annotated[str, one_of(*SHAPES)] = UNSET
 
 
 class RestreamArguments(RequestBody):
-    """A restream by its name or id, or * for all of them."""
+    """A restream by its name or id, or * for all."""
 
     restream: Annotated[str, text(1, 255)]
     connected: Boolean
@@ -142,7 +142,7 @@ def _add_fault(world: World, at: float, _: Document, arguments: FaultArguments) 
 
 
 def show_fault(fault: Fault) -> Document:
-    """A fault as the control API shows it."""
+    """Return a fault in the form of the control API."""
     shown = {name: getattr(fault, name) for name in ("id", "kind", "method", "path", "chance")}
     until = None if fault.until > 1e12 else format_epoch(fault.until)
     return shown | {"since": format_epoch(fault.since), "until": until}
@@ -165,10 +165,10 @@ CALM = Command("calm", "", NoArguments, _clear_faults)
 COMMANDS: Mapping[str, Command[Any]] = {
     command.name: command for command in (ENCODER, COMPLETE, DELETE, RESTREAM, CHAT, RELAY, FAULT, CALM)
 }
-"""Every command by the name that scenarios call it."""
+"""Every command by its name in scenarios."""
 
 
 def run_command(world: World, command: Command[A], at: float, target: Document, arguments: A) -> Document:
-    """Run it, all of it or nothing. Raises the documented error that the state demands."""
+    """Run the command completely or not at all. Raises the documented error if the state does not allow it."""
     with world.store.transaction():
         return command.run(world, at, target, arguments)

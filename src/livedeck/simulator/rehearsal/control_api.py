@@ -1,4 +1,4 @@
-"""The control API: what no participant may do and every rehearsal needs. Never part of the documented API."""
+"""The control API: rehearsal functions that participants do not have. Never part of the documented API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Seed = Annotated[int, integer(0, 2**53)]
 
 
 class ClockChange(RequestBody):
-    """What to do to the clock."""
+    """Changes of the clock."""
 
     jump: Time = UNSET
     step: Annotated[float, number(-1e9, 1e9)] = UNSET
@@ -29,13 +29,13 @@ class ClockChange(RequestBody):
 
 
 class RelayChange(RequestBody):
-    """Whether a relay is to run."""
+    """Whether the relay runs."""
 
     running: Boolean
 
 
 class ScenarioChoice(RequestBody):
-    """A scenario to play, the seed of its workspace, and a yes where that destroys a kept workspace."""
+    """A scenario to play, the seed of its workspace, and `force` to replace a kept workspace."""
 
     name: Annotated[str, one_of(*scenario.names())]
     seed: Seed = UNSET
@@ -43,14 +43,14 @@ class ScenarioChoice(RequestBody):
 
 
 class ResetRequest(RequestBody):
-    """The seed of the new workspaces, and a yes where that destroys kept ones."""
+    """The seed of the new workspaces, and `force` to replace kept ones."""
 
     seed: Seed = UNSET
     force: Boolean = False
 
 
 async def describe(_: ApiRequest[None]) -> Response:
-    """What this API can do."""
+    """List the routes of the control API."""
     return data({"routes": [_describe(endpoint) for endpoint in ENDPOINTS]})
 
 
@@ -65,12 +65,12 @@ def _describe(endpoint: Endpoint[Any]) -> dict[str, object]:
 
 
 async def read_clock(request: ApiRequest[None]) -> Response:
-    """The simulator's time, how fast it runs, and whether it stands still."""
+    """Return the simulator's time, its speed, and whether it is paused."""
     return data(_show_clock(request.world.clock))
 
 
 async def set_clock(request: ApiRequest[ClockChange]) -> Response:
-    """Move the clock: jump to a time, step by seconds, change the speed, pause or go on; in that order."""
+    """Change the clock: jump to a time, step by seconds, change the speed, pause or resume; in this order."""
     change, clock = (await request.body()).given(), request.world.clock
     if "jump" in change:
         clock.jump(change["jump"])
@@ -95,25 +95,25 @@ def _show_clock(clock: SimulatorClock) -> dict[str, object]:
 
 
 async def set_encoder(request: ApiRequest[commands.EncoderArguments]) -> Response:
-    """Start or stop the encoder of an event, or give it another shape, from now on; the past stays as it was."""
+    """Start or stop the encoder of an event, or change its shape, from now on; the past stays."""
     event, world = find_event(request), request.world
     return data(run_command(world, commands.ENCODER, world.now(), event, await request.body()))
 
 
 async def set_restream(request: ApiRequest[commands.RestreamArguments]) -> Response:
-    """Connect or disconnect a restream of an event, by its name or id; * for all of them."""
+    """Connect or disconnect a restream of an event, by its name or id; * for all."""
     event, world = find_event(request), request.world
     return data(run_command(world, commands.RESTREAM, world.now(), event, await request.body()))
 
 
 async def set_chat(request: ApiRequest[commands.ChatArguments]) -> Response:
-    """Let that many chat messages come a second, from now on."""
+    """Set the chat messages a second, from now on."""
     event, world = find_event(request), request.world
     return data(run_command(world, commands.CHAT, world.now(), event, await request.body()))
 
 
 async def set_relay(request: ApiRequest[RelayChange]) -> Response:
-    """Start or stop a relay of a room, as a participant does inside it; at most 5 run at once."""
+    """Start or stop a relay of a room, like a participant inside it; at most 5 run at once."""
     room, world = find_room(request), request.world
     profile_id, change = find_profile(request, room)["id"], await request.body()
     arguments = commands.RelayArguments(restream=profile_id, running=change.running)
@@ -121,13 +121,13 @@ async def set_relay(request: ApiRequest[RelayChange]) -> Response:
 
 
 async def list_faults(request: ApiRequest[None]) -> Response:
-    """The faults in force."""
+    """List the faults in force."""
     now = request.world.now()
     return data([show_fault(fault) for fault in request.world.faults.active if now < fault.until])
 
 
 async def add_fault(request: ApiRequest[commands.FaultArguments]) -> Response:
-    """Let a fault hit requests: by method, path (with *), chance, and for how many seconds."""
+    """Add a fault that hits requests: by method, path (with *), chance, and for how many seconds."""
     world = request.world
     return data(run_command(world, commands.FAULT, world.now(), {}, await request.body()))
 
@@ -139,12 +139,12 @@ async def clear_faults(request: ApiRequest[None]) -> Response:
 
 
 async def read_scenario(request: ApiRequest[None]) -> Response:
-    """Where the scenario stands, and the scenarios that there are."""
+    """Return the position of the scenario, and the names of all scenarios."""
     return data(request.world.timeline.progress(request.world.now()) | {"names": scenario.names()})
 
 
 async def load_scenario(request: ApiRequest[ScenarioChoice]) -> Response:
-    """Make the workspace of a scenario anew and play it from now on. With a data file it needs "force": true."""
+    """Create the workspace of a scenario and play it from now on. With a data file it needs "force": true."""
     choice, world = await request.body(), request.world
     _require_force(world, choice.force)
     seed = choice.given().get("seed", world.seed())
@@ -153,8 +153,10 @@ async def load_scenario(request: ApiRequest[ScenarioChoice]) -> Response:
 
 
 async def reset(request: ApiRequest[ResetRequest]) -> Response:
-    """Make the workspaces anew that the simulator began with, as of now, from that seed or the first one; ids and
-    tokens stay, faults and scenario end. With a data file it needs "force": true."""
+    """Restore the first workspaces, as of now, from the given seed or the first one.
+
+    Ids and tokens stay; faults and scenario end. With a data file it needs "force": true.
+    """
     order, world = await request.body(), request.world
     _require_force(world, order.force)
     workspaces.restore(world, order.given().get("seed"))
@@ -162,9 +164,9 @@ async def reset(request: ApiRequest[ResetRequest]) -> Response:
 
 
 def _require_force(world: World, force: bool) -> None:
-    """Raises the documented error where a kept workspace would be destroyed without a yes."""
+    """Raise the documented error if the request would destroy a kept workspace without `force`."""
     if world.store.is_kept and not force:
-        raise conflict('this destroys the workspace that the data file keeps: send "force": true to do it')
+        raise conflict('this would destroy the workspace in the data file: send "force": true to confirm')
 
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (

@@ -31,9 +31,10 @@ Offset = Annotated[str, text(1, 32)]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command at so many seconds from the start.
+    """A command, `at` seconds from the start.
 
-    `target`: the name of an event or room, "*" for every event on a stream, empty where the command has none.
+    `target`: the name of an event or room, "*" for every event with an unfinished stream, empty if the command has
+    none.
     """
 
     at: float
@@ -44,12 +45,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """An alarm that the fault brings about.
+    """An alarm that the fault raises.
 
-    `since` and `until` are when its cause begins and ends, in seconds; None: it stays. `event` is empty for an alarm
-    about the platform; `target` names the part of the event that is wrong. `severity`: the loudest that it becomes;
-    empty: any. `most`: how often it may come while the cause lasts; `flapping`: whether that is too often to ring each
-    time. `shown`: False where another alarm says it already, so that a person reads it for a moment at most.
+    `since` and `until`: begin and end of its cause, in seconds from the start (`until` None: the cause stays). `event`
+    is empty for an alarm about the platform; `target` names the part of the event that is wrong. `severity`: the
+    highest that it reaches; empty: any. `most`: how often it may come while the cause lasts. `flapping`: whether that
+    is too often to ring each time. `shown`: False if another alarm suppresses it, so that it is visible for a moment at
+    most.
     """
 
     kind: str
@@ -65,7 +67,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: all of it as it was read."""
+    """A timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: the whole file as read."""
 
     name: str
     title: str
@@ -106,18 +108,18 @@ class _FaultsFile(RequestBody):
 
 
 def names() -> list[str]:
-    """The scenarios that come with the simulator."""
+    """Return the names of the scenarios that ship with the simulator."""
     return table_names("scenarios")
 
 
 def load(scenario: str | Path) -> Scenario:
-    """One that comes with the simulator, by its name, or a file. Raises SimulatorError for what is no scenario."""
+    """Load a shipped scenario by name, or a file. Raises SimulatorError if it is invalid."""
     with _explained(scenario):
         return _scenario(Path(scenario).stem, _read_table("scenarios", scenario))
 
 
 def set_faults(world: World, faults: str | Path) -> None:
-    """Start those faults and no others, by name or from a file. Raises SimulatorError for what are no faults."""
+    """Replace the faults with a shipped set, by name, or with a file. Raises SimulatorError if it is invalid."""
     with _explained(faults), world.store.transaction():
         world.faults.clear()
         for arguments in check(_FaultsFile, _read_table("faults", faults)).faults:
@@ -126,12 +128,12 @@ def set_faults(world: World, faults: str | Path) -> None:
 
 @contextmanager
 def _explained(source: str | Path) -> Iterator[None]:
-    """Raises SimulatorError that says what is wrong with a file."""
+    """Convert errors of a file into a SimulatorError that says what is wrong with it."""
     try:
         yield
     except ApiError as error:
         wrong = "; ".join(f"{name} {reason}" for name, reason in error.invalid_params)
-        raise SimulatorError(f"{source} is not sound: {wrong}") from error
+        raise SimulatorError(f"{source} is invalid: {wrong}") from error
     except (OSError, ValueError, RecursionError) as error:
         raise SimulatorError(f"cannot read {source}: {error}") from error
 
@@ -141,13 +143,13 @@ def _read_table(folder: str, source: str | Path) -> dict[str, Any]:
         return tomllib.loads(Path(source).read_text(encoding="utf-8"))
     if str(source) not in table_names(folder):
         raise SimulatorError(
-            f"there is no {source!s} among the {folder}: {', '.join(table_names(folder))}, or name a TOML file"
+            f"no {source!s} among the {folder}: choose from {', '.join(table_names(folder))}, or give a TOML file"
         )
     return read_table(folder, str(source))
 
 
 def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
-    """Make its workspace anew in place of the first of those, as of now, and play it from here."""
+    """Create the scenario's workspace in place of the first of `workspaces`, as of now, and play it from here."""
     served, *others = workspaces
     with world.store.transaction():
         rebuild(world, seed, [replace(served, name=scenario.workspace), *others], origin)
@@ -155,7 +157,7 @@ def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Work
 
 
 def go_on(world: World) -> None:
-    """Play the scenario that the world keeps, if any, from where it stood."""
+    """Continue the kept scenario, if any, from its position."""
 
     def playback(name: str, table: Mapping[str, Any], began_at: float) -> Playback:
         with _explained(f"the kept scenario {name}"):
@@ -179,7 +181,7 @@ def _run_step(world: World, step: Step, at: float) -> None:
 
 
 def _targets(world: World, command: Command[Any], name: str) -> list[Document]:
-    """What a step is applied to. Raises the documented error where nothing has that name."""
+    """Return the documents that a step applies to. Raises the documented error if none has that name."""
     if not command.target:
         return [{}]
     documents = world.store.find_all(command.target, world.workspaces()[0].workspace_id)
@@ -215,7 +217,7 @@ def _step(row: dict[str, Any]) -> Step:
 
 @cache
 def _step_model(command: Command[Any]) -> type[RequestBody]:
-    """A whole step of that command, so that all that is wrong with it is said at once."""
+    """Return the model of a whole step of the command, so that one error lists all its faults."""
     fields: dict[str, Any] = {"at": (str, ...), "do": (str, ...)}
     fields |= {command.target: (Name, ...)} if command.target else {}
     model: type[RequestBody] = create_model("Step", __base__=command.arguments, **fields)

@@ -1,6 +1,6 @@
-"""The demo workspaces: tables in `data/workspaces/`, made into documents from a seed and the moment of the start.
+"""The demo workspaces: documents built from tables in `data/workspaces/`, a seed and the time of the start.
 
-Offsets in the tables are relative to that moment: `-00:22:05`, `+1d`, `-2d 03:00:00`.
+Offsets in the tables are relative to that time: `-00:22:05`, `+1d`, `-2d 03:00:00`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,15 @@ Table = dict[str, Any]
 
 
 def names() -> list[str]:
-    """The workspaces that there are tables for."""
+    """Return the names of the workspace tables."""
     return table_names("workspaces")
 
 
 def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
-    """Delete what is there and make these workspaces anew, as of now, without faults or scenario. All of it or none
-    of it; the clock and the tokens stay."""
+    """Replace everything with `workspaces`, as of now, without faults or scenario, in one transaction.
+
+    The clock and the tokens stay.
+    """
     start, files = world.clock.now(), set[str]()
     with world.store.transaction():
         world.store.clear()
@@ -59,7 +61,7 @@ def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Or
 
 
 def restore(world: World, seed: int | None) -> None:
-    """Bring back what the world began with, from that seed from now on (None: as it was)."""
+    """Restore the first workspace, from `seed` from now on (None: its first seed)."""
     origin = world.origin()
     origin = origin if seed is None else replace(origin, seed=seed)
     served, *others = world.workspaces()
@@ -68,13 +70,13 @@ def restore(world: World, seed: int | None) -> None:
 
 def _read(name: str) -> Table:
     if name not in names():
-        raise SimulatorError(f"there is no workspace {name!r}: choose from {', '.join(names())}")
+        raise SimulatorError(f"no workspace {name!r}: choose from {', '.join(names())}")
     return read_table("workspaces", name)
 
 
 @dataclass(frozen=True, slots=True)
 class _WorkspaceBuilder:
-    """The documents of a workspace: its table, and what its times and ids are made from."""
+    """The documents of a workspace, built from its table, the seed and the start."""
 
     seed: int
     start: datetime
@@ -83,7 +85,7 @@ class _WorkspaceBuilder:
     files: Files
 
     def documents(self) -> Iterator[tuple[str, Document]]:
-        """Every document of the workspace, with its kind."""
+        """Yield every document of the workspace, with its kind."""
         parents: dict[str, Document] = {}
         for project in self.table["projects"]:
             parents[project["name"]] = {"project_id": self._id("project", project["name"]), "folder_id": None}
@@ -202,7 +204,7 @@ class _WorkspaceBuilder:
 
 
 def _numbered(rows: Sequence[Table]) -> Iterator[Table]:
-    """Every row, and one with a `count` that often, numbered."""
+    """Yield every row; a row with a `count` repeats that often, numbered."""
     for row in rows:
         if "count" not in row:
             yield row
@@ -214,7 +216,7 @@ _OFFSET = re.compile(r"([+-])(?:(\d{1,3})d)? ?(?:(\d\d):(\d\d):(\d\d))?")
 
 
 def seconds_of(offset: str) -> int:
-    """The seconds of an offset as the tables write it. Raises ValueError for anything else."""
+    """Return the seconds of an offset in the form of the tables. Raises ValueError for anything else."""
     match = _OFFSET.fullmatch(offset)
     if match is None:
         raise ValueError(f"not an offset: {offset!r}")

@@ -1,10 +1,10 @@
--- Be there, renew what I hold, and take what falls to me (engine.md, "Leases").
+-- Register this worker, renew its leases, and take those it is responsible for (engine.md, "Leases").
 -- KEYS: workers, leases, lost, generation, retry
--- ARGV: me; ms that I am there for; Redis ms that I expect; workers as I know them, a line each; a new generation;
---       1 where I may hold leases, else 0; then of each event its id and how it is claimed: 0 only renewed,
---       1 taken where those are the workers (I rank first among them), 2 taken where nobody holds it
--- Returns: "late" | "ok", Redis ms, workers, held (id, epoch, ...), ms when the next of the others runs out, lost,
---          generation, ms for which nobody may ask
+-- ARGV: this worker; its lifetime in ms; the expected Redis ms; the workers of the last claim, one per line; a new
+--       generation; 1 if this worker may hold leases, else 0; then for each event its id and claim: 0 renew only,
+--       1 take if those workers are current (this one ranks first among them), 2 take if the lease is free
+-- Returns: "late" | "ok", Redis ms, workers, held (id, epoch, ...), ms when the next lease of another worker expires,
+--          lost, generation, ms for which nobody may poll
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function text(number) return string.format('%.0f', number) end
@@ -13,7 +13,7 @@ if math.abs(now - expected) > 1000 then
   return {'late', text(now)}
 end
 
--- What was written before the clock of Redis was set back ends later than anything can, and would for long.
+-- A lease written before the clock of Redis was set back ends later than any valid one, and would last too long.
 local latest, never = now + 61000, 9007199254740000
 local function number(value)
   local found = tonumber(value)
@@ -75,7 +75,7 @@ local lost = redis.call('HGETALL', KEYS[3])
 for index = 1, #lost, 2 do
   if number(lost[index + 1]) < now - 3600000 then redis.call('HDEL', KEYS[3], lost[index]) end
 end
--- Of events that are gone: a few at a time, by chance. An epoch is a time, so that the next one is higher all the same.
+-- Delete leases of old events, a few random ones at a time. An epoch is a time, so the next one is still higher.
 local some = redis.call('HRANDFIELD', KEYS[2], 16, 'WITHVALUES')
 for index = 1, #some, 2 do
   local ends, epoch = string.match(some[index + 1], ' (%d+) (%d+)$')

@@ -1,4 +1,4 @@
--- The platform wants nobody to ask until then: for all collectors, at once.
+-- Forbid all collectors to poll the platform until then.
 -- KEYS: retry, answers. ARGV: ms from now
 local time = redis.call('TIME')
 local until_ms = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])

@@ -1,10 +1,10 @@
--- What the notifier knows and the messages that follow from it, whole or not at all; only from who holds the desk.
--- KEYS: leases, told, messages. ARGV: me, epoch, epoch of what this follows from, revision, state, then of each
---       message: key, body (empty: forget it)
--- Returns: 1, or 0 where the desk is another's, another one has told meanwhile, or a later revision is there
+-- Store the notifier's state and its messages together; only for the holder of the notifier lease.
+-- KEYS: leases, told, messages. ARGV: this worker, epoch, epoch of the state that this one follows, revision, state,
+--       then for each message: key, body (empty: delete it)
+-- Returns: 1, or 0 if another worker holds the lease or has notified since, or a later revision is stored
 local owner, epoch = string.match(redis.call('HGET', KEYS[1], '@desk') or '', '^(.*) %d+ (%d+)$')
 if owner ~= ARGV[1] or epoch ~= ARGV[2] then return 0 end
-local function number(value)  -- what nobody of us can have written is nothing
+local function number(value)  -- a value that no collector can have written counts as 0
   local found = tonumber(value)
   return found and found < 9007199254740000 and found or 0
 end

@@ -1,6 +1,6 @@
--- The answers of events that I hold, for the others to read; of one that I do not hold any more, none.
--- KEYS: leases, answers. ARGV: me; answers that are kept; then of each: event, epoch, body
--- Returns: the events that were refused
+-- Publish the answers of events that this worker holds; refuse the others.
+-- KEYS: leases, answers. ARGV: this worker; number of answers to keep; then for each: event, epoch, body
+-- Returns: the refused events
 local refused = {}
 for index = 3, #ARGV, 3 do
   local event, epoch = ARGV[index], ARGV[index + 1]

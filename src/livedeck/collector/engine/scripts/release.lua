@@ -1,5 +1,5 @@
--- Leave, and give everything back: it is nobody's, and its epoch stays.
--- KEYS: workers, leases, answers. ARGV: me
+-- Unregister this worker and free its leases; their epochs stay.
+-- KEYS: workers, leases, answers. ARGV: this worker
 redis.call('ZREM', KEYS[1], ARGV[1])
 local leases, released = redis.call('HGETALL', KEYS[2]), 0
 for index = 1, #leases, 2 do

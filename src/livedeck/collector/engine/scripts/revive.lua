@@ -1,7 +1,7 @@
--- Have messages tried again that were given up. A person wants it, at whichever machine: it needs no lease, for it
--- changes only what is as it was read.
--- KEYS: messages. ARGV: of each: key, body as it was read, body as it is to be
--- Returns: how many were changed
+-- Retry messages that were given up, at a person's request on any machine. It needs no lease, because it changes only
+-- messages that are unchanged since they were read.
+-- KEYS: messages. ARGV: for each: key, body as read, new body
+-- Returns: number of changed messages
 local changed = 0
 for index = 1, #ARGV, 3 do
   if redis.call('HGET', KEYS[1], ARGV[index]) == ARGV[index + 1] then

@@ -1,6 +1,6 @@
--- What persons said, each once however often it is brought: it needs no lease, for its order does not matter.
--- KEYS: said, said:ids. ARGV: ms that it is kept; then of each: uid, body
--- Returns: how many were news
+-- Publish rows of people, each once, however often it arrives. It needs no lease, because the order does not matter.
+-- KEYS: said, said:ids. ARGV: ms to keep a row; then for each: uid, body
+-- Returns: number of new rows
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local before = string.format('%.0f', now - tonumber(ARGV[1]))
