@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from livedeck.cli.recorded import FILE, past_moment, stretch
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor.history import maintenance, recording
 from livedeck.monitor.history.database import StorageError
+from livedeck.monitor.history.foreign import in_thread
 from livedeck.monitor.history.maintenance import FileReport, KnownEvent, Pruning
 from livedeck.monitor.history.salvage import WORDS, salvage
 from livedeck.operations.nouns import NotMatched, match
@@ -247,7 +248,7 @@ def _run(ctx: click.Context, flags: dict[str, Any], path: Path | None, work: Cal
         if path is None and settings.collector_urls:
             echo(_NOT_THE_COLLECTORS, err=True)
         try:
-            return await asyncio.to_thread(work, chosen)
+            return await in_thread(partial(work, chosen))
         except StorageError as error:
             echo(f"livedeck: {error}", err=True)
             return FAULT

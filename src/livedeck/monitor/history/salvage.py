@@ -10,10 +10,9 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -22,9 +21,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
 from livedeck.monitor.history import answers, journal, samples
-from livedeck.monitor.history.database import TABLES, Database, StorageError, check_file, microseconds
+from livedeck.monitor.history.columns import SLOT, TABLES, Column
+from livedeck.monitor.history.database import Database, StorageError, check_file, microseconds
+from livedeck.monitor.history.foreign import current_stop, open_to_change
 from livedeck.monitor.history.pages import PageFile, Row
-from livedeck.monitor.history.samples import SLOT, StreamKey
+from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm, Severity
 from livedeck.monitor.model.records import NotificationRecord
 
@@ -33,6 +34,9 @@ _LIMIT = 900.0
 
 _BATCH = 2000
 """Rows in one transaction: some milliseconds, in which the deck waits to write."""
+
+_BATCH_BYTES = 4 * 2**20
+"""Bytes of texts and blobs in one transaction, as far as one page more or less allows."""
 
 _PATIENCE = 10_000
 """Milliseconds that it waits for the deck."""
@@ -96,34 +100,38 @@ def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) 
     used at all.
     """
     check_file(damaged)
-    db = Database(into)
-    try:
+    with closing(open_to_change(into)) as db, closing(PageFile(damaged)) as file:
         db.run(f"PRAGMA busy_timeout = {_PATIENCE}")
-        work = _Salvage(PageFile(damaged), db, now, monotonic() + limit)
+        work = _Salvage(file, db, now, monotonic() + limit)
         fault = ""
         try:
             work.copy_all()
         except (StorageError, TimeoutError) as error:
             fault = str(error)
         return work.result(fault)
-    finally:
-        db.close()
 
 
 class _Shape(NamedTuple):
-    """What a row of a table looks like in the file. `types`: of its columns, and whether it may be missing."""
+    """What a row of a table looks like in the file."""
 
-    columns: tuple[str, ...]
-    types: tuple[tuple[type, bool], ...]
+    columns: tuple[Column, ...]
     is_index: bool
     has_number: bool  # its first column is the rowid, stored beside the row
 
     def fits(self, row: Row) -> bool:
-        """Whether that can be one of them."""
-        return len(row.values) == len(self.types) and all(
-            may_miss if value is None else isinstance(value, kind)
-            for value, (kind, may_miss) in zip(row.values, self.types, strict=True)
+        """Whether that can be one of them, by its types: so a page is known for whose it is."""
+        return len(row.values) == len(self.columns) and all(
+            column.may_miss if value is None else type(value) is column.kind for column, value in self._stored(row)
         )
+
+    def is_sound(self, row: Row) -> bool:
+        """Whether that is one of them, by the ranges too."""
+        return len(row.values) == len(self.columns) and all(column.fits(value) for column, value in self._stored(row))
+
+    def _stored(self, row: Row) -> Iterator[tuple[Column, Any]]:
+        """The columns with their values; that of the rowid is stored as nothing."""
+        first = row.number if self.has_number and row.values[0] is None else row.values[0]
+        return zip(self.columns, (first, *row.values[1:]), strict=True)
 
 
 class _Target(NamedTuple):
@@ -137,6 +145,7 @@ class _Target(NamedTuple):
 class _Salvage:
     def __init__(self, file: PageFile, db: Database, now: datetime, deadline: float) -> None:
         self._file, self._db, self._deadline = file, db, deadline
+        self._stop = current_stop()
         self._earliest, self._latest = _milliseconds(_FIRST), _milliseconds(now + timedelta(days=1))
         self._shapes = _shapes(db)
         self._saved: Counter[str] = Counter()
@@ -175,7 +184,7 @@ class _Salvage:
             {table: count for table, count in self._lost.items() if count},
             *_moments(self._since, self._until),
             *_moments(self._lost_since, self._lost_until),
-            len(self._unreadable - self._file.overflows),
+            len(self._unreadable.difference(self._file.overflows)) + self._file.blank,
             fault,
         )
 
@@ -189,9 +198,9 @@ class _Salvage:
                 self._pages[entry.name] += pages
             elif entry.kind == "index":
                 self._read_index(entry.name, entry.table, pages)
-        for number in range(2, self._file.count + 1):
-            if number not in known:
-                self._sort_stray(number)
+        for number in self._file.filled({1, *known}):
+            self._stop.check()
+            self._sort_stray(number)
 
     def _sort_stray(self, number: int) -> None:
         page = self._file.page(number)
@@ -219,6 +228,7 @@ class _Salvage:
         for number in pages:
             if monotonic() > self._deadline:
                 raise TimeoutError("it took too long; `livedeck history salvage` goes on with it")
+            self._stop.check()
             page = self._file.page(number)
             if page:
                 self._lost[table] += page.broken if table else 0
@@ -226,9 +236,8 @@ class _Salvage:
 
     def _copy(self, table: str, write: Callable[[list[Row]], None]) -> None:
         shape = self._shapes[table]
-        rows = self._rows(self._pages[table], table)
-        while batch := list(islice(rows, _BATCH)):
-            sound = [row for row in batch if shape.fits(row)]
+        for batch in _batches(self._rows(self._pages[table], table)):
+            sound = [row for row in batch if shape.is_sound(row)]
             self._numbers[table].update(row.number for row in batch if row.number is not None)
             self._lost[table] += len(batch) - len(sound)
             with self._db.transaction():
@@ -238,7 +247,7 @@ class _Salvage:
         if table in {"event", "stream"}:
             return self._note_events if table == "event" else self._note_streams
         shape = self._shapes[table]
-        columns = shape.columns[shape.has_number :]
+        columns = [column.name for column in shape.columns[shape.has_number :]]
         names, marks = ", ".join(columns), ", ".join("?" * len(columns))
         is_there = " AND ".join(f"{name} IS ?" for name in columns)
         unlike = f"WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE {is_there})"  # noqa: S608  the names of our tables
@@ -297,9 +306,11 @@ class _Salvage:
 
     def _roll_up(self) -> None:
         for stream, (first, last) in self._slots.items():
-            for slot in range(first, last + 1, _ROLLED_AT_ONCE):
+            end = first
+            while (slot := samples.next_slot(self._db, stream, end)) is not None and slot <= last:
+                end = min(slot + _ROLLED_AT_ONCE, last + 1)
                 with self._db.transaction():
-                    samples.roll_up(self._db, samples.Stream(stream, 0), slot, min(slot + _ROLLED_AT_ONCE, last + 1))
+                    samples.roll_up(self._db, samples.Stream(stream, 0), slot, end)
 
     def _write_rollups(self, rows: list[Row]) -> None:
         """Those that know of more samples than are left."""
@@ -330,24 +341,26 @@ class _Salvage:
                 self._lost_until = max(self._lost_until, target.base + (last + 1) * SLOT)
 
 
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """Yield the rows in batches that a transaction takes."""
+    batch, size = list[Row](), 0
+    for row in rows:
+        batch.append(row)
+        size += sum(len(value) for value in row.values if isinstance(value, str | bytes))
+        if len(batch) >= _BATCH or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 def _shapes(db: Database) -> dict[str, _Shape]:
     """What the rows of each of our tables look like."""
     shapes = {}
-    for (table,) in db.rows(TABLES):
+    for table, columns in TABLES.items():
         ((script,),) = db.rows("SELECT sql FROM sqlite_master WHERE name = ?", [table])
-        columns = db.rows(f"PRAGMA table_info({table})")
-        is_index = "WITHOUT ROWID" in script
-        keys = [key for *_, key in columns if key]
-        has_number = not is_index and len(keys) == 1 and columns[0][5] == 1 and columns[0][2] == "INTEGER"
-        types = tuple(
-            (_TYPES[kind], not is_required or (has_number and place == 0))
-            for place, _, kind, is_required, _, _ in columns
-        )
-        shapes[table] = _Shape(tuple(name for _, name, *_ in columns), types, is_index, has_number)
+        shapes[table] = _Shape(columns, "WITHOUT ROWID" in script, "id INTEGER PRIMARY KEY" in script)
     return shapes
-
-
-_TYPES: dict[str, type] = {"INTEGER": int, "TEXT": str, "BLOB": bytes}
 
 
 def _is_anything(_row: Mapping[str, Any]) -> bool:
@@ -365,7 +378,7 @@ def _is_alarm(row: Mapping[str, Any]) -> bool:
     return bool(journal.parse(Alarm, [row["body"]]))
 
 
-_SOUND: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+JUDGED: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "journal": _is_entry,
     "alarm": _is_alarm,
     "answer": answers.is_sound,
@@ -373,9 +386,12 @@ _SOUND: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 
 
+"""Tables whose rows hold JSON, or names of ours."""
+
+
 def is_sound_row(table: str, row: Mapping[str, Any]) -> bool:
     """Whether a row that looks right, by its columns, can be read."""
-    return _SOUND.get(table, _is_anything)(row)
+    return JUDGED.get(table, _is_anything)(row)
 
 
 def _milliseconds(at: datetime) -> int:
