@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -80,7 +80,7 @@ def _report_lines(report: FileReport) -> list[str]:
         for stream in span.streams:
             since, until = (f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z" for at in (stream.first, stream.last))
             lines.append(f"  {safe(span.event.name, 40)}  {since} to {until}  {stream.samples:,} samples")
-    lines += [f"cannot be read: {_counted(report.rotten)}"] if report.rotten else []
+    lines += [f"cannot be read: {_rotten(report.rotten)}"] if report.rotten else []
     lines += [f"damaged: {fault}" for fault in report.faults]
     lines.append("it is sound" if report.is_sound else _advice(report))
     return lines
@@ -94,6 +94,11 @@ def _advice(report: FileReport) -> str:
 
 def _counted(rows: Any) -> str:
     return ", ".join(f"{rows[table]:,} {words}" for table, words in _WORDS.items() if rows.get(table))
+
+
+def _rotten(rows: Mapping[str, int]) -> str:
+    others = sum(count for table, count in rows.items() if table not in _WORDS)
+    return ", ".join(filter(None, [_counted(rows), f"{others:,} other rows" if others else ""]))
 
 
 @command.command("vacuum")

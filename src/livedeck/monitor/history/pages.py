@@ -11,6 +11,8 @@ import struct
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from errno import ENXIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +28,9 @@ _LOOKED_AT = 50
 
 _LONGEST = 4 * 2**20
 """Bytes of a row at most: a longer one is a broken length."""
+
+_ROOTS = 8
+"""Tables and indexes that tell by where they are how long pages are; ours are more."""
 
 _LONGEST_LOG = 64 * 2**20
 """Bytes of a write-ahead log that are read: a deck empties its own at 4 MiB."""
@@ -111,12 +116,21 @@ class PageFile:
         step = max(1, _CHUNK // self.size)
         for first in range(1, self.count + 1, step):
             numbers = range(first, min(first + step, self.count + 1))
-            unknown = [number for number in numbers if number not in known]
-            content = os.pread(self._file, _CHUNK, (first - 1) * self.size)
-            if content != _ZEROS[: len(content)] or not self._frames.keys().isdisjoint(numbers):
-                yield from unknown
+            if not self._is_blank((first - 1) * self.size) or not self._frames.keys().isdisjoint(numbers):
+                yield from (number for number in numbers if number not in known)
             else:
-                self.blank += len(unknown)
+                self.blank += len(numbers) - sum(number in numbers for number in known)
+
+    def _is_blank(self, place: int) -> bool:
+        """Return whether the chunk that begins there is zeros, by the word of the disk for a hole."""
+        try:
+            if os.lseek(self._file, place, os.SEEK_DATA) >= place + _CHUNK:
+                return True
+        except OSError as error:
+            if error.errno == ENXIO:  # no data from there on
+                return True
+        content = os.pread(self._file, _CHUNK, place)
+        return content == _ZEROS[: len(content)]
 
     def page(self, number: int, *, has_rows: bool = True) -> Page | None:
         """The rows of that page, which begin with 1; None where it holds none, or nothing that can be read.
@@ -228,7 +242,15 @@ class PageFile:
         return frozenset(free)
 
     def _find_size(self) -> int:
-        """The length of page by which most rows can be read."""
+        """The length of page that the header says, where the tables are where it leads; else that by which most rows
+        can be read."""
+        said = int.from_bytes(os.pread(self._file, 2, 16))
+        self.size = 65_536 if said == 1 else said
+        if self.size in _SIZES:
+            self.count = self._length // self.size
+            roots = (self.page(entry.root) for entry in islice(self.schema(), 2 * _ROOTS) if entry.root)
+            if sum(page is not None and not page.broken for page in roots) >= _ROOTS:
+                return self.size
 
         def rows(size: int) -> float:
             self.size, count = size, self._length // size

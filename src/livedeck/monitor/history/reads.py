@@ -199,13 +199,16 @@ class HistoryReads(ABC):
 
 
 class HistoryReader(HistoryReads):
-    """Read-only history of another process: one file, which may come, go and be set aside at any time."""
+    """Read-only history of another process: one file, which may come, go and be set aside at any time.
+
+    `is_strict`: what cannot be read raises StorageError, for a caller who would take an empty answer for the truth.
+    """
 
     fault: str = ""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_strict: bool = False) -> None:
         super().__init__()
-        self.path = path
+        self.path, self._is_strict = path, is_strict
 
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         return await in_thread(partial(self._query, query, otherwise))
@@ -216,5 +219,7 @@ class HistoryReader(HistoryReads):
             with closing(open_foreign(self.path)) as db:
                 return query(db)
         except StorageError as error:
+            if self._is_strict:
+                raise
             self.fault = str(error)
         return nothing

@@ -19,7 +19,7 @@ from livedeck.atomic_file import AtomicFile
 from livedeck.monitor.history import events, journal, published
 from livedeck.monitor.history.columns import SLOT, TABLES
 from livedeck.monitor.history.database import Database, Values
-from livedeck.monitor.history.foreign import Foreign, open_foreign
+from livedeck.monitor.history.foreign import Foreign, check_whole, open_foreign
 from livedeck.monitor.model.alarm import DECK
 from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.published.difference import Values as Published
@@ -67,6 +67,7 @@ def export(
         "since": 0 if since is None else journal.milliseconds(since),
         "until": _LATEST if until is None else journal.milliseconds(until),
     }
+    check_whole(source)
     with AtomicFile(target, replace=replace) as file, closing(open_foreign(source)) as known:
         with closing(Database(file.path)) as db:
             db.become_recording()

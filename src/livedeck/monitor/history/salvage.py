@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -40,6 +41,9 @@ _BATCH_BYTES = 4 * 2**20
 
 _PATIENCE = 10_000
 """Milliseconds that it waits for the deck."""
+
+_ENTRIES = 1000
+"""Tables and indexes of a damaged file that are looked at; ours are some twenty."""
 
 _ROLLED_AT_ONCE = 240
 """Slots that are rolled up in one transaction."""
@@ -82,6 +86,8 @@ class Salvage:
         """In a sentence."""
         saved = [f"{self.saved[table]:,} {words}" for table, words in WORDS.items() if self.saved.get(table)]
         lost = [f"{self.lost[table]:,} {words}" for table, words in WORDS.items() if self.lost.get(table)]
+        others = sum(count for table, count in self.lost.items() if table not in WORDS)
+        lost += [f"{others:,} other rows"] if others else []
         lost += [f"{self.unreadable:,} unreadable pages"] if self.unreadable else []
         parts = [f"saved of it: {', '.join(saved) or 'nothing'}{_span(self.since, self.until)}"]
         parts += [f"lost, at least: {', '.join(lost)}{_span(self.lost_since, self.lost_until)}"] if lost else []
@@ -191,7 +197,11 @@ class _Salvage:
     def _sort_pages(self) -> None:
         """Find whose each page is: by the trees that the file describes, else by what its rows look like."""
         known = set(self._file.free)
-        for entry in self._file.schema():
+        ours = {"stream_copy", *self._shapes}
+        known.update(self._file.tree(1))
+        for entry in islice(self._file.schema(), _ENTRIES):
+            if ours.isdisjoint({entry.name, entry.table}):
+                continue
             pages = [number for number in self._file.tree(entry.root) if number not in known]
             known.update(pages)
             if entry.kind == "table" and entry.name in self._shapes:
@@ -332,13 +342,15 @@ class _Salvage:
         self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
-        """The roll-ups know how many there were."""
+        """The roll-ups know how many there were; a row that was found and is unsound is one of them."""
+        missing = 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)
             if lost:
-                self._lost["sample"] += lost
+                missing += lost
                 self._lost_since = min(self._lost_since, target.base + first * SLOT)
                 self._lost_until = max(self._lost_until, target.base + (last + 1) * SLOT)
+        self._lost["sample"] = max(self._lost["sample"], missing)
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
