@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from livedeck.cli.recorded import FILE, past_moment, stretch
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor.history import maintenance, recording
 from livedeck.monitor.history.database import StorageError
+from livedeck.monitor.history.foreign import in_thread
 from livedeck.monitor.history.maintenance import FileReport, KnownEvent, Pruning
 from livedeck.monitor.history.salvage import WORDS, salvage
 from livedeck.operations.nouns import NotMatched, match
@@ -79,7 +80,7 @@ def _report_lines(report: FileReport) -> list[str]:
         for stream in span.streams:
             since, until = (f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z" for at in (stream.first, stream.last))
             lines.append(f"  {safe(span.event.name, 40)}  {since} to {until}  {stream.samples:,} samples")
-    lines += [f"cannot be read: {_counted(report.rotten)}"] if report.rotten else []
+    lines += [f"cannot be read: {_rotten(report.rotten)}"] if report.rotten else []
     lines += [f"damaged: {fault}" for fault in report.faults]
     lines.append("it is sound" if report.is_sound else _advice(report))
     return lines
@@ -93,6 +94,11 @@ def _advice(report: FileReport) -> str:
 
 def _counted(rows: Any) -> str:
     return ", ".join(f"{rows[table]:,} {words}" for table, words in _WORDS.items() if rows.get(table))
+
+
+def _rotten(rows: Mapping[str, int]) -> str:
+    others = sum(count for table, count in rows.items() if table not in _WORDS)
+    return ", ".join(filter(None, [_counted(rows), f"{others:,} other rows" if others else ""]))
 
 
 @command.command("vacuum")
@@ -247,7 +253,7 @@ def _run(ctx: click.Context, flags: dict[str, Any], path: Path | None, work: Cal
         if path is None and settings.collector_urls:
             echo(_NOT_THE_COLLECTORS, err=True)
         try:
-            return await asyncio.to_thread(work, chosen)
+            return await in_thread(partial(work, chosen))
         except StorageError as error:
             echo(f"livedeck: {error}", err=True)
             return FAULT

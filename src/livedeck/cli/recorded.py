@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from livedeck.cli.exit_codes import DONE, FAULT
+from livedeck.cli.exit_codes import FAULT
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock, open_records
 from livedeck.environment import terminal
 from livedeck.monitor import EventRecord, HistoryReader, HistoryReads
+from livedeck.monitor.history.database import StorageError
 from livedeck.operations.nouns import NotMatched, match
 from livedeck.report.recorded import latest_events
 from livedeck.report.spans import Span
@@ -145,7 +146,7 @@ def _was_on_air(record: EventRecord) -> bool:
 async def with_past(
     settings: Settings, command: str, work: Callable[[Past], Awaitable[int]], path: Path | None = None
 ) -> int:
-    """The exit code of `work` on what is known of the past (see `open_records`). Why nothing is, or not all, is said.
+    """The exit code of `work` on what is known of the past (see `open_records`). A file that cannot be read is said.
 
     Raises SettingsError, CollectorError.
     """
@@ -153,15 +154,13 @@ async def with_past(
         if isinstance(reader, HistoryReader) and not reader.path.exists():
             echo(f"livedeck {command}: there is no history at {reader.path} yet: a deck that runs writes it", err=True)
             return FAULT
-        events = await latest_events(reader)
-        code = DONE
-        if events or not reader.fault:
+        try:
+            events = await latest_events(reader)
             now = SystemClock().now() if isinstance(reader, HistoryReader) else reader.now
-            code = await work(Past(reader, events, now or SystemClock().now()))
-        if reader.fault:
-            echo(f"livedeck {command}: {reader.fault}", err=True)
+            return await work(Past(reader, events, now or SystemClock().now()))
+        except StorageError as error:
+            echo(f"livedeck {command}: {error}", err=True)
             return FAULT
-        return code
 
 
 def width() -> int | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from livedeck.cli.recorded import past_moment
 from livedeck.environment import no_screen_reason
 from livedeck.monitor import PastError
 from livedeck.monitor.history.database import StorageError
-from livedeck.monitor.history.recording import check_recording
+from livedeck.monitor.history.foreign import check_whole, in_thread
 from livedeck.monitor.judging import AlarmSpan, Comparison, Judgement, judge
 from livedeck.monitor.model.limits import Limits
 from livedeck.settings import load
@@ -52,7 +52,7 @@ async def _show(path: Path, at: datetime | None, flags: dict[str, Any]) -> int:
     if reason := no_screen_reason():
         echo(f"livedeck replay: {reason}; --judge prints what was told", err=True)
         return FAULT
-    await asyncio.to_thread(check_recording, path)
+    await in_thread(partial(check_whole, path))
     from livedeck.cli.deck import show_past
 
     return await show_past(load(theme=flags.get("theme"), ascii=flags.get("ascii")), path, at)

@@ -152,7 +152,8 @@ def read_answers(settings: Settings) -> HistoryReader | None:
 @asynccontextmanager
 async def open_records(settings: Settings, path: Path | None = None) -> AsyncIterator[HistoryReader | RemoteHistory]:
     """What was, for a command that only reads it: of that file, of the collector (`collector_url`), or of the file of
-    the settings. The collector's raises CollectorError where it is not answered. Raises SettingsError, Misconfigured.
+    the settings. The collector's raises CollectorError where it is not answered, a file's StorageError where it cannot
+    be read. Raises SettingsError, Misconfigured.
     """
     async with AsyncExitStack() as stack:
         if path is None and settings.collector_urls:
@@ -163,7 +164,7 @@ async def open_records(settings: Settings, path: Path | None = None) -> AsyncIte
         path = path or settings.history_file()
         if path is None:
             raise SettingsError("no history is kept, so nothing is known of the past: see `history` in the settings")
-        yield HistoryReader(path)
+        yield HistoryReader(path, is_strict=True)
 
 
 def make_monitor(

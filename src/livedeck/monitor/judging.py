@@ -6,11 +6,15 @@ link, of late metrics, and of fields that are not recorded, is not judged (monit
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +22,7 @@ from livedeck.client import Event, QosSamples
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.history import StreamKey, events, journal, samples
-from livedeck.monitor.history.database import Database
-from livedeck.monitor.history.recording import check_recording
+from livedeck.monitor.history.foreign import Foreign, check_whole, in_thread, open_foreign
 from livedeck.monitor.kinds import ALARM_KINDS, onset_tolerance
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition, Severity
@@ -41,6 +44,9 @@ _ANSWERED = 120.0
 
 _ENDED_APART = timedelta(seconds=30)
 """How far apart two decks may notice the same end: each asks in its own time."""
+
+_NEAR = timedelta(hours=1)
+"""How long before and after whatever is recorded it is judged; between, for years perhaps, nobody watched."""
 
 _LAST = timedelta(seconds=30)
 """What begins so late in a recording may have been told after its end."""
@@ -128,9 +134,7 @@ class Judgement:
 
 async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | None = None) -> Judgement | None:
     """Judge that recording by these limits; None where it holds no samples. Raises StorageError."""
-    check_recording(path)
-    with closing(Database(path, reads=True)) as db:
-        recorded = _read(db)
+    recorded = await in_thread(partial(_recorded, path))
     if not recorded.streams:
         return None
     today = await _Replay(recorded, limits or Limits(), cadence or Cadence()).run()
@@ -179,10 +183,35 @@ class _Recorded(NamedTuple):
         newest = datetime.fromtimestamp(max(readings.time[-1] for readings in self.streams.values()), UTC)
         return max([newest, *(record.at for record in self.events), *(record.at for record in self.told)])
 
+    def stretches(self) -> Iterator[tuple[datetime, datetime]]:
+        """Yield the times within `_NEAR` of anything that is recorded, in order."""
+        near = _NEAR.total_seconds()
+        runs = [(at, at) for at in (record.at.timestamp() for record in (*self.events, *self.told, *self.rulings))]
+        for readings in self.streams.values():
+            first = readings.time[0]
+            for time, following in pairwise(readings.time):
+                if following - time > near:
+                    runs.append((first, time))
+                    first = following
+            runs.append((first, readings.time[-1]))
+        since, until = min(runs)
+        for first, last in (*sorted(runs), (inf, inf)):
+            if first - until > 2 * near:
+                yield datetime.fromtimestamp(since - near, UTC), datetime.fromtimestamp(until + near, UTC)
+                since = first
+            until = max(until, last)
 
-def _read(db: Database) -> _Recorded:
+
+def _recorded(path: Path) -> _Recorded:
+    check_whole(path)
+    with closing(open_foreign(path)) as db:
+        return _read(db)
+
+
+def _read(db: Foreign) -> _Recorded:
     known = events.read(db, None, None, None)
-    keys = db.rows("SELECT event.name, stream.name FROM stream JOIN event ON event.id = event")
+    names = "SELECT event.name, stream.name FROM stream JOIN event ON event.id = event"
+    keys = db.checked("event.name stream.name", names)
     streams = {StreamKey(*key): samples.readings(db, StreamKey(*key), 2**40) for key in keys}
     _, rulings = journal.rulings(db, 0)
     held = {key: readings for key, readings in streams.items() if len(readings)}
@@ -205,8 +234,9 @@ class _Replay:
     async def run(self) -> list[AlarmRecord]:
         """What was told, from the first sample to the end."""
         told: list[AlarmRecord] = []
-        now, listed_at = self._recorded.since, self._recorded.since
-        while now <= self._recorded.until:
+        listed_at = self._recorded.since
+        for now in self._moments():
+            await asyncio.sleep(0)  # ctrl-c ends it
             self._update_events(now)
             results = []
             if now >= listed_at:
@@ -216,8 +246,16 @@ class _Replay:
             for result in results:
                 await self._world.ingest(result)
             told += await self._step(now, tuple(results))
-            now += timedelta(seconds=self._cadence.qos)
         return told
+
+    def _moments(self) -> Iterator[datetime]:
+        """Yield the moments at which samples are asked for, without what lies between far from all that is recorded."""
+        now, step = self._recorded.since, timedelta(seconds=self._cadence.qos)
+        for first, last in self._recorded.stretches():
+            now = max(now, first)
+            while now <= min(last, self._recorded.until):
+                yield now
+                now += step
 
     async def _step(self, now: datetime, results: tuple[PollResult, ...]) -> list[AlarmRecord]:
         if rulings := [ruling for ruling in self._recorded.rulings if ruling.at <= now and self._rulings.lacks(ruling)]:

@@ -12,6 +12,7 @@ from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
 _COLUMNS = "uid, event, kind, target, since, answer, at, actor, severity, stage, until, reason"
 _INSERT = f"INSERT OR IGNORE INTO answer ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
 _READ = f"SELECT id, {_COLUMNS} FROM answer WHERE id > ? ORDER BY id"  # noqa: S608  constants
+_CHECKED = "answer.id " + " ".join(f".{name}" for name in _COLUMNS.split(", "))
 
 _KINDS = frozenset(AnswerKind)
 _SEVERITIES = frozenset(Severity)
@@ -39,7 +40,7 @@ def read(db: Database, after: int) -> tuple[int, tuple[AlarmAnswer, ...]]:
 
     Rows of another version are left out. Raises StorageError.
     """
-    rows = db.rows(_READ, [after])
+    rows = db.checked(_CHECKED, _READ, [after])
     answers = tuple(_answer(*row[1:]) for row in rows if row[6] in _KINDS and row[9] in _SEVERITIES)
     return rows[-1][0] if rows else after, answers
 

@@ -1,4 +1,7 @@
-"""The history's SQLite file: opening it, its tables, and what its failures mean. The monitor's only sqlite3."""
+"""The history's SQLite file: opening our own, its tables, and what its failures mean.
+
+A file that this process did not make is opened by `foreign.py` alone.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,24 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from livedeck.atomic_file import open_private
+from livedeck.monitor.history.columns import UnsoundError, checked
+from livedeck.text.values import safe
 
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
-_APPLICATION = 0x6C646869  # "ldhi", in the header of our files
-_RECORDING = 0x6C647263  # "ldrc": a copy to be carried elsewhere, which nothing writes to
-_SCHEMA = 5
-_UPGRADED = 3
+APPLICATION = 0x6C646869  # "ldhi", in the header of our files
+RECORDING = 0x6C647263  # "ldrc": a copy to be carried elsewhere, which nothing writes to
+SCHEMA = 5
+OLDEST = 3
 """The oldest schema that is made into ours; what is older is set aside."""
 
-_BUSY_TIMEOUT = 0.5
+BUSY_TIMEOUT = 0.5
 """Seconds that a statement waits for another deck's transaction."""
 
 _PAGE = 2048
 """Bytes. A tick of 200 streams changes a page of each: with small ones it writes a quarter of what 8192 would."""
 
-_CACHE = 4096
+CACHE = 4096
 """KiB of pages in memory: the last page of every stream, and those that a chart reads."""
 
 _LOG_LIMIT = 4 * 2**20
@@ -53,7 +58,7 @@ CREATE TABLE journal (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT
 CREATE INDEX journal_by_kind ON journal (kind, at);
 """
 
-_STREAM_COPY = "CREATE INDEX IF NOT EXISTS stream_copy ON stream (id, event, name, base)"
+STREAM_COPY = "CREATE INDEX IF NOT EXISTS stream_copy ON stream (id, event, name, base)"
 """What the times of all samples count from, a second time: where the one page of the streams is lost, it is there."""
 
 _OF_ALARMS = """
@@ -98,7 +103,7 @@ DROP TABLE kept;
 """
 """From schema 3, where all alarms were one text."""
 
-_MADE = {
+MADE = {
     0: _TABLES + _OF_ALARMS + _OF_DETECTION + _OF_THE_PAST,
     3: _OF_ALARMS + _OF_DETECTION + _UPGRADE + _OF_THE_PAST,
     4: _OF_THE_PAST,
@@ -136,9 +141,9 @@ class StorageError(Exception):
 
 
 class Database:
-    """One connection; one thread at a time. Every failure is a StorageError.
+    """One connection to a file of our own; one thread at a time. Every failure is a StorageError.
 
-    `reads`: it only reads a file that another connection has made, and writes not even its log into it. `limit`: bytes
+    `reads`: it only reads a file that our writer has made, and writes not even its log into it. `limit`: bytes
     that the file may take. `inode`: which file it is, 0 in memory: another one may be put in its place.
     """
 
@@ -169,6 +174,24 @@ class Database:
         with self._named():
             return self._db.execute(statement, values).fetchall()
 
+    def checked(self, columns: str, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """Return all that a query finds, if each value can stand in its column: `stream.id .base` (see `columns.py`).
+
+        Raises StorageError, which names the table, the column and what was expected.
+        """
+        return self.sound(columns, self.rows(statement, values))
+
+    def sound(self, columns: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Return these rows as `checked` does."""
+        try:
+            return checked(columns, rows)
+        except UnsoundError as error:
+            raise self.unsound(error) from None
+
+    def unsound(self, error: UnsoundError) -> StorageError:
+        """Return the error of this file for a value that cannot stand in its column."""
+        return StorageError(self.path, f"{error}: `livedeck history salvage` saves what can be read")
+
     def run(self, statement: str, values: Values = ()) -> None:
         """One change."""
         with self._named():
@@ -197,7 +220,7 @@ class Database:
         StorageError."""
         self.run("PRAGMA journal_mode = DELETE")
         self.run("PRAGMA synchronous = OFF")  # who writes a recording syncs it once, at the end
-        self.run(f"PRAGMA application_id = {_RECORDING}")
+        self.run(f"PRAGMA application_id = {RECORDING}")
 
     def version(self) -> int:
         """Another number after each change that another connection made. Raises StorageError."""
@@ -219,31 +242,36 @@ class Database:
 
     def _prepare(self, *, reads: bool, limit: int | None) -> None:
         db = self._db
+        db.execute("PRAGMA trusted_schema = OFF")
         fresh = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         # another deck may make the tables just now: asked earlier, the file would have them and not yet be ours
-        application, schema = (_number(db, name) for name in ("application_id", "user_version"))
+        application, schema = (number(db, name) for name in ("application_id", "user_version"))
         advice = "" if reads else ": set `history` to another file"
-        if application == _RECORDING and not reads:
+        if application == RECORDING and not reads:
             raise StorageError(self.path, "it is a recording, and stays as it is: `livedeck replay` opens it")
-        if not fresh and application not in {_APPLICATION, _RECORDING}:
+        if not fresh and application not in {APPLICATION, RECORDING}:
             raise StorageError(self.path, f"it belongs to another program{advice}")
-        if 0 < schema < _UPGRADED:
+        if 0 < schema < OLDEST:
             raise StorageError(self.path, "an older livedeck made it", aside="older")
-        if schema > _SCHEMA:
+        if schema > SCHEMA:
             raise StorageError(self.path, f"a newer livedeck made it{advice}")
         db.execute(f"PRAGMA page_size = {_PAGE}")
         if not reads:
             db.execute("PRAGMA journal_mode = WAL")
-            if schema < _SCHEMA:
+            if schema < SCHEMA:
                 _make_tables(db)
-            db.execute(_STREAM_COPY)
-        page = _number(db, "page_size")
+            db.execute(STREAM_COPY)
+        page = number(db, "page_size")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute(f"PRAGMA cache_size = -{_CACHE}")
+        db.execute(f"PRAGMA cache_size = -{CACHE}")
         db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_LIMIT // page}")
         db.execute(f"PRAGMA journal_size_limit = {_LOG_LIMIT}")
         if limit is not None:
             db.execute(f"PRAGMA max_page_count = {limit // page}")
+
+    def _reason(self, code: int) -> str:  # noqa: ARG002
+        """Return what that code of SQLite means here; empty if `_ADVICE` says it."""
+        return ""
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -251,7 +279,7 @@ class Database:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            reason = _ADVICE.get(code) or str(error)
+            reason = self._reason(code) or _ADVICE.get(code) or safe(str(error), 200)
             raise StorageError(self.path, reason, aside=CORRUPT if code in _CORRUPT else "") from error
         except OSError as error:
             raise StorageError(self.path, f"{error.strerror}: set `history` to another file") from error
@@ -289,21 +317,21 @@ def _make_private(path: Path) -> None:
 def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
     place = f"{path.absolute().as_uri()}?mode={'ro' if reads else 'rwc'}" if path else ":memory:"
     return sqlite3.connect(
-        place, uri=path is not None, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
+        place, uri=path is not None, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
     )
 
 
 def _make_tables(db: sqlite3.Connection) -> None:
     """Make the tables of a new file, or of an older one ours; another deck may do so in the meantime."""
     db.execute("BEGIN IMMEDIATE")
-    for statement in _MADE.get(_number(db, "user_version"), "").split(";\n"):
+    for statement in MADE.get(number(db, "user_version"), "").split(";\n"):
         db.execute(statement)
-    db.execute(f"PRAGMA application_id = {_APPLICATION}")
-    db.execute(f"PRAGMA user_version = {_SCHEMA}")
+    db.execute(f"PRAGMA application_id = {APPLICATION}")
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
     db.execute("COMMIT")
 
 
-def _number(db: sqlite3.Connection, pragma: str) -> int:
+def number(db: sqlite3.Connection, pragma: str) -> int:
     return int(db.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 

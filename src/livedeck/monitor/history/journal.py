@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -149,9 +150,35 @@ def parse(kind: type[T], lines: Iterable[str]) -> tuple[T, ...]:
 def _valid(adapter: TypeAdapter[T], lines: Iterable[str]) -> Iterator[T]:
     for line in lines:
         try:
-            yield adapter.validate_json(line)
+            record = adapter.validate_json(line)
         except ValidationError:
             continue
+        if _is_sound(record):
+            yield record
+
+
+_FARTHEST = 1e11
+"""What a number of a record comes to at most: they are minutes, or seconds since the epoch."""
+
+
+def _is_sound(value: Any) -> bool:
+    """Return whether all moments have a time zone and lie in the calendar with room around, and numbers are finite."""
+    if isinstance(value, datetime):
+        return value.tzinfo is not None and 1 < value.year < 9999
+    if isinstance(value, float):
+        return -_FARTHEST < value < _FARTHEST
+    if isinstance(value, tuple):
+        return all(map(_is_sound, value))
+    if not is_dataclass(value):
+        return True
+    return all(_is_sound(getattr(value, name)) for name in _measured(type(value)))
+
+
+@cache
+def _measured(kind: type) -> tuple[str, ...]:
+    """Return the fields of a record that are moments, numbers, or hold such."""
+    plain = {bool, int, str}
+    return tuple(name for name, hint in get_type_hints(kind).items() if hint not in plain)
 
 
 @cache

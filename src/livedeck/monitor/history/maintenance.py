@@ -11,10 +11,11 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import NamedTuple
 
-from livedeck.monitor.history import answers, events, journal, samples
+from livedeck.monitor.history import answers, events, journal, published, samples
+from livedeck.monitor.history.columns import SLOT, TABLES, Column
 from livedeck.monitor.history.database import Database, StorageError, check_file
-from livedeck.monitor.history.salvage import is_sound_row
-from livedeck.monitor.history.samples import SLOT
+from livedeck.monitor.history.foreign import Foreign, open_foreign, open_to_change
+from livedeck.monitor.history.salvage import JUDGED, is_sound_row
 from livedeck.monitor.model.records import StreamRecord
 
 _PATIENCE = 30_000
@@ -68,34 +69,35 @@ class FileReport:
 
 def known_events(path: Path) -> tuple[KnownEvent, ...]:
     """The events of which that file knows anything, by name. Raises StorageError."""
-    with closing(Database(path, reads=True)) as db:
+    with closing(open_foreign(path)) as db:
         return _known_events(db)
 
 
 def _known_events(db: Database) -> tuple[KnownEvent, ...]:
     names = {record.event_id: record.name for record in events.read(db, None, None, None)}
     ids = [
-        event_id for (event_id,) in db.rows("SELECT name FROM event UNION SELECT event FROM alarm WHERE event <> ''")
+        event_id
+        for (event_id,) in db.checked(
+            "event.name", "SELECT name FROM event UNION SELECT event FROM alarm WHERE event <> ''"
+        )
     ]
     found = (KnownEvent(event_id, names.get(event_id) or event_id) for event_id in {*names, *ids})
     return tuple(sorted(found, key=lambda event: (event.name.casefold(), event.id)))
 
 
 def verify(path: Path) -> FileReport:
-    """Look through the whole file, changing nothing. Raises StorageError where it cannot even be opened."""
-    with closing(Database(path, reads=True)) as db:
+    """Look through the whole file, changing nothing. Raises StorageError where it cannot even be opened, or is no
+    history of a livedeck."""
+    with closing(open_foreign(path)) as db:
         faults = [text for (text,) in db.rows(f"PRAGMA integrity_check({_MAX_FAULTS})") if text != "ok"]
         free, page, schema = (
             db.rows(f"PRAGMA {name}")[0][0] for name in ("freelist_count", "page_size", "user_version")
         )
-        tables = [
-            name
-            for (name,) in db.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-        ]
-        rows, rotten, spans = {}, {}, tuple[EventSpan, ...]()
+        rows, rotten, spans = {}, dict[str, int](), tuple[EventSpan, ...]()
         try:
-            rows = {name: db.rows(f"SELECT count(*) FROM {name}")[0][0] for name in sorted(tables)}  # noqa: S608  our tables
-            rotten = {name: count for name in ("journal", "alarm", "answer") if (count := _count_rotten(db, name))}
+            counts = {name: _counts(db, name) for name in sorted(db.tables)}
+            rows = {name: count for name, (count, _) in counts.items()}
+            rotten = {name: count for name, (_, count) in counts.items() if count}
             known = _known_events(db)
             spans = tuple(EventSpan(event, streams) for event in known if (streams := samples.streams_of(db, event.id)))
         except StorageError as error:
@@ -103,10 +105,25 @@ def verify(path: Path) -> FileReport:
         return FileReport(path, _size(path), free * page, schema, rows, rotten, tuple(faults), spans)
 
 
-def _count_rotten(db: Database, table: str) -> int:
-    columns = [name for _, name, *_ in db.rows(f"PRAGMA table_info({table})")]
-    rows = db.rows(f"SELECT * FROM {table}")  # noqa: S608  one of ours
-    return sum(not is_sound_row(table, dict(zip(columns, row, strict=True))) for row in rows)
+def _counts(db: Foreign, table: str) -> tuple[int, int]:
+    """Return how many rows a table has, and how many of them cannot be read."""
+    unsound = f"NOT ({' AND '.join(map(_condition, TABLES[table]))})"
+    ((count, rotten),) = db.rows(f"SELECT count(*), coalesce(sum({unsound}), 0) FROM {table}")  # noqa: S608  our tables
+    if table == "published":
+        return count, rotten + published.count_unreadable(db)
+    if table in JUDGED:
+        names = [column.name for column in TABLES[table]]
+        rows = db.each(f"SELECT {', '.join(names)} FROM {table} WHERE NOT ({unsound})")  # noqa: S608  our tables
+        rotten += sum(not is_sound_row(table, dict(zip(names, row, strict=True))) for row in rows)
+    return count, rotten
+
+
+def _condition(column: Column) -> str:
+    """Return in SQL what `Column.fits` asks."""
+    kind = {int: "integer", str: "text", bytes: "blob"}[column.kind]
+    size = column.name if column.kind is int else f"length({column.name})"
+    fits = f"(typeof({column.name}) = '{kind}' AND {size} BETWEEN {column.low} AND {column.high})"
+    return f"({column.name} IS NULL OR {fits})" if column.may_miss else fits
 
 
 def _size(path: Path) -> int:
@@ -128,7 +145,7 @@ def vacuum(path: Path) -> tuple[int, int]:
 
 def _patient(path: Path) -> Database:
     check_file(path)
-    db = Database(path)
+    db = open_to_change(path)
     db.run(f"PRAGMA busy_timeout = {_PATIENCE}")
     return db
 
@@ -146,7 +163,7 @@ class Pruning:
 
 def count_pruned(path: Path, pruning: Pruning) -> Mapping[str, int]:
     """How many rows of each table would go. Raises StorageError."""
-    with closing(Database(path, reads=True)) as db:
+    with closing(open_foreign(path)) as db:
         counts = dict[str, int]()
         for part in _parts(db, pruning):
             counts[part.table] = counts.get(part.table, 0) + db.rows(part.counting, part.values)[0][0]
@@ -184,7 +201,8 @@ class _Part(NamedTuple):
 def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
     end = journal.milliseconds(pruning.before) if pruning.before else 2**52  # beyond all times, in microseconds too
     event = pruning.event_id
-    streams = db.rows(
+    streams = db.checked(
+        "stream.id .base",
         "SELECT stream.id, base FROM stream JOIN event ON event.id = event WHERE event.name = coalesce(?, event.name)",
         [event],
     )

@@ -6,10 +6,13 @@ trusted: a page whose place is not known is still read, and each of its rows is 
 
 from __future__ import annotations
 
+import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from mmap import ACCESS_READ, mmap
+from errno import ENXIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +26,19 @@ _SIZES = tuple(512 << step for step in range(8))
 _LOOKED_AT = 50
 """Pages, spread over the file, that tell how long its pages are."""
 
-_LONGEST = 2**24
+_LONGEST = 4 * 2**20
 """Bytes of a row at most: a longer one is a broken length."""
+
+_ROOTS = 8
+"""Tables and indexes that tell by where they are how long pages are; ours are more."""
+
+_LONGEST_LOG = 64 * 2**20
+"""Bytes of a write-ahead log that are read: a deck empties its own at 4 MiB."""
+
+_CHUNK = 2**20
+"""Bytes that are looked at at once for anything but zeros."""
+
+_ZEROS = bytes(_CHUNK)
 
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 """Kind of a value -> its bytes."""
@@ -60,23 +74,63 @@ class SchemaEntry(NamedTuple):
 
 
 class PageFile:
-    """A damaged file and its write-ahead log, as far as that is whole.
+    """A damaged file and its write-ahead log, as far as that is whole. Close it.
 
     `size`: bytes of a page, as its content says. `count`: pages that it has, the last one perhaps cut off. `overflows`:
-    those that hold the rest of the long rows that were read.
+    those that hold the rest of the long rows that were read. `blank`: pages that `filled` has passed over.
     """
 
     def __init__(self, path: Path) -> None:
-        self.overflows: set[int] = set()
-        with path.open("rb") as file:  # a history may be larger than what the memory has room for
-            self._content = mmap(file.fileno(), 0, access=ACCESS_READ) if path.stat().st_size else b""
-        log = Path(f"{path}-wal")
-        frames = _committed_frames(log.read_bytes()) if log.exists() else {}
-        self.size = len(next(iter(frames.values()))) if frames else self._find_size()
-        self._frames = frames
-        self.count = max(-(-len(self._content) // self.size), *frames, 0)
-        self.free = self._free_pages()
-        self.overflows.clear()
+        self._owners: dict[int, tuple[int, int]] = {}
+        self._frames: dict[int, int] = {}
+        self._log: int | None = None
+        self.blank = 0
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # read, not mapped: it may shrink
+        try:
+            self._length = os.fstat(self._file).st_size
+            with suppress(FileNotFoundError):
+                self._log = os.open(f"{path}-wal", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            frames, size = _committed_frames(self._log) if self._log is not None else ({}, 0)
+            self.size = size if frames else self._find_size()
+            self._frames = frames
+            self.count = max(-(-self._length // self.size), *frames, 0)
+            self.free = self._free_pages()
+            self._owners.clear()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def overflows(self) -> Collection[int]:
+        """The pages that hold the rest of long rows."""
+        return self._owners.keys()
+
+    def close(self) -> None:
+        """Let go of the file and its log."""
+        for descriptor in (self._file, self._log):
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def filled(self, known: Collection[int]) -> Iterator[int]:
+        """Yield the numbers of the pages that are not known, without long stretches of zeros: a file may be a hole."""
+        step = max(1, _CHUNK // self.size)
+        for first in range(1, self.count + 1, step):
+            numbers = range(first, min(first + step, self.count + 1))
+            if not self._is_blank((first - 1) * self.size) or not self._frames.keys().isdisjoint(numbers):
+                yield from (number for number in numbers if number not in known)
+            else:
+                self.blank += len(numbers) - sum(number in numbers for number in known)
+
+    def _is_blank(self, place: int) -> bool:
+        """Return whether the chunk that begins there is zeros, by the word of the disk for a hole."""
+        try:
+            if os.lseek(self._file, place, os.SEEK_DATA) >= place + _CHUNK:
+                return True
+        except OSError as error:
+            if error.errno == ENXIO:  # no data from there on
+                return True
+        content = os.pread(self._file, _CHUNK, place)
+        return content == _ZEROS[: len(content)]
 
     def page(self, number: int, *, has_rows: bool = True) -> Page | None:
         """The rows of that page, which begin with 1; None where it holds none, or nothing that can be read.
@@ -85,7 +139,7 @@ class PageFile:
         """
         content = self._bytes(number)
         start = _FILE_HEADER if number == 1 else 0
-        return self._parse(content, start, has_rows=has_rows) if len(content) > start + 8 else None
+        return self._parse(number, content, start, has_rows=has_rows) if len(content) > start + 8 else None
 
     def schema(self) -> Iterator[SchemaEntry]:
         """The tables and indexes that the file describes, as far as that can be read."""
@@ -115,11 +169,11 @@ class PageFile:
         return found
 
     def _bytes(self, number: int) -> bytes:
-        if number in self._frames:
-            return self._frames[number]
-        return self._content[(number - 1) * self.size : number * self.size]
+        if number in self._frames and self._log is not None:
+            return os.pread(self._log, self.size, self._frames[number])
+        return os.pread(self._file, self.size, (number - 1) * self.size) if 1 <= number <= self.count else b""
 
-    def _parse(self, content: bytes, start: int, *, has_rows: bool) -> Page | None:
+    def _parse(self, number: int, content: bytes, start: int, *, has_rows: bool) -> Page | None:
         kind, cells = content[start], int.from_bytes(content[start + 3 : start + 5])
         first = start + (12 if kind in _INTERIOR else 8)
         if kind not in {*_OF_INDEX, _TABLE_INTERIOR, _TABLE_LEAF} or first + 2 * cells > self.size:
@@ -130,14 +184,16 @@ class PageFile:
             try:
                 if place < first + 2 * cells:
                     raise ValueError  # noqa: TRY301  as what is raised for any other broken row
-                self._read_cell(page, kind, content, place, has_rows=has_rows)
+                self._read_cell(page, kind, content, (number, place), has_rows=has_rows)
             except (ValueError, IndexError, struct.error):
                 page.broken += 1
         if kind in _INTERIOR:
             page.children.append(int.from_bytes(content[start + 8 : start + 12]))
         return page
 
-    def _read_cell(self, page: Page, kind: int, content: bytes, place: int, *, has_rows: bool) -> None:
+    def _read_cell(self, page: Page, kind: int, content: bytes, cell: tuple[int, int], *, has_rows: bool) -> None:
+        """Read a row, or the page below; `cell`: the page and the place in it."""
+        place = cell[1]
         if kind in _INTERIOR:
             page.children.append(int.from_bytes(content[place : place + 4]))
             place += 4
@@ -147,10 +203,12 @@ class PageFile:
         number = None
         if kind == _TABLE_LEAF:
             number, place = _varint(content, place)
-        page.rows.append(Row(number, _values(self._payload(content, place, length, is_table=kind == _TABLE_LEAF))))
+        payload = self._payload(content, place, length, cell, is_table=kind == _TABLE_LEAF)
+        page.rows.append(Row(number, _values(payload)))
 
-    def _payload(self, content: bytes, place: int, length: int, *, is_table: bool) -> bytes:
-        """The whole row, whose end may be on pages of its own. Raises ValueError for one that is not whole."""
+    def _payload(self, content: bytes, place: int, length: int, cell: tuple[int, int], *, is_table: bool) -> bytes:
+        """The whole row, whose end may be on pages of its own. Raises ValueError for one that is not whole, or whose
+        pages are another row's."""
         if not 0 < length <= _LONGEST:
             raise ValueError
         most = self.size - 35 if is_table else (self.size - 12) * 64 // 255 - 23
@@ -162,8 +220,9 @@ class PageFile:
         payload = bytearray(_cut(content, place, here))
         following = int.from_bytes(_cut(content, place + here, 4))
         while len(payload) < length:
-            overflow = self._bytes(following) if following else b""
-            self.overflows.add(following)
+            overflow = self._bytes(following)
+            if self._owners.setdefault(following, cell) != cell:
+                raise ValueError
             payload += _cut(overflow, 4, min(self.size - 4, length - len(payload)))
             following = int.from_bytes(overflow[:4])
         return bytes(payload)
@@ -183,16 +242,24 @@ class PageFile:
         return frozenset(free)
 
     def _find_size(self) -> int:
-        """The length of page by which most rows can be read."""
+        """The length of page that the header says, where the tables are where it leads; else that by which most rows
+        can be read."""
+        said = int.from_bytes(os.pread(self._file, 2, 16))
+        self.size = 65_536 if said == 1 else said
+        if self.size in _SIZES:
+            self.count = self._length // self.size
+            roots = (self.page(entry.root) for entry in islice(self.schema(), 2 * _ROOTS) if entry.root)
+            if sum(page is not None and not page.broken for page in roots) >= _ROOTS:
+                return self.size
 
         def rows(size: int) -> float:
-            self.size, self._frames = size, {}
-            count = len(self._content) // size
+            self.size, count = size, self._length // size
+            self._owners.clear()
+            self.count = count
             looked_at = range(1, count + 1, count // _LOOKED_AT + 1)
             pages = (self.page(number) for number in looked_at)
             return sum(len(page.rows) - page.broken for page in pages if page) * count / (len(looked_at) or 1)
 
-        self.count = 0
         return max(_SIZES, key=rows)
 
 
@@ -246,24 +313,31 @@ def _values(payload: bytes) -> tuple[Any, ...]:
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 
 
-def _committed_frames(log: bytes) -> dict[int, bytes]:
-    """The pages of a write-ahead log by number, up to the last transaction that is whole."""
-    if len(log) < _LOG_HEADER or int.from_bytes(log[:4]) & ~1 != 0x377F0682:
-        return {}
-    order = ">" if log[3] & 1 else "<"
-    size, salt = int.from_bytes(log[8:12]), log[16:24]
-    sums = _checksum((0, 0), log[:24], order)
-    whole: dict[int, bytes] = {}
-    pending: dict[int, bytes] = {}
-    for place in range(_LOG_HEADER, len(log) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
-        head, page = log[place : place + _FRAME_HEADER], log[place + _FRAME_HEADER : place + _FRAME_HEADER + size]
+def _committed_frames(log: int) -> tuple[dict[int, int], int]:
+    """Where in a write-ahead log the pages are, by number, up to the last transaction that is whole; their size."""
+    start = os.pread(log, _LOG_HEADER, 0)
+    if len(start) < _LOG_HEADER or int.from_bytes(start[:4]) & ~1 != 0x377F0682:
+        return {}, 0
+    order = ">" if start[3] & 1 else "<"
+    size, salt = int.from_bytes(start[8:12]), start[16:24]
+    if size not in _SIZES:
+        return {}, 0
+    sums = _checksum((0, 0), start[:24], order)
+    whole: dict[int, int] = {}
+    pending: dict[int, int] = {}
+    for place in range(_LOG_HEADER, _LONGEST_LOG, _FRAME_HEADER + size):
+        frame = os.pread(log, _FRAME_HEADER + size, place)
+        head, page = frame[:_FRAME_HEADER], frame[_FRAME_HEADER:]
+        if len(page) < size:
+            break
         sums = _checksum(_checksum(sums, head[:8], order), page, order)
         if head[8:16] != salt or struct.unpack(">II", head[16:24]) != sums:
             break
-        pending[int.from_bytes(head[:4])] = page
+        pending[int.from_bytes(head[:4])] = place + _FRAME_HEADER
         if int.from_bytes(head[4:8]):
-            whole, pending = {**whole, **pending}, {}
-    return whole if size in _SIZES else {}
+            whole.update(pending)
+            pending.clear()
+    return whole, size
 
 
 def _checksum(sums: tuple[int, int], content: bytes, order: str) -> tuple[int, int]:

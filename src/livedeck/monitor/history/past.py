@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from livedeck.monitor.history import published, samples
+from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import Database, StorageError, microseconds
+from livedeck.monitor.history.foreign import Stop, open_foreign
 from livedeck.monitor.history.published import Frame
 from livedeck.monitor.history.reads import HistoryReads
-from livedeck.monitor.history.samples import SLOT, StreamKey
+from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.published.codec import KnownSamples, known_samples
+from livedeck.monitor.published.codec import KnownSamples, UnreadableSnapshotError, known_samples
 
 T = TypeVar("T")
 
@@ -59,6 +61,7 @@ class PastHistory(HistoryReads):
         self.path = path
         self._db: Database | None = None
         self._thread = ThreadPoolExecutor(1, "livedeck-past")
+        self._stop = Stop()
         self._readings: dict[str, tuple[KnownSamples, Readings]] = {}
 
     async def bounds(self) -> tuple[datetime, datetime] | None:
@@ -73,7 +76,7 @@ class PastHistory(HistoryReads):
 
         def stand(db: Database) -> tuple[Frame, Mapping[str, Readings]] | None:
             found = published.following(db, frame, at) if frame else published.find(db, at)
-            known = known_samples(found.values) if found else {}
+            known = _known_samples(db, found) if found else {}
             _cut(db, at, known)
             self._readings = {event: (mark, self._known_readings(db, event, mark)) for event, mark in known.items()}
             return (found, {event: readings for event, (_, readings) in self._readings.items()}) if found else None
@@ -85,7 +88,8 @@ class PastHistory(HistoryReads):
         return await self._read(lambda db: published.news_beside(db, at, step), None)
 
     async def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, and end what is being read of it."""
+        self._stop.set()
         db, self._db = self._db, None
         if db:
             await asyncio.get_running_loop().run_in_executor(self._thread, db.close)
@@ -103,18 +107,31 @@ class PastHistory(HistoryReads):
     def _answer(self, query: Callable[[Database], T], otherwise: T) -> T:
         self.fault = ""
         try:
-            if self._db is None:
-                self._db = _open(self.path)
-            return query(self._db)
+            with self._stop:
+                if self._db is None:
+                    self._db = _open(self.path)
+                return query(self._db)
         except StorageError as error:
             self.fault = str(error)
         return otherwise
 
 
+def _known_samples(db: Database, frame: Frame) -> Mapping[str, KnownSamples]:
+    try:
+        return known_samples(frame.values)
+    except UnreadableSnapshotError as error:
+        at = f"{frame.at:%Y-%m-%d %H:%M:%S}Z"
+        raise StorageError(db.path, f"what was published at {at} cannot be read: {error}") from error
+
+
 def _open(path: Path) -> Database:
-    db = Database(path, reads=True)
-    for statement in _VIEWS.split(";\n"):
-        db.run(statement)
+    db = open_foreign(path, views=True)
+    try:
+        for statement in _VIEWS.split(";\n"):
+            db.run(statement)
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

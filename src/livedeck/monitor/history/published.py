@@ -16,6 +16,7 @@ from random import SystemRandom
 from typing import Any, NamedTuple
 
 from livedeck.monitor.history.database import Database, microseconds, moment
+from livedeck.monitor.history.foreign import Foreign
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.published.codec import Encoded, encode
 from livedeck.monitor.published.difference import Values, apply, diff
@@ -29,8 +30,14 @@ _GROWN = 8
 _DICTIONARY = 32_768
 """Bytes that zlib looks back on."""
 
-_LARGEST = 64 * 2**20
-"""Bytes that one part may come to: a file from elsewhere may hold anything."""
+_LARGEST = 8 * 2**20
+"""Bytes of JSON that one part may come to: that of 3,000 events is 5 MB; a file from elsewhere may hold anything."""
+
+_LARGEST_SUM = 8 * _LARGEST
+"""The same of all that follows the whole part of a segment."""
+
+_MOST_VALUES = 600_000
+"""Values, names and brackets in a snapshot: 3,000 events have half of that. Empty lists take 30 times their text."""
 
 _INSERT = "INSERT INTO published (segment, part, at, is_news, body) VALUES (?, ?, ?, ?, ?)"
 
@@ -44,7 +51,9 @@ _PARTS_WHOLE = """
 SELECT segment, part, at, is_news, body FROM published WHERE segment = :segment AND at < :until ORDER BY part
 """
 
-_UNREADABLE = (zlib.error, ValueError, TypeError, AttributeError)
+_UNREADABLE = (zlib.error, ValueError, TypeError, AttributeError, RecursionError)
+
+_PART = "published.segment .part .at .is_news .body"
 
 Part = tuple[int, int, int, int, bytes]
 """Segment, part, at, is_news and body, as they are stored."""
@@ -69,13 +78,17 @@ class Segment:
 
 
 class Frame(NamedTuple):
-    """What was published `at` that time (this machine's clock), in values; `dictionary`: to read on."""
+    """What was published `at` that time (this machine's clock), in values. The rest is to read on: `began`, when the
+    segment did; `weight`, values in it at most; `size`, bytes of JSON behind the whole part."""
 
     segment: int
     part: int
     at: datetime
     values: Values
     dictionary: bytes
+    began: datetime
+    weight: int
+    size: int = 0
 
 
 def write(db: Database, segment: Segment | None, snapshots: Iterable[Snapshot]) -> Segment | None:
@@ -113,7 +126,7 @@ def _is_news(before: Snapshot, now: Snapshot) -> bool:
 def find(db: Database, at: datetime) -> Frame | None:
     """What was published last at that time; None where nothing was. Raises StorageError."""
     query = "SELECT segment FROM published WHERE at <= ? ORDER BY at DESC, segment DESC LIMIT 1"
-    found = db.rows(query, [microseconds(at)])
+    found = db.checked("published.segment", query, [microseconds(at)])
     return _read_on(db, None, found[0][0], at) if found else None
 
 
@@ -125,7 +138,7 @@ def following(db: Database, frame: Frame, until: datetime) -> Frame:
     query = "SELECT segment FROM published WHERE part = 0 AND at > ? AND at <= ? ORDER BY at LIMIT 1"
     while True:
         frame = _read_on(db, frame, frame.segment, until) or frame
-        later = db.rows(query, (microseconds(frame.at), microseconds(until)))
+        later = db.checked("published.segment", query, (microseconds(frame.at), microseconds(until)))
         begun = _read_on(db, None, later[0][0], until) if later else None
         if begun is None:
             return frame
@@ -136,23 +149,24 @@ def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
     """When something happened next after that time, or with a negative step before it. Raises StorageError."""
     side, order = (">", "ASC") if step > 0 else ("<", "DESC")
     query = f"SELECT at FROM published WHERE at {side} ? AND is_news ORDER BY at {order} LIMIT 1"  # noqa: S608  constants
-    rows = db.rows(query, [microseconds(at)])
+    rows = db.checked("published.at", query, [microseconds(at)])
     return moment(rows[0][0]) if rows else None
 
 
 def bounds(db: Database) -> tuple[datetime, datetime] | None:
     """The first and the last moment that can be shown; None where there is none. Raises StorageError."""
-    ((first, last),) = db.rows("SELECT min(at), max(at) FROM published")
-    return None if first is None else (moment(first), moment(last))
+    found = [row for row in db.rows("SELECT min(at), max(at) FROM published") if row[0] is not None]
+    return next(((moment(first), moment(last)) for first, last in db.sound("published.at .at", found)), None)
 
 
 def copy(
-    source: Database, target: Database, since: int, until: int, keep: Callable[[Values], Values] | None = None
+    source: Foreign, target: Database, since: int, until: int, keep: Callable[[Values], Values] | None = None
 ) -> None:
     """Write what that file says from then until before then (microseconds since the epoch) into another one, by whole
     segments; in a transaction of the caller's. `keep`: what stays of each. Raises StorageError."""
-    for (segment,) in source.rows(_SEGMENTS, {"since": since, "until": until}):
-        parts: Iterable[Part] = source.rows(_PARTS_WHOLE, {"segment": segment, "until": until})
+    for (segment,) in source.checked("published.segment", _SEGMENTS, {"since": since, "until": until}):
+        rows = source.each(_PARTS_WHOLE, {"segment": segment, "until": until})
+        parts: Iterable[Part] = (part for row in rows for part in source.sound(_PART, [row]))
         target.run_many(_INSERT, _rewritten(parts, keep) if keep else parts)
 
 
@@ -164,12 +178,36 @@ def _rewritten(parts: Iterable[Part], keep: Callable[[Values], Values]) -> Itera
     for segment, part, at, is_news, body in parts:
         try:
             frame = _read(frame, segment, part, moment(at), body)
-        except _UNREADABLE:
+            values = keep(frame.values)
+        except (*_UNREADABLE, KeyError):
             return
-        values = keep(frame.values)
         text = _text(diff(before, values) if part else values)
         yield segment, part, at, is_news, _packed(text, dictionary)
         before, dictionary = values, dictionary or text[-_DICTIONARY:]
+
+
+def count_unreadable(db: Foreign) -> int:
+    """Return how many parts nobody can unpack: they are cut off, or come to more than any of ours. Raises StorageError.
+
+    What is left of a segment behind such a part counts too.
+    """
+    rotten, size, segment, dictionary = 0, 0, -1, b""
+    rows = db.each("SELECT segment, part, body FROM published ORDER BY segment, part")
+    for number, part, body in rows:
+        if number != segment:
+            segment, size, dictionary = number, 0, b""
+        try:
+            if part and not dictionary:
+                raise ValueError("it has no beginning")
+            unpacker = zlib.decompressobj(-zlib.MAX_WBITS, dictionary) if part else zlib.decompressobj()
+            text = _unpacked(unpacker, body)
+            size += len(text) if part else 0
+            if size > _LARGEST_SUM or _weight(text) > _MOST_VALUES:
+                raise ValueError("it is too large")
+            dictionary = dictionary or text[-_DICTIONARY:]
+        except _UNREADABLE:
+            rotten, dictionary = rotten + 1, b""
+    return rotten
 
 
 def prune(db: Database, before: int, step: int) -> bool:
@@ -180,8 +218,8 @@ def prune(db: Database, before: int, step: int) -> bool:
 def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -> Frame | None:
     """The frame of the last part that can be read up to that time, from the frame or from the whole one on."""
     after = frame.part if frame else -1
-    parts = db.rows(_PARTS, {"segment": segment, "after": after, "until": microseconds(until)})
-    for part, at, body in parts:
+    bounds = {"segment": segment, "after": after, "until": microseconds(until)}
+    for part, at, body in db.checked("published.part .at .body", _PARTS, bounds):
         if part != (frame.part + 1 if frame else 0):
             break
         try:
@@ -194,9 +232,16 @@ def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -
 def _read(frame: Frame | None, segment: int, part: int, at: datetime, body: bytes) -> Frame:
     if frame is None:
         text = _unpacked(zlib.decompressobj(), body)
-        return Frame(segment, part, at, _values(text), text[-_DICTIONARY:])
+        return Frame(segment, part, at, _values(text), text[-_DICTIONARY:], at, _weight(text))
     text = _unpacked(zlib.decompressobj(-zlib.MAX_WBITS, frame.dictionary), body)
-    return Frame(segment, part, at, apply(_values(text), frame.values), frame.dictionary)
+    size = frame.size + len(text)
+    if at < frame.began or size > _LARGEST_SUM:
+        raise ValueError("it is older than its segment, or that is too large")
+    values = apply(_values(text), frame.values)
+    weight = frame.weight + _weight(text)
+    if weight > _MOST_VALUES and (weight := _count(values)) > _MOST_VALUES:
+        raise ValueError("it has too many values")
+    return Frame(segment, part, at, values, frame.dictionary, frame.began, weight, size)
 
 
 def _packed(text: bytes, dictionary: bytes = b"") -> bytes:
@@ -214,7 +259,28 @@ def _unpacked(unpacker: Any, body: bytes) -> bytes:
     return text
 
 
+def _weight(text: bytes) -> int:
+    """Return how many values, names and brackets that JSON has at most; signs within texts count too."""
+    return sum(map(text.count, (b",", b":", b"[", b"{")))
+
+
+def _count(values: Values) -> int:
+    """Return how many values, names and brackets there are, as `_weight` counts those of its text."""
+    count, waiting = 0, list[Any]([values])
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            count += 1 + 2 * len(value)
+            waiting += value.values()
+        elif isinstance(value, list):
+            count += 1 + len(value)
+            waiting += value
+    return count
+
+
 def _values(text: bytes) -> Values:
+    if _weight(text) > _MOST_VALUES:
+        raise ValueError("it has too many values")
     values = json.loads(text)
     if not isinstance(values, dict):
         raise TypeError("it is no object")

@@ -6,8 +6,9 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import Database
-from livedeck.monitor.history.samples import FPS_SCALE, SLOT, STATUSES, Stream
+from livedeck.monitor.history.samples import FPS_SCALE, STATUSES, Stream
 from livedeck.monitor.model.readings import MISSING, NO_STATUS
 from livedeck.monitor.model.records import Buckets, MinMax
 
@@ -31,6 +32,8 @@ SELECT max(0, time - :since) * :columns / :length AS bucket, sum(count), min(vid
 FROM ({parts}) GROUP BY bucket
 """
 
+_GATHERED = "sample.place .count .video .video .audio .audio .fps .fps .count .count .count .count .status"
+
 
 def gather(db: Database, stream: Stream, since: float, until: float, columns: int) -> Buckets:
     """The stretch from `since` to `until` (epoch s) in `columns` equal steps. Raises StorageError.
@@ -44,7 +47,7 @@ def gather(db: Database, stream: Stream, since: float, until: float, columns: in
     bounds = {"since": first, "length": end - first, "columns": columns, "first_slot": first_slot, "end_slot": end_slot}
     tail = {"first": max(first, end_slot * SLOT), "end": end}
     parts = _SAMPLES if end_slot == first_slot else f"{_ROLLUPS} UNION ALL {_SAMPLES}"
-    rows = db.rows(_COLUMNS.format(parts=parts), {"stream": stream.id} | bounds | tail)
+    rows = db.checked(_GATHERED, _COLUMNS.format(parts=parts), {"stream": stream.id} | bounds | tail)
     return _buckets(rows, since, until, columns)
 
 

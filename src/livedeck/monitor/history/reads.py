@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarms, answers, events, journal, learnt, queries, samples
 from livedeck.monitor.history.cursor import RowCursor
 from livedeck.monitor.history.database import Database, StorageError
+from livedeck.monitor.history.foreign import in_thread, open_foreign
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm
 from livedeck.monitor.model.answer import AlarmAnswer
@@ -198,25 +199,27 @@ class HistoryReads(ABC):
 
 
 class HistoryReader(HistoryReads):
-    """Read-only history of another process: one file, which may come, go and be set aside at any time."""
+    """Read-only history of another process: one file, which may come, go and be set aside at any time.
+
+    `is_strict`: what cannot be read raises StorageError, for a caller who would take an empty answer for the truth.
+    """
 
     fault: str = ""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_strict: bool = False) -> None:
         super().__init__()
-        self.path = path
+        self.path, self._is_strict = path, is_strict
 
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
-        return await asyncio.to_thread(self._query, query, otherwise)
+        return await in_thread(partial(self._query, query, otherwise))
 
     def _query(self, query: Callable[[Database], T], nothing: T) -> T:
         self.fault = ""
         try:
-            db = Database(self.path, reads=True)
-            try:
+            with closing(open_foreign(self.path)) as db:
                 return query(db)
-            finally:
-                db.close()
         except StorageError as error:
+            if self._is_strict:
+                raise
             self.fault = str(error)
         return nothing

@@ -6,62 +6,39 @@ left out: who judges a recording anew begins with its first sample.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from livedeck.atomic_file import AtomicFile
 from livedeck.monitor.history import events, journal, published
-from livedeck.monitor.history.database import TABLES, Database, StorageError
-from livedeck.monitor.history.samples import SLOT
+from livedeck.monitor.history.columns import SLOT, TABLES
+from livedeck.monitor.history.database import Database, Values
+from livedeck.monitor.history.foreign import Foreign, check_whole, open_foreign
 from livedeck.monitor.model.alarm import DECK
-from livedeck.monitor.published.difference import Values
+from livedeck.monitor.model.records import IntentRecord
+from livedeck.monitor.published.difference import Values as Published
 
 _LATEST = 2**52
 """Ms since the epoch, beyond all times."""
 
-_CHOSEN = """
-INSERT INTO chosen SELECT name FROM source.event UNION SELECT event FROM source.alarm UNION SELECT ''
-    UNION SELECT topic FROM source.journal WHERE kind = 'event'
-"""
-"""All events, and the deck."""
+_ALL = "SELECT name FROM event UNION SELECT event FROM alarm UNION SELECT topic FROM journal WHERE kind = 'event'"
+"""The ids of all events."""
 
-_SLOTS = f"""
-{{column}} >= (:since - base) / {SLOT} * {{unit}} AND {{column}} < (:until - base + {SLOT - 1}) / {SLOT} * {{unit}}
-"""
-_IN_SLOTS, _IN_MINUTES = _SLOTS.format(column="slot", unit=1), _SLOTS.format(column="time", unit=SLOT)
+_STREAM_ROWS = {"sample": ("time", SLOT), "late": ("time", SLOT), "rollup": ("slot", 1)}
+"""Tables whose rows are of a stream -> the column that counts from its base, and how much of it is a minute."""
 
-_COPY = {
-    "event": "INSERT INTO event SELECT * FROM source.event WHERE name IN (SELECT name FROM chosen)",
-    "stream": "INSERT INTO stream SELECT * FROM source.stream WHERE event IN (SELECT id FROM event)",
-    "sample": f"""
-        INSERT INTO sample SELECT sample.* FROM stream JOIN source.sample ON sample.stream = stream.id AND {_IN_MINUTES}
-    """,  # noqa: S608  constants
-    "late": f"""
-        INSERT INTO late SELECT late.* FROM stream JOIN source.late ON late.stream = stream.id AND {_IN_MINUTES}
-    """,  # noqa: S608  constants
-    "rollup": f"""
-        INSERT INTO rollup SELECT rollup.* FROM stream JOIN source.rollup ON rollup.stream = stream.id AND {_IN_SLOTS}
-    """,  # noqa: S608  constants
-    "journal": """
-        INSERT INTO journal (kind, at, topic, body) SELECT kind, at, topic, body FROM source.journal
-        WHERE at >= :since AND at < :until AND kind <> 'event' AND (:all OR topic IN (SELECT name FROM chosen)
-        OR (kind = 'intent' AND json_extract(body, '$.target_id') IN (SELECT name FROM chosen))) ORDER BY id
-    """,
-    "alarm": """
-        INSERT INTO alarm SELECT * FROM source.alarm
-        WHERE event IN (SELECT name FROM chosen) AND changed >= :since * 1000 AND since < :until * 1000
-    """,
-    "answer": """
-        INSERT INTO answer SELECT * FROM source.answer
-        WHERE event IN (SELECT name FROM chosen) AND at >= :since * 1000 AND at < :until * 1000
-    """,
-}
-"""What is copied of each table, in that order."""
+_ENTRIES = "SELECT * FROM journal WHERE at >= :since AND at < :until AND kind <> 'event' ORDER BY id"
+_ALARMS = "SELECT * FROM alarm WHERE changed >= :since * 1000 AND since < :until * 1000"
+_ANSWERS = "SELECT * FROM answer WHERE at >= :since * 1000 AND at < :until * 1000"
+
+_BATCH = 1000
+"""Rows that are in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,35 +66,72 @@ def export(
     bounds = {
         "since": 0 if since is None else journal.milliseconds(since),
         "until": _LATEST if until is None else journal.milliseconds(until),
-        "all": not event_ids,
     }
-    with AtomicFile(target, replace=replace) as file, closing(Database(source, reads=True)) as known:
+    check_whole(source)
+    with AtomicFile(target, replace=replace) as file, closing(open_foreign(source)) as known:
         with closing(Database(file.path)) as db:
             db.become_recording()
-            db.run("ATTACH DATABASE ? AS source", [f"{source.absolute().as_uri()}?mode=ro"])
-            db.run("CREATE TEMP TABLE chosen (name TEXT PRIMARY KEY)")
-            there = {name for (name,) in known.rows(TABLES)}
-            with db.transaction():
-                if event_ids:
-                    db.run_many("INSERT OR IGNORE INTO chosen VALUES (?)", [(name,) for name in (*event_ids, "")])
-                else:
-                    db.run(_CHOSEN)
-                for table, statement in _COPY.items():
-                    if table in there:  # an older livedeck's has not all of them
-                        db.run(statement, bounds)
-                _copy_states(known, db, since, until)
-                if "published" in there:
-                    keep = partial(_about, chosen={*event_ids, DECK}) if event_ids else None
+            with db.transaction(), known.transaction("DEFERRED"):
+                chosen = {*event_ids, DECK}
+                if not event_ids:
+                    chosen |= {name for (name,) in known.checked("event.name", _ALL)}
+                _Copy(known, db, chosen, bounds).copy_all(is_all=not event_ids)
+                _copy_states(known, db, chosen, since, until)
+                if "published" in known.tables:
+                    keep = partial(_about, chosen=chosen) if event_ids else None
                     published.copy(known, db, bounds["since"] * 1000, bounds["until"] * 1000, keep)
-            db.run("DETACH DATABASE source")
             tables = ("event", "stream", "sample", "journal", "alarm", "answer", "published")
             rows = {table: db.rows(f"SELECT count(*) FROM main.{table}")[0][0] for table in tables}  # noqa: S608  ours
         return Recording(target, rows, file.path.stat().st_size)
 
 
-def _copy_states(source: Database, target: Database, since: datetime | None, until: datetime | None) -> None:
+class _Copy:
+    """Copies the rows of the chosen events in a stretch of time (epoch ms), each row checked. Raises StorageError."""
+
+    def __init__(self, source: Foreign, target: Database, chosen: Collection[str], bounds: Mapping[str, int]) -> None:
+        self._source, self._target, self._chosen, self._bounds = source, target, chosen, bounds
+
+    def copy_all(self, *, is_all: bool) -> None:
+        """Copy every table but `published`. `is_all`: the log whole, of whatever event."""
+        events = [row for row in self._read("event", "SELECT * FROM event") if row[1] in self._chosen]
+        ids = {number for number, _ in events}
+        streams = [row for row in self._read("stream", "SELECT * FROM stream") if row[1] in ids]
+        self._write("event", events)
+        self._write("stream", streams)
+        for table, (column, unit) in _STREAM_ROWS.items():
+            query = f"SELECT * FROM {table} WHERE stream = ? AND {column} >= ? AND {column} < ?"  # noqa: S608  constants
+            for number, _, _, base, _ in streams:
+                first = (self._bounds["since"] - base) // SLOT * unit
+                end = -((base - self._bounds["until"]) // SLOT) * unit
+                self._write(table, self._read(table, query, (number, first, end)))
+        entries = self._read("journal", _ENTRIES, self._bounds)
+        self._write("journal", ((None, *row) for _, *row in entries if is_all or self._is_about_chosen(row)))
+        self._write("alarm", (row for row in self._read("alarm", _ALARMS, self._bounds) if row[0] in self._chosen))
+        self._write("answer", (row for row in self._read("answer", _ANSWERS, self._bounds) if row[2] in self._chosen))
+
+    def _read(self, table: str, query: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a table, none where an older livedeck's file has no such table."""
+        rows = self._source.each(query, values) if table in self._source.tables else iter(())
+        while batch := list(islice(rows, _BATCH)):
+            yield from self._source.sound(f"{table}.*", batch)
+
+    def _write(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        marks = ", ".join("?" * len(TABLES[table]))
+        self._target.run_many(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608  our tables
+
+    def _is_about_chosen(self, row: Sequence[Any]) -> bool:
+        """Return whether a line of the log is about a chosen event; an intent names it within."""
+        kind, _, topic, body = row
+        if topic in self._chosen:
+            return True
+        intents = journal.parse(IntentRecord, [body]) if kind == journal.KINDS[IntentRecord] else ()
+        return any(intent.target_id in self._chosen for intent in intents)
+
+
+def _copy_states(
+    source: Database, target: Database, chosen: Collection[str], since: datetime | None, until: datetime | None
+) -> None:
     """Where the chosen events stood at the beginning, and each change of that."""
-    chosen = {name for (name,) in target.rows("SELECT name FROM chosen")}
     stood = (record for record in events.read(source, since, until, None) if record.event_id in chosen)
     journal.write(target, [journal.entry(record, record.at, record.event_id) for record in stood])
 
@@ -126,7 +140,7 @@ _TOLD = ("ended", "changes", "answers", "rule_changes", "bells")
 """What a snapshot tells once."""
 
 
-def _about(values: Values, chosen: Collection[str]) -> Values:
+def _about(values: Published, chosen: Collection[str]) -> Published:
     """What was published, without the other events, and without lists of what belongs to no event."""
     head, order = values["head"], values["order"]
     alarms = {key: alarm for key, alarm in values["alarms"].items() if alarm.get("event_id", DECK) in chosen}
@@ -150,13 +164,3 @@ def _event_of(item: Any) -> Any:
         return item[0]
     item = item.get("alarm", item)
     return item["key"][0] if "key" in item else item.get("event_id", item.get("id", DECK))
-
-
-def check_recording(path: Path) -> None:
-    """Find out whether that file, a recording or a history, can be replayed. Raises StorageError, saying why not."""
-    with closing(Database(path, reads=True)) as db:
-        if not db.rows("SELECT 1 FROM sqlite_master WHERE name = 'sample'"):
-            raise StorageError(path, "it is empty")
-        faults = [text for (text,) in db.rows("PRAGMA quick_check(1)") if text != "ok"]
-    if faults:
-        raise StorageError(path, f"it is damaged ({faults[0]}): `livedeck history salvage` saves what can be read")

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -22,9 +22,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
 from livedeck.monitor.history import answers, journal, samples
-from livedeck.monitor.history.database import TABLES, Database, StorageError, check_file, microseconds
+from livedeck.monitor.history.columns import SLOT, TABLES, Column
+from livedeck.monitor.history.database import Database, StorageError, check_file, microseconds
+from livedeck.monitor.history.foreign import current_stop, open_to_change
 from livedeck.monitor.history.pages import PageFile, Row
-from livedeck.monitor.history.samples import SLOT, StreamKey
+from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm, Severity
 from livedeck.monitor.model.records import NotificationRecord
 
@@ -34,8 +36,14 @@ _LIMIT = 900.0
 _BATCH = 2000
 """Rows in one transaction: some milliseconds, in which the deck waits to write."""
 
+_BATCH_BYTES = 4 * 2**20
+"""Bytes of texts and blobs in one transaction, as far as one page more or less allows."""
+
 _PATIENCE = 10_000
 """Milliseconds that it waits for the deck."""
+
+_ENTRIES = 1000
+"""Tables and indexes of a damaged file that are looked at; ours are some twenty."""
 
 _ROLLED_AT_ONCE = 240
 """Slots that are rolled up in one transaction."""
@@ -78,6 +86,8 @@ class Salvage:
         """In a sentence."""
         saved = [f"{self.saved[table]:,} {words}" for table, words in WORDS.items() if self.saved.get(table)]
         lost = [f"{self.lost[table]:,} {words}" for table, words in WORDS.items() if self.lost.get(table)]
+        others = sum(count for table, count in self.lost.items() if table not in WORDS)
+        lost += [f"{others:,} other rows"] if others else []
         lost += [f"{self.unreadable:,} unreadable pages"] if self.unreadable else []
         parts = [f"saved of it: {', '.join(saved) or 'nothing'}{_span(self.since, self.until)}"]
         parts += [f"lost, at least: {', '.join(lost)}{_span(self.lost_since, self.lost_until)}"] if lost else []
@@ -96,34 +106,38 @@ def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) 
     used at all.
     """
     check_file(damaged)
-    db = Database(into)
-    try:
+    with closing(open_to_change(into)) as db, closing(PageFile(damaged)) as file:
         db.run(f"PRAGMA busy_timeout = {_PATIENCE}")
-        work = _Salvage(PageFile(damaged), db, now, monotonic() + limit)
+        work = _Salvage(file, db, now, monotonic() + limit)
         fault = ""
         try:
             work.copy_all()
         except (StorageError, TimeoutError) as error:
             fault = str(error)
         return work.result(fault)
-    finally:
-        db.close()
 
 
 class _Shape(NamedTuple):
-    """What a row of a table looks like in the file. `types`: of its columns, and whether it may be missing."""
+    """What a row of a table looks like in the file."""
 
-    columns: tuple[str, ...]
-    types: tuple[tuple[type, bool], ...]
+    columns: tuple[Column, ...]
     is_index: bool
     has_number: bool  # its first column is the rowid, stored beside the row
 
     def fits(self, row: Row) -> bool:
-        """Whether that can be one of them."""
-        return len(row.values) == len(self.types) and all(
-            may_miss if value is None else isinstance(value, kind)
-            for value, (kind, may_miss) in zip(row.values, self.types, strict=True)
+        """Whether that can be one of them, by its types: so a page is known for whose it is."""
+        return len(row.values) == len(self.columns) and all(
+            column.may_miss if value is None else type(value) is column.kind for column, value in self._stored(row)
         )
+
+    def is_sound(self, row: Row) -> bool:
+        """Whether that is one of them, by the ranges too."""
+        return len(row.values) == len(self.columns) and all(column.fits(value) for column, value in self._stored(row))
+
+    def _stored(self, row: Row) -> Iterator[tuple[Column, Any]]:
+        """The columns with their values; that of the rowid is stored as nothing."""
+        first = row.number if self.has_number and row.values[0] is None else row.values[0]
+        return zip(self.columns, (first, *row.values[1:]), strict=True)
 
 
 class _Target(NamedTuple):
@@ -137,6 +151,7 @@ class _Target(NamedTuple):
 class _Salvage:
     def __init__(self, file: PageFile, db: Database, now: datetime, deadline: float) -> None:
         self._file, self._db, self._deadline = file, db, deadline
+        self._stop = current_stop()
         self._earliest, self._latest = _milliseconds(_FIRST), _milliseconds(now + timedelta(days=1))
         self._shapes = _shapes(db)
         self._saved: Counter[str] = Counter()
@@ -175,23 +190,27 @@ class _Salvage:
             {table: count for table, count in self._lost.items() if count},
             *_moments(self._since, self._until),
             *_moments(self._lost_since, self._lost_until),
-            len(self._unreadable - self._file.overflows),
+            len(self._unreadable.difference(self._file.overflows)) + self._file.blank,
             fault,
         )
 
     def _sort_pages(self) -> None:
         """Find whose each page is: by the trees that the file describes, else by what its rows look like."""
         known = set(self._file.free)
-        for entry in self._file.schema():
+        ours = {"stream_copy", *self._shapes}
+        known.update(self._file.tree(1))
+        for entry in islice(self._file.schema(), _ENTRIES):
+            if ours.isdisjoint({entry.name, entry.table}):
+                continue
             pages = [number for number in self._file.tree(entry.root) if number not in known]
             known.update(pages)
             if entry.kind == "table" and entry.name in self._shapes:
                 self._pages[entry.name] += pages
             elif entry.kind == "index":
                 self._read_index(entry.name, entry.table, pages)
-        for number in range(2, self._file.count + 1):
-            if number not in known:
-                self._sort_stray(number)
+        for number in self._file.filled({1, *known}):
+            self._stop.check()
+            self._sort_stray(number)
 
     def _sort_stray(self, number: int) -> None:
         page = self._file.page(number)
@@ -219,6 +238,7 @@ class _Salvage:
         for number in pages:
             if monotonic() > self._deadline:
                 raise TimeoutError("it took too long; `livedeck history salvage` goes on with it")
+            self._stop.check()
             page = self._file.page(number)
             if page:
                 self._lost[table] += page.broken if table else 0
@@ -226,9 +246,8 @@ class _Salvage:
 
     def _copy(self, table: str, write: Callable[[list[Row]], None]) -> None:
         shape = self._shapes[table]
-        rows = self._rows(self._pages[table], table)
-        while batch := list(islice(rows, _BATCH)):
-            sound = [row for row in batch if shape.fits(row)]
+        for batch in _batches(self._rows(self._pages[table], table)):
+            sound = [row for row in batch if shape.is_sound(row)]
             self._numbers[table].update(row.number for row in batch if row.number is not None)
             self._lost[table] += len(batch) - len(sound)
             with self._db.transaction():
@@ -238,7 +257,7 @@ class _Salvage:
         if table in {"event", "stream"}:
             return self._note_events if table == "event" else self._note_streams
         shape = self._shapes[table]
-        columns = shape.columns[shape.has_number :]
+        columns = [column.name for column in shape.columns[shape.has_number :]]
         names, marks = ", ".join(columns), ", ".join("?" * len(columns))
         is_there = " AND ".join(f"{name} IS ?" for name in columns)
         unlike = f"WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE {is_there})"  # noqa: S608  the names of our tables
@@ -297,9 +316,11 @@ class _Salvage:
 
     def _roll_up(self) -> None:
         for stream, (first, last) in self._slots.items():
-            for slot in range(first, last + 1, _ROLLED_AT_ONCE):
+            end = first
+            while (slot := samples.next_slot(self._db, stream, end)) is not None and slot <= last:
+                end = min(slot + _ROLLED_AT_ONCE, last + 1)
                 with self._db.transaction():
-                    samples.roll_up(self._db, samples.Stream(stream, 0), slot, min(slot + _ROLLED_AT_ONCE, last + 1))
+                    samples.roll_up(self._db, samples.Stream(stream, 0), slot, end)
 
     def _write_rollups(self, rows: list[Row]) -> None:
         """Those that know of more samples than are left."""
@@ -321,33 +342,37 @@ class _Salvage:
         self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
-        """The roll-ups know how many there were."""
+        """The roll-ups know how many there were; a row that was found and is unsound is one of them."""
+        missing = 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)
             if lost:
-                self._lost["sample"] += lost
+                missing += lost
                 self._lost_since = min(self._lost_since, target.base + first * SLOT)
                 self._lost_until = max(self._lost_until, target.base + (last + 1) * SLOT)
+        self._lost["sample"] = max(self._lost["sample"], missing)
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """Yield the rows in batches that a transaction takes."""
+    batch, size = list[Row](), 0
+    for row in rows:
+        batch.append(row)
+        size += sum(len(value) for value in row.values if isinstance(value, str | bytes))
+        if len(batch) >= _BATCH or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _shapes(db: Database) -> dict[str, _Shape]:
     """What the rows of each of our tables look like."""
     shapes = {}
-    for (table,) in db.rows(TABLES):
+    for table, columns in TABLES.items():
         ((script,),) = db.rows("SELECT sql FROM sqlite_master WHERE name = ?", [table])
-        columns = db.rows(f"PRAGMA table_info({table})")
-        is_index = "WITHOUT ROWID" in script
-        keys = [key for *_, key in columns if key]
-        has_number = not is_index and len(keys) == 1 and columns[0][5] == 1 and columns[0][2] == "INTEGER"
-        types = tuple(
-            (_TYPES[kind], not is_required or (has_number and place == 0))
-            for place, _, kind, is_required, _, _ in columns
-        )
-        shapes[table] = _Shape(tuple(name for _, name, *_ in columns), types, is_index, has_number)
+        shapes[table] = _Shape(columns, "WITHOUT ROWID" in script, "id INTEGER PRIMARY KEY" in script)
     return shapes
-
-
-_TYPES: dict[str, type] = {"INTEGER": int, "TEXT": str, "BLOB": bytes}
 
 
 def _is_anything(_row: Mapping[str, Any]) -> bool:
@@ -365,7 +390,7 @@ def _is_alarm(row: Mapping[str, Any]) -> bool:
     return bool(journal.parse(Alarm, [row["body"]]))
 
 
-_SOUND: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+JUDGED: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "journal": _is_entry,
     "alarm": _is_alarm,
     "answer": answers.is_sound,
@@ -373,9 +398,12 @@ _SOUND: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 
 
+"""Tables whose rows hold JSON, or names of ours."""
+
+
 def is_sound_row(table: str, row: Mapping[str, Any]) -> bool:
     """Whether a row that looks right, by its columns, can be read."""
-    return _SOUND.get(table, _is_anything)(row)
+    return JUDGED.get(table, _is_anything)(row)
 
 
 def _milliseconds(at: datetime) -> int:

@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from livedeck.monitor.history import alarms, answers, events, published
+from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import Database, microseconds
 from livedeck.monitor.history.journal import IN_FORCE, LASTING
 from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
 from livedeck.monitor.model.records import StreamRecord, StreamSpan
-
-SLOT = 60_000
-"""Milliseconds that one row of the roll-up stands for: 24 h in 480 columns are still read from it."""
 
 FPS_SCALE = 1000
 STATUSES = (0, 3, 4, 5)
@@ -93,7 +91,8 @@ class Stream:
 
 def find_stream(db: Database, key: StreamKey) -> Stream | None:
     """That stream, or None where the file does not know it. Raises StorageError."""
-    rows = db.rows(
+    rows = db.checked(
+        "stream.id .base .rolled",
         "SELECT stream.id, base, rolled FROM stream JOIN event ON event.id = event "
         "WHERE event.name = ? AND stream.name = ?",
         key,
@@ -127,6 +126,13 @@ def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
     db.run("UPDATE stream SET rolled = max(rolled, ?) WHERE id = ?", (end, stream.id))
 
 
+def next_slot(db: Database, stream: int, slot: int) -> int | None:
+    """Return the first slot from that one on in which the stream has samples; None if there is none. Raises
+    StorageError."""
+    ((time,),) = db.rows("SELECT min(time) FROM sample WHERE stream = ? AND time >= ?", (stream, slot * SLOT))
+    return None if time is None else time // SLOT
+
+
 def keep_rollups(db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
     """Store roll-ups as another file had them, where they know of more samples than are here. In a caller's
     transaction. Raises StorageError."""
@@ -145,7 +151,7 @@ def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:
     """The streams of that event that have samples, the earliest first. Raises StorageError."""
     return tuple(
         StreamRecord(name, _datetime(first), _datetime(last), samples)
-        for name, first, last, samples in db.rows(_STREAMS, [event_id])
+        for name, first, last, samples in db.checked("stream.name .moment .moment sample.count", _STREAMS, [event_id])
     )
 
 
@@ -153,7 +159,7 @@ def spans(db: Database, event_id: str | None = None) -> tuple[StreamSpan, ...]:
     """The streams that have samples, of that event or of all, the earliest first. Raises StorageError."""
     return tuple(
         StreamSpan(event, stream, _datetime(first), _datetime(last))
-        for event, stream, first, last in db.rows(_SPANS, [event_id])
+        for event, stream, first, last in db.checked("event.name stream.name .moment .moment", _SPANS, [event_id])
     )
 
 
@@ -167,7 +173,8 @@ def readings(db: Database, key: StreamKey, until: float, newest: int = -1, since
     found, stream = Readings(), find_stream(db, key)
     if stream is None:
         return found
-    rows = db.rows(
+    rows = db.checked(
+        "sample.time .video .audio .fps .status",
         "SELECT time, video, audio, fps, status FROM sample WHERE stream = ? AND time <= ? AND time >= ? "
         "ORDER BY time DESC LIMIT ?",
         (stream.id, round(until * 1000) - stream.base, round(since * 1000) - stream.base, newest),

@@ -21,10 +21,11 @@ import structlog
 
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarms, answers, events, journal, learnt, links, published, samples
+from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.salvage import salvage_in_process
-from livedeck.monitor.history.samples import FPS_SCALE, SLOT, Row, Stream, StreamKey, prune
+from livedeck.monitor.history.samples import FPS_SCALE, Row, Stream, StreamKey, prune
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.answer import AlarmAnswer
 from livedeck.monitor.model.readings import NO_STATUS, Readings

@@ -11,6 +11,7 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import cache
+from math import inf
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -101,6 +102,10 @@ _RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.Prof
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "answers", "rule_changes", "bells")
 
 
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+"""What values of another form lead to as they are read."""
+
+
 class UnreadableSnapshotError(ValueError):
     """These values are no snapshot, or of a version that is not known here."""
 
@@ -169,7 +174,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
             quiet=tuple(alarms[key] for key in order["quiet"]),
             lists=_decode_lists(values["lists"], known["lists"], before.snapshot.lists if before else {}),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
 
 
@@ -184,16 +189,19 @@ def decode_alarm(values: Values) -> alarm.Alarm:
     """The alarm of these values. Raises UnreadableSnapshotError."""
     try:
         found: alarm.Alarm = _record(alarm.Alarm).decode(values)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
     return found
 
 
 def known_samples(values: Values) -> dict[str, KnownSamples]:
-    """Which samples were known of each event that had any."""
-    return {
-        event_id: KnownSamples(*event["samples"]) for event_id, event in values["events"].items() if "samples" in event
-    }
+    """Which samples were known of each event that had any. Raises UnreadableSnapshotError."""
+    try:
+        known = {event: row["samples"] for event, row in values["events"].items() if "samples" in row}
+        coder = _of_row(KnownSamples)
+        return {event: coder.decode(row) for event, row in known.items()}
+    except _UNREADABLE as error:
+        raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
 
 
 def _encode_state(state: EventState, before: EventState | None, known: Values | None) -> Values:
@@ -302,12 +310,59 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-_PLAIN = _Coder(_as_it_is, _as_it_is)
+_LONGEST_TIME = 1e10
+"""Seconds that a duration or a moment since the epoch comes to at most: some 300 years."""
+
+_RATES = frozenset({"nominal_fps", "baseline_video", "limit_video"})
+"""Numbers that are no seconds."""
+
+
+def _text(value: Any) -> Any:
+    if type(value) is not str:
+        raise TypeError("a text was expected")
+    return value
+
+
+def _truth(value: Any) -> Any:
+    if type(value) is not bool:
+        raise TypeError("true or false was expected")
+    return value
+
+
+def _whole(value: Any) -> Any:
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise TypeError("a whole number was expected")
+    return value
+
+
+def _seconds(value: Any) -> Any:
+    if type(value) not in {int, float} or not -_LONGEST_TIME < value < _LONGEST_TIME:
+        raise TypeError("a number of seconds was expected")
+    return value
+
+
+def _rate(value: Any) -> Any:
+    if type(value) not in {int, float} or not -inf < value < inf:
+        raise TypeError("a number was expected")
+    return value
+
+
+def _moment(value: Any) -> datetime:
+    moment = parse_timestamp(_text(value))
+    if not 1 < moment.year < 9999:  # a time zone must not lead out of the calendar
+        raise ValueError("a moment of this calendar was expected")
+    return moment
+
+
+_NAME = _Coder(_as_it_is, _text)
+_RATE = _Coder(_as_it_is, _rate)
 
 _LEAVES: Mapping[Any, _Coder] = {
-    str: _Coder(lambda text: masked(text) if text else text, _as_it_is),
-    datetime: _Coder(format_timestamp, parse_timestamp),
-    **dict.fromkeys((bool, int, float), _PLAIN),
+    str: _Coder(lambda text: masked(text) if text else text, _text),
+    datetime: _Coder(format_timestamp, _moment),
+    bool: _Coder(_as_it_is, _truth),
+    int: _Coder(_as_it_is, _whole),
+    float: _Coder(_as_it_is, _seconds),
 }
 
 _IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent"})
@@ -321,9 +376,23 @@ def _of_type(hint: Any) -> _Coder:
     if origin in {Union, UnionType}:
         return _of_union(arguments)
     if origin is tuple:
-        item = _of_type(arguments[0])
-        return _Coder(lambda row: [item.encode(value) for value in row], lambda row: tuple(map(item.decode, row)))
-    return _Coder(dict, dict) if origin else _of_class(hint)  # of names and numbers
+        return _of_items(_of_type(arguments[0]))
+    if origin:
+        value = _of_type(arguments[1])
+        return _Coder(dict, lambda found: {_text(name): value.decode(found[name]) for name in _of(dict, found)})
+    return _of_class(hint)
+
+
+def _of(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError("a list was expected" if kind is list else "an object was expected")
+    return value
+
+
+def _of_items(item: _Coder) -> _Coder:
+    return _Coder(
+        lambda row: [item.encode(value) for value in row], lambda row: tuple(map(item.decode, _of(list, row)))
+    )
 
 
 def _of_class(hint: Any) -> _Coder:
@@ -339,7 +408,10 @@ def _of_union(arguments: tuple[Any, ...]) -> _Coder:
     if set(others) == set(_RULINGS.values()):
         return _Coder(_encode_ruling, _decode_ruling)
     (hint,) = others
-    inner = _of_type(hint)
+    return _or_none(_of_type(hint))
+
+
+def _or_none(inner: _Coder) -> _Coder:
     return _Coder(
         lambda value: None if value is None else inner.encode(value),
         lambda value: None if value is None else inner.decode(value),
@@ -363,14 +435,17 @@ def _of_row(row_type: Any) -> _Coder:
         return [coder.encode(value) for coder, value in zip(coders, row, strict=True)]
 
     def decode_row(row: Any) -> Any:
-        return row_type(*(coder.decode(value) for coder, value in zip(coders, row, strict=False)))
+        return row_type(*(coder.decode(value) for coder, value in zip(coders, _of(list, row), strict=False)))
 
     return _Coder(encode_row, decode_row)
 
 
 def _of_member(name: str, hint: Any) -> _Coder:
+    if name in _RATES:
+        return _RATE if hint is float else _or_none(_RATE)
     is_name = name in _IDENTITIES or name.endswith("_id") or name == "affects"
-    return _PLAIN if is_name and hint in {str, str | None, tuple[str, ...]} else _of_type(hint)
+    names = {str: _NAME, str | None: _or_none(_NAME), tuple[str, ...]: _of_items(_NAME)}
+    return names[hint] if is_name and hint in names else _of_type(hint)
 
 
 @cache
@@ -419,6 +494,7 @@ def _record(owner: Any) -> _Coder:
         return written
 
     def decode_record(values: Values) -> Any:
+        _of(dict, values)
         kept = {member.name: member.coder.decode(values[member.name]) for member in members if member.name in values}
         if not is_model:
             return owner(**kept)

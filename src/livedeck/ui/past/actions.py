@@ -82,8 +82,11 @@ async def before(ctx: Context, _: str) -> None:
 
 
 async def _step(ctx: Context, step: int, otherwise: str) -> None:
-    if ctx.past is not None and not await ctx.past.step(step):
-        ctx.announce(otherwise)
+    try:
+        if ctx.past is not None and not await ctx.past.step(step):
+            ctx.announce(otherwise)
+    except PastError as error:
+        ctx.announce(str(error))
     ctx.snapshot_signal.publish(None)
 
 
