@@ -77,7 +77,7 @@ PIECES = (
 )
 """Parts that some shell evaluates, expands, splits at or shows."""
 
-PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,-]*")
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 def hostile(chance: random.Random) -> str:

@@ -51,8 +51,8 @@ class Sink:
 def _is_whole(received: bytearray) -> bool:
     """Return whether that is a whole request of HTTP."""
     head, end, body = received.partition(b"\r\n\r\n")
-    sizes = [line.partition(b":")[2] for line in head.lower().splitlines() if line.startswith(b"content-length:")]
-    return bool(end) and len(body) >= int((*sizes, b"0")[0])
+    sizes = [int(line[15:]) for line in head.lower().splitlines() if line.startswith(b"content-length:")]
+    return bool(end) and len(body) >= (sizes[0] if sizes else 0)
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ def complete_values(source: str, incomplete: str) -> list[CompletionItem]:
     return [*_values(source, incomplete)]
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,-]{0,199}")
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # the scripts of click split at a comma
 
 
 def may_insert(word: str) -> bool:
@@ -100,9 +100,12 @@ def _values(takes: Any, incomplete: str) -> Iterator[CompletionItem]:
         found = _events(incomplete.casefold())
     else:
         source = _SOURCES.get(str(takes))
-        words: list[str] = takes if isinstance(takes, list) else source() if source else []
-        found = [CompletionItem(word) for word in words if word.casefold().startswith(incomplete.casefold())]
-    yield from (item for item in found if may_insert(item.value))
+        values: list[str] = takes if isinstance(takes, list) else source() if source else []
+        found = [CompletionItem(value) for value in values if value.casefold().startswith(incomplete.casefold())]
+    for item in found:
+        words = item.value.split(",") if isinstance(takes, dict) else [item.value]
+        if all(map(may_insert, words)):
+            yield item
 
 
 _PATH = re.compile(r"[A-Za-z0-9_./~][A-Za-z0-9_./+-]*")
