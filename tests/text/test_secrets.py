@@ -151,7 +151,12 @@ def calls_of(work: Callable[[], object]) -> int:
 
 def adding_calls(register: SecretRegister, numbers: Iterable[int]) -> int:
     keys = [f"k{number:06}" for number in numbers]
-    return calls_of(lambda: [register.add(key) for key in keys])
+
+    def add() -> None:
+        for key in keys:
+            register.add(key)
+
+    return calls_of(add)
 
 
 def masking_calls(register: SecretRegister, text: str) -> int:
