@@ -241,6 +241,7 @@ async def test_a_peer_that_never_reads_gives_its_place_back(known: Snapshot, mon
         (PNG, "image/png"), (PICTURES["jpeg"], "image/jpeg"), (PICTURES["gif"], "image/gif"),
         (PICTURES["webp"], "image/webp"), (b"<svg onload=alert(1)>", None), (b"<html>", None), (b"", None),
         (PNG[:16] + struct.pack(">II", 60_000, 60_000) + PNG[24:], None),
+        (PNG[:16] + struct.pack(">II", 1, 5000) + PNG[24:], None),
     ],
 )  # fmt: skip
 async def test_a_poster_is_what_its_bytes_say_and_nothing_but_a_picture(

@@ -104,7 +104,7 @@ def secrets(most: int = 10_000) -> str:
     """Those that the process has met first."""
     from livedeck.text.secrets import REGISTER
 
-    return " ".join([*REGISTER._secrets][:most])
+    return " ".join([*REGISTER._secrets.values()][:most])
 
 
 def crash(deck: Deck) -> None:

@@ -277,9 +277,8 @@ async def test_no_spelling_of_this_machine_is_sent_a_byte(host: str) -> None:
             for address in (f"https://{host}:{port}/hook", f"http://{host}:{port}/hook"):
                 delivery = await post(NOWHERE, address)
                 assert not delivery.is_taken
-                assert re.search(
-                    "this machine|https, or http to loopback|dns", delivery.answer
-                )  # a resolver may know none
+                why = "this machine|https, or http to loopback|no answer|Invalid"  # a resolver may know no such name
+                assert re.search(why, delivery.answer)
             for service in ("form", "json"):
                 try:
                     delivery = await tell(NOWHERE, service, host, port)

@@ -6,8 +6,10 @@ import base64
 import html
 import json
 import random
+import re
 import string
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 
 from livedeck.text.secrets import MAX_SECRETS, REGISTER, SecretRegister, mask_secrets, mask_value, masked, masked_line
 from livedeck.text.values import MASK
+from trials import trials
 
 PLAIN = "live-key-of-the-event-9C1d"
 ODD = 'pA$$/w&rd+"1 \u00e9%-<zZ9>'
@@ -92,6 +95,101 @@ def test_a_text_without_a_secret_stays_as_it_is(text: str) -> None:
 def test_a_short_value_masks_no_word(secret: str, text: str, shown: str) -> None:
     REGISTER.add(secret)
     assert mask_secrets(text) == shown
+
+
+_ODD_CASES = "aAbBsSiIkKfF1_-. •\n\u0130\u0131\u017f\u212a\u00df\u1e9e\u0390\u1fd3\ufb05\ufb06\u03c3\u03c2\u0345\u0149"
+"""Letters that Python compares, lowers or raises in a way of their own, and ends of words."""
+
+_SHORT_SECRETS = st.lists(st.text(_ODD_CASES, min_size=4, max_size=7), min_size=1, max_size=5)
+
+
+def reference(secrets: Iterable[str], text: str) -> str:
+    """Mask the short secrets that stand alone by one pattern of them all, which is the law in one line."""
+    guarding = (secret for secret in secrets if secret.strip() and not secret.isalpha() and not secret.startswith(MASK))
+    either = "|".join(map(re.escape, sorted(guarding, key=len, reverse=True)))
+    return re.sub(rf"(?<!\w)(?:{either})(?!\w)", MASK, text, flags=re.IGNORECASE) if either else text
+
+
+@trials(2000)
+@given(_SHORT_SECRETS, st.data())
+def test_short_values_are_masked_where_a_pattern_of_them_all_finds_them(
+    secrets: list[str], data: st.DataObject
+) -> None:
+    register = SecretRegister()
+    for secret in secrets:
+        register.add(secret)
+    spellings = st.sampled_from([*secrets, *map(str.upper, secrets), *map(str.lower, secrets)])
+    text = "".join(data.draw(st.lists(spellings | st.text(_ODD_CASES, max_size=2), max_size=8)))
+    assert register.mask(text) == reference(secrets, text)
+
+
+def test_a_short_value_is_found_in_every_case_that_a_pattern_takes_for_the_same() -> None:
+    cased = [char for char in map(chr, range(sys.maxunicode + 1)) if char.casefold() != char or char.upper() != char]
+    every = "".join(cased)
+    for char in cased:
+        register = SecretRegister()
+        register.add(f"{char}-42")
+        for same in re.findall(re.escape(char), every, re.IGNORECASE):
+            assert register.mask(f"{same}-42") == MASK
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Count the calls of Python and C that the work makes."""
+    count = 0
+
+    def profile(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(profile)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def adding_calls(register: SecretRegister, numbers: Iterable[int]) -> int:
+    keys = [f"k{number:06}" for number in numbers]
+
+    def add() -> None:
+        for key in keys:
+            register.add(key)
+
+    return calls_of(add)
+
+
+def masking_calls(register: SecretRegister, text: str) -> int:
+    return calls_of(lambda: register.mask(text))
+
+
+def test_a_list_of_short_values_is_added_one_by_one_at_the_same_price_each() -> None:
+    """Each of 1,000 keys once had a pattern of all the others compiled; a list of 10,000 held a thread for minutes."""
+    register, prices = SecretRegister(), list[int]()
+    for start in range(0, 3 * MAX_SECRETS, 64):
+        prices.append(adding_calls(register, range(start, start + 64)))
+        assert prices[-1] <= 2 * prices[0], "past the limit another one is forgotten for each"
+    assert register.count == MAX_SECRETS
+
+
+def test_a_text_costs_the_same_whatever_number_of_short_values_there_is() -> None:
+    register, texts = SecretRegister(), ("poll k000001 again", '{"event": "k9", "id": "4d2c2f2e", "rate": 1.5}')
+    register.add("k000001")
+    price = [masking_calls(register, text) for text in texts]
+    for number in range(MAX_SECRETS):
+        register.add(f"k{number:06}")
+    assert [masking_calls(register, text) for text in texts] == price
+    assert register.mask(texts[0]) == f"poll {MASK} again"
+
+
+def test_of_short_values_too_the_newest_are_kept() -> None:
+    register = SecretRegister()
+    for number in range(MAX_SECRETS + 1):
+        register.add(f"k{number:06}")
+    assert register.mask(f"k000000 k000001 k{MAX_SECRETS:06}") == f"k000000 {MASK} {MASK}"
+    for number in range(MAX_SECRETS):
+        register.add(f"signature-{number:08}")
+    assert register.mask(f"k{MAX_SECRETS:06}") == f"k{MAX_SECRETS:06}"
 
 
 def test_of_two_secrets_in_one_another_the_longer_is_masked() -> None:

@@ -20,7 +20,8 @@ from textual.widgets import Static
 from livedeck.client import Api, Poster
 from livedeck.environment import graphics
 from livedeck.ui.kit import themes
-from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, decode
+from livedeck.ui.kit.decoding import decode
+from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, draw, pixel_size
 from livedeck.ui.kit.output_filter import OutputFilter
 from livedeck.ui.kit.terminal import ExactApp
 from livedeck.ui.videos.thumbnail import Thumbnail
@@ -49,9 +50,9 @@ def written_as(kind: str, mode: str = "RGB") -> bytes:
 
 
 def decoded(content: bytes, how: Graphics = Graphics.BLOCKS) -> Picture:
-    picture = decode(content, how, FRAME)
-    assert picture is not None
-    return picture
+    pixels = asyncio.run(decode(content, *pixel_size(how, FRAME), {}))
+    assert pixels is not None
+    return draw(pixels, how, FRAME)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 90), (160, 1), (160, 90)])
@@ -91,7 +92,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
 def test_a_broken_or_foreign_or_far_too_large_file_is_no_picture(content: bytes) -> None:
-    assert decode(content, Graphics.BLOCKS, FRAME) is None
+    assert asyncio.run(decode(content, 24, 14, {})) is None
 
 
 def _png_of(data: str) -> Image.Image:
@@ -236,7 +237,7 @@ async def test_pixels_follow_what_writes_their_cells_and_nothing_else_and_are_go
     app = Gallery()
     async with app.run_test(size=(100, 30)) as pilot:
         thumbnail, other = app.query_one(Thumbnail), app.query_one(Static)
-        thumbnail.draw_by(Graphics.KITTY, (10, 20))
+        thumbnail.draw_by(Graphics.KITTY, (10, 20), {})
         thumbnail.show(serving(content), POSTER)
         await app.workers.wait_for_complete()
         await pilot.pause()

@@ -15,8 +15,8 @@ from livedeck.client import ApiError, Secret
 MAX_BYTES = 2 * 2**20
 """Of one picture; the platform makes one of the size that a tile needs."""
 
-MAX_PIXELS = 4096 * 4096
-"""Of one picture: a browser takes four bytes for each, however few bytes they were sent in."""
+MAX_SIDE = 4096
+"""Pixels of a side: a browser takes four bytes for each pixel, however few bytes they were sent in."""
 
 MAX_KEPT = 256
 
@@ -74,7 +74,7 @@ class Posters:
             log.info("a poster is not shown", reason=str(error))
             return None
         size = picture_size(content)
-        if size is None or size.width * size.height > MAX_PIXELS:
+        if size is None or max(size.width, size.height) > MAX_SIDE:
             what = f"of {size.width}x{size.height} pixels" if size else "no PNG, JPEG, GIF or WebP"
             log.info("a poster is not shown", reason=f"{link} is {what}")
             return None

@@ -14,7 +14,7 @@ import html.entities
 import re
 from base64 import urlsafe_b64decode
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from threading import Lock
 from urllib.parse import unquote
@@ -42,7 +42,12 @@ _CREDENTIAL = re.compile(
 _ESCAPE = re.compile(r"((?:\\+x[0-9a-f]{2})+)|\\+(?:u([0-9a-f]{4})|(.))", re.IGNORECASE | re.DOTALL)
 _BASE64, _NO_WORD = re.compile(r"[A-Za-z0-9+/_-]{11,}"), re.compile(r"[A-Z0-9+]")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}[0-9a-fA-F]?")
-_NOTHING = re.compile("(?!)")
+_STARTS = re.compile(rf"(?<!\w)(?=.{{{_MIN_ALONE}}})", re.DOTALL)
+"""Places where a value of under eight characters may stand alone."""
+
+_SHORT_LENGTHS = range(_MIN_ANYWHERE - 1, _MIN_ALONE - 1, -1)
+
+_WORD = re.compile(r"\w")
 _ROUNDS = 3
 """How often a text may have been escaped."""
 
@@ -51,14 +56,17 @@ class SecretRegister:
     """Knows the secrets of the process, and masks them in texts. Any thread may use it."""
 
     def __init__(self) -> None:
-        self._secrets: OrderedDict[str, str] = OrderedDict()  # by their lower case, the newest last
+        self._secrets: OrderedDict[str, str] = OrderedDict()  # by `_key_of`, the newest last
         self._by_gram: dict[str, set[str]] = {}
-        self._short = _NOTHING
+        self._short_counts = [0] * _MIN_ANYWHERE  # of the secrets under eight characters, by length
         self._lock = Lock()
 
     def add(self, secret: str) -> None:
-        """Mask that from now on. What is too short or too common to guard anything is left out."""
-        key = secret.lower()
+        """Mask this value from now on, unless it is too short or too common to guard anything.
+
+        Costs the same for any number of secrets: lists of 10,000 keys are registered one by one.
+        """
+        key = _key_of(secret)
         with self._lock:
             if key in self._secrets:
                 self._secrets.move_to_end(key)
@@ -66,14 +74,14 @@ class SecretRegister:
                 self._secrets[key] = secret
                 self._index(key)
                 if len(self._secrets) > MAX_SECRETS:
-                    self._forget(next(iter(self._secrets)))
+                    self._forget_oldest()
 
     def clear(self) -> None:
         """Forget all of them."""
         with self._lock:
             self._secrets.clear()
             self._by_gram.clear()
-            self._short = _NOTHING
+            self._short_counts = [0] * _MIN_ANYWHERE
 
     def mask(self, text: str) -> str:
         """The text with every secret masked, however it is escaped or encoded in there."""
@@ -81,7 +89,8 @@ class SecretRegister:
             return text
         for secret in self._secrets_in(text):
             text = _replace(re.escape(secret), mask(secret), text)[0]
-        text = self._short.sub(MASK, text)
+        if lengths := [length for length in _SHORT_LENGTHS if self._short_counts[length]]:
+            text = self._mask_alone(text, lengths)
         if "%" in text or "\\" in text or "&" in text:
             text = self._mask_escaped(text)
         runs = {run for run in _BASE64.findall(text) if _NO_WORD.search(run)} | {*_HEX.findall(text)}
@@ -92,24 +101,35 @@ class SecretRegister:
 
     def _index(self, key: str) -> None:
         if len(key) < _MIN_ANYWHERE:
-            self._compile_short()
-        else:
-            for gram in _grams_of(key):
-                self._by_gram.setdefault(gram, set()).add(key)
+            self._short_counts[len(key)] += 1
+            return
+        for gram in _grams_of(key):
+            self._by_gram.setdefault(gram, set()).add(key)
 
-    def _forget(self, key: str) -> None:
-        del self._secrets[key]
+    def _forget_oldest(self) -> None:
+        key, _ = self._secrets.popitem(last=False)
         if len(key) < _MIN_ANYWHERE:
-            self._compile_short()
+            self._short_counts[len(key)] -= 1
             return
         for gram in set(_grams_of(key)):
             self._by_gram[gram].discard(key)
             if not self._by_gram[gram]:
                 del self._by_gram[gram]
 
-    def _compile_short(self) -> None:
-        short = "|".join(re.escape(key) for key in self._secrets if len(key) < _MIN_ANYWHERE)
-        self._short = re.compile(rf"(?<!\w)(?:{short})(?!\w)", re.IGNORECASE) if short else _NOTHING
+    def _mask_alone(self, text: str, lengths: Sequence[int]) -> str:
+        """Mask the secrets of these lengths that stand alone; of two at one place the longer."""
+        parts, masked_to, folded = list[str](), 0, _folded(text)
+        for found in _STARTS.finditer(text):
+            start = found.start()
+            if start < masked_to:
+                continue
+            for length in lengths:
+                key = folded[start : start + length]
+                if key in self._secrets and not _WORD.match(text, end := start + len(key)):
+                    parts += (text[masked_to:start], MASK)
+                    masked_to = end
+                    break
+        return "".join((*parts, text[masked_to:])) if parts else text
 
     def _secrets_in(self, text: str) -> list[str]:
         """Those of eight characters and more that stand in it, whatever their case, the longest first."""
@@ -147,6 +167,23 @@ def _guards_something(secret: str) -> bool:
     if secret.startswith(MASK) or len(secret) < _MIN_ALONE or not secret.strip():
         return False
     return len(secret) >= _MIN_ANYWHERE or not secret.isalpha()
+
+
+def _key_of(secret: str) -> str:
+    return secret.lower() if len(secret) >= _MIN_ANYWHERE else _folded(secret)
+
+
+def _folded(text: str) -> str:
+    """Return the text with one character for all that `re.IGNORECASE` takes for the same. Its length stays."""
+    lowered = text.translate(_TWINS).lower()
+    upper = lowered.upper()
+    if len(upper) == len(text):
+        return upper
+    return "".join(upper if len(upper := char.upper()) == 1 else char for char in lowered)
+
+
+_TWINS = str.maketrans("\u0130\u1fd3\u1fe3\ufb05", "i\u0390\u03b0\ufb06")
+"""Characters that `re.IGNORECASE` takes for another one, and that have no case of one character in common with it."""
 
 
 def _grams_of(key: str) -> Iterator[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cached_property
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import structlog
@@ -95,7 +96,8 @@ class Deck(ExactApp):
     for. `store`: where the preferences outlive the deck. `multiplexer`: `tmux` or `screen` where the terminal is
     one. `checks_uploads`: whether the upload address is tried after the first answers. `graphics`: how posters are
     drawn; `cell_pixels`: width and height of a cell. `downloads`: where files go that name no folder. `opener`:
-    shows a file by the program of this machine for it.
+    shows a file by the program of this machine for it. `child_variables`: the environment of other processes that the
+    deck starts.
     """
 
     CSS_PATH = "app.tcss"
@@ -133,6 +135,7 @@ class Deck(ExactApp):
         checks_uploads: bool = False,
         graphics: Graphics = Graphics.BLOCKS,
         cell_pixels: tuple[int, int] = (10, 20),
+        child_variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__(clock.monotonic)
         self.actions = ActionRegistry(FEATURES, keymap)
@@ -145,7 +148,7 @@ class Deck(ExactApp):
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
         self.preferences = ViewState(store)
-        self.graphics, self.cell_pixels = graphics, cell_pixels
+        self.graphics, self.cell_pixels, self.child_variables = graphics, cell_pixels, child_variables
         self._names, self._checks_uploads = names or {}, checks_uploads
         name = self.preferences.theme if theme == themes.AUTO else theme
         self.theme = themes.select_theme(name, no_color=self.no_color, color_system=self.console.color_system)

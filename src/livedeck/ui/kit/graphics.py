@@ -6,7 +6,6 @@ one a terminal has is said by its variables or by a setting; it is never tried o
 
 from __future__ import annotations
 
-import warnings
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,12 +21,6 @@ from textual.strip import Strip
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-FORMATS = ("PNG", "JPEG", "WEBP")
-"""What is decoded; of all that Pillow knows nothing else is ever tried on bytes from outside."""
-
-MAX_PIXELS = 25_000_000
-"""A picture whose head claims more is not decoded: 75 MB of memory."""
 
 MAX_COLOURS = 64
 """Colours of a sixel picture; every terminal has room for so many."""
@@ -69,32 +62,27 @@ class Picture:
     sequence: str = ""
 
 
-def decode(content: bytes, graphics: Graphics, frame: Frame) -> Picture | None:
-    """The picture; None where it is of another kind, broken, or larger than `MAX_PIXELS`. Slow: call it in a thread."""
-    from PIL import Image, UnidentifiedImageError  # 40 ms, and most decks show no poster
-
-    try:
-        with warnings.catch_warnings(), Image.open(BytesIO(content), formats=FORMATS) as image:
-            warnings.simplefilter("error")  # Pillow's own of a picture that is too large
-            if not 0 < image.width * image.height <= MAX_PIXELS:
-                return None
-            return _picture(image.convert("RGB"), graphics, frame)
-    except (UnidentifiedImageError, Image.DecompressionBombError, Warning, OSError, SyntaxError, ValueError, EOFError):
-        return None
-
-
-def _picture(image: Image, graphics: Graphics, frame: Frame) -> Picture:
+def pixel_size(graphics: Graphics, frame: Frame) -> tuple[int, int]:
+    """Return the width and height in pixels of a picture that fills the frame."""
     if graphics is Graphics.BLOCKS:
-        return Picture(tuple(_half_blocks(image.resize((frame.columns, frame.rows * 2)), frame)))
-    pixels = image.resize((frame.columns * frame.cell_width, frame.rows * frame.cell_height))
+        return frame.columns, frame.rows * 2
+    return frame.columns * frame.cell_width, frame.rows * frame.cell_height
+
+
+def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
+    """Return the picture of these pixels: RGB, `pixel_size` of them. Slow: call it in a thread."""
+    if graphics is Graphics.BLOCKS:
+        return Picture(tuple(_half_blocks(pixels, frame)))
+    from PIL import Image  # 40 ms, and most decks show no poster
+
+    image = Image.frombytes("RGB", pixel_size(graphics, frame), pixels)
     blank = Strip.blank(frame.columns)
     encode = {Graphics.KITTY: _kitty, Graphics.ITERM2: _iterm2, Graphics.SIXEL: _sixel}[graphics]
-    return Picture((blank,) * frame.rows, encode(pixels, frame))
+    return Picture((blank,) * frame.rows, encode(image, frame))
 
 
-def _half_blocks(image: Image, frame: Frame) -> Iterator[Strip]:
+def _half_blocks(data: bytes, frame: Frame) -> Iterator[Strip]:
     """Two pixels a cell: the upper one is the letter's colour, the lower one the ground."""
-    data = image.tobytes()
 
     def colour(x: int, y: int) -> Color:
         start = (y * frame.columns + x) * 3

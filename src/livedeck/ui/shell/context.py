@@ -56,8 +56,9 @@ class Context(Protocol):
     and when what is selected, held still or said changed. `api`: None where nothing is ever written. `history`: where
     marks and actions are kept, None where none is. `records`: where what was is read, None where nothing is kept.
     `past`: what is shown instead of now, None while that is now. `fault`: why the monitor ended, empty while it runs.
-    `open_changes`: what was sent and has no verdict. `downloads`: where files go that name no folder. `has_fine_lines`:
-    whether dots and blocks show as they are.
+    `open_changes`: what was sent and has no verdict. `downloads`: where files go that name no folder.
+    `child_variables`: the environment of processes that the deck starts. `has_fine_lines`: whether dots and blocks show
+    as they are.
     """
 
     actions: ActionRegistry
@@ -65,6 +66,7 @@ class Context(Protocol):
     clock: Clock
     downloads: Path
     cell_pixels: tuple[int, int]
+    child_variables: Mapping[str, str]
     fault: str
     graphics: Graphics
     has_fine_lines: bool

@@ -266,7 +266,7 @@ class PostersScreen(VideoTab):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels)
+        self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels, self.ctx.child_variables)
         self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # some have no thumbnails
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
+import structlog
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from livedeck.client import Api, ApiError, Poster
 from livedeck.ui.kit import themes
-from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, decode
+from livedeck.ui.kit.decoding import MAX_BYTES, decode
+from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, draw, pixel_size
 from livedeck.ui.kit.terminal import ExactApp, Spans
 
 SMALL, LARGE = (24, 7), (50, 14)
@@ -23,8 +26,10 @@ LARGE_FROM = (110, 36)
 MIN_WIDTH = 72
 """Columns of a terminal under which the words beside the picture need all of them."""
 
-MAX_FILE_BYTES = 4 * 2**20
 MAX_CACHED = 32
+
+
+log = structlog.get_logger()
 
 
 class Thumbnail(Widget):
@@ -36,18 +41,20 @@ class Thumbnail(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._contents: dict[str, bytes | None] = {}
         self._pictures: dict[tuple[str, Frame], Picture | None] = {}
+        self._loading: tuple[str, Frame] | None = None
         self._graphics, self._cell = Graphics.BLOCKS, (10, 20)
+        self._variables: Mapping[str, str] = {}
         self._frame = Frame(*SMALL)
         self._api: Api | None = None
         self._address = ""
         self._picture: Picture | None = None
         self._is_drawn = False
 
-    def draw_by(self, graphics: Graphics, cell: tuple[int, int]) -> None:
-        """Draw in that way from now on. `cell`: pixels of one cell, its width and height."""
-        self._graphics, self._cell = graphics, cell
+    def draw_by(self, graphics: Graphics, cell: tuple[int, int], variables: Mapping[str, str]) -> None:
+        """Draw in that way from now on. `cell`: pixels of one cell, its width and height. `variables`: the environment
+        of the processes that decode."""
+        self._graphics, self._cell, self._variables = graphics, cell, variables
 
     def show(self, api: Api | None, poster: Poster | None) -> None:
         """Show this poster; None for none."""
@@ -59,23 +66,26 @@ class Thumbnail(Widget):
         self._frame = Frame(*(LARGE if is_large else SMALL), *self._cell)
         self.styles.width, self.styles.height = self._frame.columns, self._frame.rows
         key = self._address, self._frame
-        if api is not None and self._address and key not in self._pictures:
-            self._pictures[key] = None
-            self.run_worker(self._load(api, *key), group="picture", exclusive=False)
+        if api is not None and self._address and key not in self._pictures and key != self._loading:
+            self._loading = key
+            self.run_worker(self._load(api, *key), group="picture", exclusive=True)
         self._update()
 
     async def _load(self, api: Api, address: str, frame: Frame) -> None:
-        try:
-            if address not in self._contents:
-                self._contents[address] = await api.cdn.content(address, MAX_FILE_BYTES, "read poster")
-            content = self._contents[address] or b""
-            self._pictures[address, frame] = await asyncio.to_thread(decode, content, self._graphics, frame)
-        except ApiError:  # the list itself says when the platform is away
-            self._contents[address] = None
-        for cache in (self._contents, self._pictures):
-            while len(cache) > MAX_CACHED:
-                cache.pop(next(iter(cache)))  # type: ignore[call-overload]  # of its own keys
+        self._pictures[address, frame] = await self._picture_at(api, address, frame)
+        self._loading = None
+        while len(self._pictures) > MAX_CACHED:
+            self._pictures.pop(next(iter(self._pictures)))
         self._update()
+
+    async def _picture_at(self, api: Api, address: str, frame: Frame) -> Picture | None:
+        try:
+            content = await api.cdn.content(address, MAX_BYTES, "read poster")
+        except ApiError as error:  # the list itself says when the platform is away
+            log.info("a picture is not shown", reason=str(error))
+            return None
+        pixels = await decode(content, *pixel_size(self._graphics, frame), self._variables)
+        return await asyncio.to_thread(draw, pixels, self._graphics, frame) if pixels else None
 
     def _update(self) -> None:
         picture = self._pictures.get((self._address, self._frame))

@@ -1,0 +1,74 @@
+"""Pictures from outside as pixels: each is decoded by a process of its own, which can be killed.
+
+Few bytes can claim much memory and time, and decoders have faults. The process has limits on both and a deadline, is
+killed when nobody waits for it any longer, and all that is taken from it is the number of bytes that were asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from signal import SIGKILL
+
+import structlog
+
+MAX_BYTES = 4 * 2**20
+"""Size of a picture's file; a larger one is not fetched."""
+
+_DEADLINE = 20.0
+"""Seconds; `decoding_child.MAX_SECONDS` ends a busy process sooner."""
+
+_CHILD = Path(__file__).with_name("decoding_child.py")
+
+log = structlog.get_logger()
+
+
+async def decode(content: bytes, width: int, height: int, variables: Mapping[str, str]) -> bytes | None:
+    """Return the picture scaled to `width` x `height` pixels of three bytes (RGB).
+
+    Returns None if it is no PNG, JPEG or WebP, is broken, or is larger than `decoding_child` allows: the log has it.
+    `variables`: the environment of the process that decodes.
+    """
+    pillow = find_spec("PIL")
+    folder = Path(pillow.origin).parents[1] if pillow and pillow.origin else Path()
+    try:
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", str(_CHILD), str(folder), str(width), str(height)),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env=variables,
+            start_new_session=True,
+        )
+    except OSError as error:
+        log.info("a picture is not shown", reason=f"no process can be started to decode it: {error.strerror}")
+        return None
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            return await _exchange(child, content, width * height * 3)
+    except (OSError, EOFError):  # TimeoutError is an OSError
+        log.info("a picture is not shown", reason="it is too large, broken, or no PNG, JPEG or WebP")
+        return None
+    finally:
+        if child.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, SIGKILL)  # `child.kill` may reap it, which is for asyncio's own watcher
+        await child.communicate()  # the rest that it had written, a pipe's worth at most
+
+
+async def _exchange(child: Process, content: bytes, size: int) -> bytes:
+    """Return the `size` bytes that the process makes of the picture. Raises OSError or EOFError if it makes others."""
+    if child.stdin is None or child.stdout is None:
+        raise EOFError
+    child.stdin.write(content)
+    child.stdin.write_eof()
+    pixels = await child.stdout.readexactly(size)
+    if await child.stdout.read(1) or await child.wait():
+        raise EOFError
+    return pixels

@@ -1,0 +1,70 @@
+"""Decode and scale one picture: the program that `decoding.decode` runs for each, and kills when it takes too long.
+
+`python -I -S decoding_child.py FOLDER WIDTH HEIGHT` reads a PNG, JPEG or WebP from standard input and writes WIDTH x
+HEIGHT pixels of three bytes (RGB). FOLDER is where Pillow is installed: nothing of ours is imported, and nothing that a
+site adds. Any fault ends it without output.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL.ImageFile import ImageFile
+
+MAX_SIDE = 4096
+"""Pixels of the longer side: a 4K picture has 3840."""
+
+MAX_PIXELS = 4096 * 2304
+"""Pixels in all: 38 MB at four bytes each, of which Pillow holds up to six copies."""
+
+MAX_MEMORY = 256 * 2**20
+"""Bytes that the process may allocate."""
+
+MAX_SECONDS = 5
+"""Seconds of processor time."""
+
+
+def main() -> None:
+    """Limit this process, then decode standard input to standard output."""
+    for limit, most in (
+        (resource.RLIMIT_AS, MAX_MEMORY),
+        (resource.RLIMIT_CPU, MAX_SECONDS),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        try:
+            resource.setrlimit(limit, (most, most))
+        except (OSError, ValueError):  # the system has a lower limit already, or none of this kind (macOS: memory)
+            continue
+    folder, width, height = sys.argv[1:]
+    sys.path.append(folder)
+    sys.stdout.buffer.write(decoded(sys.stdin.buffer.read(), (int(width), int(height))))
+
+
+def decoded(content: bytes, size: tuple[int, int]) -> bytes:
+    """Return the pixels of the picture, scaled. Raises ValueError or any error of Pillow.
+
+    Its three classes are named and not looked for: no other format is tried on bytes from outside.
+    """
+    from PIL import JpegImagePlugin, PngImagePlugin, WebPImagePlugin
+
+    kinds: tuple[tuple[bytes, type[ImageFile]], ...] = (
+        (b"\x89PNG\r\n\x1a\n", PngImagePlugin.PngImageFile),
+        (b"\xff\xd8\xff", JpegImagePlugin.JpegImageFile),
+        (b"RIFF", WebPImagePlugin.WebPImageFile),
+    )
+    for signature, kind in kinds:
+        if content.startswith(signature):
+            with kind(BytesIO(content)) as image:
+                if max(image.size) > MAX_SIDE or not 0 < image.width * image.height <= MAX_PIXELS:
+                    raise ValueError("too many pixels, or none")
+                return image.convert("RGB").resize(size).tobytes()
+    raise ValueError("not a PNG, JPEG or WebP")
+
+
+if __name__ == "__main__":
+    main()
