@@ -171,7 +171,7 @@ def _is_sound(value: Any) -> bool:
         return all(map(_is_sound, value))
     if not is_dataclass(value):
         return True
-    kind: type[object] = type(value)
+    kind: Any = type(value)
     return all(_is_sound(getattr(value, name)) for name in _measured(kind))
 
 
