@@ -340,7 +340,7 @@ def test_nobody_takes_back_what_another_one_acknowledged_or_what_is_too_long_ago
     assert anna.answer(AnswerKind.ACKNOWLEDGE)
     bert.engine.take(anna.given)
     bert.look(*bert.states, after=1)
-    with pytest.raises(AlarmRefused, match="anna@regie acknowledged BLACKOUT at .*: only anna@regie can take that back"):
+    with pytest.raises(AlarmRefused, match="only anna@regie can take that back"):
         bert.engine.answer(back, bert.now, on_air=True)
     again = Deck("anna@regie:77", anna.now)  # the same person, by another process
     again.engine.restore(anna.engine.alarms.values(), anna.now)
