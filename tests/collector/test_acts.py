@@ -135,6 +135,23 @@ async def test_who_acknowledges_second_is_told_who_was_first(room: Room) -> None
     assert len((await room.until(lambda snapshot: snapshot.answers)).answers) == 1
 
 
+async def test_an_acknowledgement_is_taken_back_by_the_token_that_gave_it_and_by_no_other(room: Room) -> None:
+    await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))
+    refused = await room.bert.command(room.command(AnswerKind.UNACKNOWLEDGE))
+    assert (refused.status, refused.body["error"]) == (409, "refused")
+    assert "only anna can take that back" in refused.body["say"]
+    back = room.command(AnswerKind.UNACKNOWLEDGE)
+    first, again = await room.anna.command(back), await room.anna.command(back)
+    assert (first.status, again.status) == (200, 200)
+    assert room.standing().needs_ack
+    assert (await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))).body["changed"]
+    assert (await room.anna.command(back)).status == 200
+    assert not room.standing().needs_ack, "sent again, as after a lost answer, it is not done again"
+    await room.history.flush()
+    kinds = [answer.kind for answer in await room.history.answer_log(NOW)]
+    assert kinds == [AnswerKind.ACKNOWLEDGE, AnswerKind.UNACKNOWLEDGE, AnswerKind.ACKNOWLEDGE]
+
+
 async def test_the_same_command_again_is_the_same_answer(room: Room) -> None:
     shelf = room.command(AnswerKind.SHELVE, minutes=15, text="the line is being changed")
     first, again = await room.anna.command(shelf), await room.anna.command(shelf)

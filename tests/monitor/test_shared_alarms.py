@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livedeck.monitor import (
+    TAKE_BACK_FOR,
     AlarmAnswer,
     AlarmCommand,
     AlarmKey,
@@ -300,3 +301,97 @@ async def test_no_secret_that_a_person_typed_is_kept_or_shown(tmp_path: Path) ->
     await history.close()
     assert b"sk-1234567890abcdef" not in (tmp_path / "history.sqlite").read_bytes()
     assert await HistoryReader(tmp_path / "history.sqlite").new_answers() == (given,)
+
+
+def test_an_acknowledgement_that_its_giver_takes_back_is_as_if_it_had_never_been_at_every_deck() -> None:
+    anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
+    for deck in (anna, bert):
+        deck.look(state(finding("BLACKOUT")))
+    before = anna.alarm("BLACKOUT")
+    for deck in (anna, bert):
+        deck.look(*deck.states, after=20)
+    for kind in (AnswerKind.ACKNOWLEDGE, AnswerKind.UNACKNOWLEDGE):
+        assert anna.answer(kind)
+        bert.engine.take(anna.given)
+        rings = [deck.alert_count for deck in (anna, bert)]
+        for deck in (anna, bert):
+            deck.look(*deck.states, after=2)
+    assert rings == [anna.alert_count, bert.alert_count], "it rang when it was raised"
+    for deck in (anna, bert):
+        alarm = deck.alarm("BLACKOUT")
+        assert (alarm.state, alarm.needs_ack, alarm.changed, alarm.acknowledged_at, alarm.acknowledged_until) == (
+            before.state,
+            True,
+            before.since,
+            None,
+            None,
+        )
+        assert (alarm.timeline[-1].text, alarm.timeline[-1].actor) == ("acknowledgement taken back", "anna@regie:1")
+        assert deck.transitions("BLACKOUT")[-2:] == ["acknowledged", "acknowledgement taken back"]
+
+
+def test_nobody_takes_back_what_another_one_acknowledged_or_what_is_too_long_ago() -> None:
+    anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
+    for deck in (anna, bert):
+        deck.look(state(finding("BLACKOUT")))
+    back = AlarmCommand(KEY, AnswerKind.UNACKNOWLEDGE, actor="bert@regie:2")
+    with pytest.raises(AlarmRefused, match="BLACKOUT is not acknowledged: nothing to take back"):
+        bert.engine.answer(back, bert.now, on_air=True)
+    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    bert.engine.take(anna.given)
+    bert.look(*bert.states, after=1)
+    with pytest.raises(AlarmRefused, match="only anna@regie can take that back"):
+        bert.engine.answer(back, bert.now, on_air=True)
+    again = Deck("anna@regie:77", anna.now)  # the same person, by another process
+    again.engine.restore(anna.engine.alarms.values(), anna.now)
+    again.engine.take(anna.given)
+    again.look(*anna.states, after=TAKE_BACK_FOR.total_seconds() + 1)
+    mine = replace(back, actor=again.actor)
+    with pytest.raises(AlarmRefused, match="that can be taken back for 5 min"):
+        again.engine.answer(mine, again.now, on_air=True)
+    assert again.alarm("BLACKOUT").state is AlarmState.ACKNOWLEDGED
+    at_last = again.engine.answer(mine, NOW + TAKE_BACK_FOR, on_air=True)
+    assert at_last
+    assert again.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
+
+
+def test_what_was_over_when_it_was_acknowledged_waits_to_be_read_again() -> None:
+    anna = Deck("anna@regie:1")
+    anna.look(state(finding("BLACKOUT")))
+    anna.look(state(), after=5)
+    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    anna.look(state(), after=1)
+    assert anna.alarm("BLACKOUT").state is AlarmState.CLEARED
+    assert anna.answer(AnswerKind.UNACKNOWLEDGE)
+    anna.look(state(), after=1)
+    assert anna.alarm("BLACKOUT").state is AlarmState.RETURNED
+
+
+def test_of_two_who_acknowledged_at_once_the_promise_of_the_other_holds_when_the_first_takes_theirs_back() -> None:
+    anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
+    for deck in (anna, bert):
+        deck.look(state(finding("BLACKOUT")))
+    assert bert.answer(AnswerKind.ACKNOWLEDGE)
+    anna.look(*anna.states, after=1)
+    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    anna.engine.take(bert.given)
+    anna.look(*anna.states, after=1)
+    assert anna.answer(AnswerKind.UNACKNOWLEDGE)
+    anna.look(*anna.states, after=1)
+    assert (anna.alarm("BLACKOUT").state, anna.alarm("BLACKOUT").answered_by) == (AlarmState.ACKNOWLEDGED, bert.actor)
+
+
+def test_an_acknowledgement_that_ran_out_before_the_one_that_was_taken_back_is_remembered() -> None:
+    """It is a reason of its own to escalate (notifications.md, "From alarm to message")."""
+    anna = Deck("anna@regie:1")
+    anna.look(state(critical()))
+    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    for _ in range(2):
+        anna.look(state(critical()), after=200)
+    assert anna.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
+    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    anna.look(state(critical()), after=1)
+    assert anna.alarm("BLACKOUT").acknowledged_at != NOW
+    assert anna.answer(AnswerKind.UNACKNOWLEDGE)
+    anna.look(state(critical()), after=1)
+    assert anna.alarm("BLACKOUT").acknowledged_at == NOW

@@ -624,6 +624,33 @@ def test_an_answer_that_ended_gives_whoever_gave_it_all_minutes_once(
     assert timedelta(minutes=10) <= NOW + timedelta(minutes=minutes) - ended <= timedelta(minutes=12)
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_an_acknowledgement_that_was_taken_back_delays_no_escalation(tmp_path: Path, *, is_restarted: bool) -> None:
+    """The alarm is the one that the alarm engine makes of it (tests/monitor/test_shared_alarms.py)."""
+    desk = Desk(ESCALATING)
+    desk.put(alarm())
+    desk.watch(300, 5)
+    desk.put(acknowledged(alarm(), desk.now))
+    desk.watch(120, 5)
+    if is_restarted:
+        restart(desk, tmp_path)
+    desk.put(alarm(changed=NOW, answered_by="anna@x:1", answered_at=desk.now))
+    desk.watch(1200, 5)
+    (minutes,) = escalated(desk)
+    assert 10 <= minutes <= 10.5
+    assert [message.status for message in desk.told] == [Status.FIRING, Status.ESCALATED]
+
+
+def test_what_was_not_told_as_it_was_acknowledged_is_told_when_that_is_taken_back() -> None:
+    desk = Desk()
+    desk.put(alarm())
+    desk.look()
+    desk.put(acknowledged(alarm(), desk.now))
+    assert desk.watch(60, 5) == []
+    desk.put(alarm(answered_by="anna@x:1", answered_at=desk.now))
+    assert [message.status for message in desk.watch(10)] == [Status.FIRING]
+
+
 def test_an_acknowledgement_that_ran_out_while_nobody_watched_has_its_minutes_from_then_on(tmp_path: Path) -> None:
     desk = Desk(ESCALATING)
     desk.put(alarm())

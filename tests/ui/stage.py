@@ -10,7 +10,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from livedeck.cli.screenshots import export_svg, still_deck
+from livedeck.cli.screenshots import FixedClock, export_svg, still_deck
 from livedeck.monitor import ConnectionStatus, History, Snapshot
 from livedeck.ui.app import Deck
 from livedeck.ui.features import FEATURES
@@ -60,6 +60,18 @@ def known(deck: Deck) -> Snapshot:
     """The snapshot that the deck shows."""
     assert deck.snapshot is not None
     return deck.snapshot
+
+
+class LaterClock(FixedClock):
+    """The clock of a still deck, a second later."""
+
+    def monotonic(self) -> float:
+        return 1.0
+
+
+def look(deck: Deck) -> None:
+    """Let a person look at what is painted for a second; a key is meant for nothing that they cannot have seen."""
+    deck.clock = LaterClock()
 
 
 def linked(deck: Deck, **changes: Any) -> ConnectionStatus:

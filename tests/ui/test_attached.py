@@ -22,7 +22,7 @@ from livedeck.ui.wallboard.glyphs import LARGE, PLAIN
 from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import WallModel, wall_model
 from livedeck.ui.wallboard.page import page
-from ui.stage import act, known, running, show, steady, text_of
+from ui.stage import act, known, look, running, show, steady, text_of
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 STATES = {name.removeprefix("collector-"): change for name, change in ATTACHED.items()}
@@ -192,6 +192,7 @@ async def test_the_alarm_of_the_deck_itself_is_answered_here() -> None:
         await give(deck, pilot, replace(whole, alarms=(own, *whole.alarms[1:]), attachment=attachment))
         await pilot.press("home")
         assert drawn(deck, "a")[0] == StyleRole.INFO
+        look(deck)
         await act(pilot, "alarm.acknowledge")
         assert "waits for the collector" not in deck.preferences.notices[-1].text
 

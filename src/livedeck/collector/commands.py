@@ -55,6 +55,7 @@ class Verb(NamedTuple):
 
 VERBS: Mapping[str, Verb] = {
     "acknowledge": Verb(AnswerKind.ACKNOWLEDGE, Seen),
+    "unacknowledge": Verb(AnswerKind.UNACKNOWLEDGE, Seen),
     "shelve": Verb(AnswerKind.SHELVE, Shelf),
     "unshelve": Verb(AnswerKind.UNSHELVE, Body),
     "out-of-service": Verb(AnswerKind.OUT_OF_SERVICE, Away),

@@ -20,7 +20,7 @@ from livedeck.monitor.model.alarm import (
     Shown,
     TimelineEntry,
 )
-from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind, person
+from livedeck.monitor.model.answer import TAKE_BACK_FOR, AlarmAnswer, AlarmCommand, AnswerKind, person
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
@@ -89,6 +89,7 @@ __all__ = [
     "FASTEST",
     "NO_STATUS",
     "ROOM_LIST",
+    "TAKE_BACK_FOR",
     "WATCH_WRITTEN_EACH",
     "ActionRecord",
     "Alarm",

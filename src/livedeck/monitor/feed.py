@@ -52,6 +52,9 @@ class Feed(Protocol):
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Promise to act on that alarm. False where it needed none."""
 
+    async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
+        """Take an own acknowledgement of that alarm back, within `TAKE_BACK_FOR`."""
+
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
         """Put it out of sight for so many minutes, None: until it is over."""
 

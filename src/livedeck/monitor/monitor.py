@@ -268,6 +268,10 @@ class Monitor:
         AlarmRefused."""
         return self.carry_out(AlarmCommand(key, AnswerKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
 
+    async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
+        """Take an own acknowledgement of that alarm back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
+        self.carry_out(AlarmCommand(key, AnswerKind.UNACKNOWLEDGE, shown, actor=self.actor))
+
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, AnswerKind.SHELVE, shown, minutes, reason, self.actor))

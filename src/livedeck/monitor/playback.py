@@ -200,5 +200,5 @@ class Playback:
         """Raises AlarmRefused: nothing can be changed any more."""
         raise AlarmRefused("this is the past: nothing in it can be answered or changed")
 
-    acknowledge = shelve = unshelve = out_of_service = in_service = note = _refuse
+    acknowledge = unacknowledge = shelve = unshelve = out_of_service = in_service = note = _refuse
     take_as_usual = choose_profile = remember_materials = forget_materials = _refuse

@@ -433,7 +433,8 @@ class _Turn:
     def _entry(self, status: Status, alarm: Alarm, life: Life) -> Entry:
         events = self.board.events
         others = self.kinds[alarm.event_id] - {alarm.kind}
-        promise = f"by {person(alarm.answered_by)}, and it ran out" if alarm.answered_by else ""
+        is_last = not (alarm.answered_at and alarm.acknowledged_at and alarm.answered_at > alarm.acknowledged_at)
+        promise = f"by {person(alarm.answered_by)}, and it ran out" if alarm.answered_by and is_last else ""
         return Entry(
             status,
             life.id,

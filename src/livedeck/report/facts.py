@@ -316,6 +316,7 @@ def _fault(record: AlarmRecord) -> Fault:
 def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
     """Yield each alarm of the event that rang, in the order of its acknowledgement, then the others."""
     waiting: dict[AlarmKey, Acknowledgement] = {}
+    answered: list[tuple[AlarmKey, Acknowledgement]] = []
     for record in recorded.alarms:
         key = AlarmKey(record.event_id, record.kind, record.target)
         if not record.event_id:
@@ -328,7 +329,12 @@ def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
         elif key in waiting and record.actor and record.turn in {AlarmTransition.ACKNOWLEDGED, AlarmTransition.CLEARED}:
             rung = waiting.pop(key)
             by = safe(person(record.actor), 60)
-            yield replace(rung, by=by, seconds=(record.at - rung.raised).total_seconds())
+            answered.append((key, replace(rung, by=by, seconds=(record.at - rung.raised).total_seconds())))
+        elif record.turn is AlarmTransition.UNACKNOWLEDGED and key not in waiting:
+            last = next((number for number in reversed(range(len(answered))) if answered[number][0] == key), None)
+            if last is not None:  # as if it never had been: it waits since it was raised
+                waiting[key] = replace(answered.pop(last)[1], by="", seconds=None)
+    yield from (acknowledgement for _, acknowledgement in answered)
     yield from (rung for rung in waiting.values() if recorded.contains(rung.raised))
 
 

@@ -51,6 +51,7 @@ from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity,
 from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.preferences import Displayed, PreferencesStore, ViewState
 from livedeck.ui.shell.screen import TALL, BaseScreen
+from livedeck.ui.shell.sights import Sight, Sights
 
 if TYPE_CHECKING:
     from livedeck.operations.executor import LockPort
@@ -177,6 +178,7 @@ class Deck(ExactApp):
         self._open_changes_due = -inf  # when the history is asked for them again (monotonic s)
         self.downloads, self.opener = downloads, opener
         self._selection = RowSelection(follows_first=True)
+        self._sights = Sights()
         self._blink_on = True
         self._ticking_since: float | None = None
         self._render_time: RenderTime | None = None
@@ -273,6 +275,7 @@ class Deck(ExactApp):
         self.identity["is_past"] = is_past
         self.preferences.frozen, self._watched_id = None, None
         self.snapshot, self._render_time = snapshot, None
+        self._sights.clear()
         self._forget()
 
     def _forget(self) -> None:
@@ -425,6 +428,27 @@ class Deck(ExactApp):
         self._selection.choose(event_id)
         self.snapshot_signal.publish(None)
 
+    def note_sight(self) -> None:
+        """See `Context`."""
+        if self.snapshot is not None:
+            state = self.selected_event()
+            self._sights.paint(Sight(self.snapshot, state.id if state else None), self.clock.monotonic())
+
+    def forget_sights(self) -> None:
+        """See `Context`."""
+        self._sights.clear()
+
+    def last_seen(self) -> Snapshot | None:
+        """See `Context`."""
+        sight = self._sights.last_seen(self.clock.monotonic())
+        return sight.snapshot if sight else self.snapshot
+
+    def _aim(self) -> None:
+        """Have the cursor that follows the worst event stand where a person saw it last."""
+        sight = self._sights.last_seen(self.clock.monotonic())
+        if sight is not None:
+            self._selection.aim(sight.event_id or "")
+
     def select_new_event(self, event_id: str) -> None:
         """See `Context`."""
         self._selection.awaited = event_id
@@ -472,6 +496,7 @@ class Deck(ExactApp):
     def dispatch(self, name: str, argument: str = "") -> None:
         """See `Context`: the one way in from keys, palette and commands."""
         action = self.actions.by_name[name]
+        self._aim()
         reason = action.disabled_reason(self)
         if reason:
             self.announce(reason, Severity.WARNING)

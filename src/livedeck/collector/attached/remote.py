@@ -364,6 +364,10 @@ class Remote:
         """Promise to act on that alarm. False where it needed none. Raises AlarmRefused."""
         return await self._answer(AlarmCommand(key, AnswerKind.ACKNOWLEDGE, shown))
 
+    async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
+        """Take an own acknowledgement of that alarm back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
+        await self._answer(AlarmCommand(key, AnswerKind.UNACKNOWLEDGE, shown))
+
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
         """Put it out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
         await self._answer(AlarmCommand(key, AnswerKind.SHELVE, shown, minutes, reason))

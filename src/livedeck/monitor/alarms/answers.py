@@ -16,9 +16,10 @@ from operator import attrgetter
 from livedeck.monitor.alarms import lifecycle
 from livedeck.monitor.alarms.commands import is_of, is_worse
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
-from livedeck.monitor.alarms.operator import bring_back, put_away
+from livedeck.monitor.alarms.operator import bring_back, put_away, without_acknowledgement
+from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
-from livedeck.monitor.model.answer import PLACES, PROMISES, AlarmAnswer, AnswerKind
+from livedeck.monitor.model.answer import PLACES, PROMISES, AlarmAnswer, AnswerKind, person
 from livedeck.monitor.model.thresholds import AlarmLimits
 
 _KEPT = 4
@@ -30,6 +31,8 @@ _MAX_ALARMS = 2000
 _NOTE_LASTS = timedelta(hours=1)
 
 _AWAY = {AnswerKind.SHELVE: AlarmState.SHELVED, AnswerKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE}
+
+_BACK = AnswerKind.UNACKNOWLEDGE
 
 _order = attrgetter("order")
 
@@ -83,14 +86,79 @@ def apply(alarm: Alarm, answers: Answers, now: datetime, *, on_air: bool, limits
     limit = now + SAME_OCCURRENCE
     place = next((answer for answer in reversed(answers.places) if answer.at <= limit), None)
     note = next((answer for answer in reversed(answers.notes) if answer.at <= limit), None)
-    promises = [answer for answer in answers.promises if answer.at <= limit and (not place or answer.at > place.at)]
+    promises = _promises(answers, place, limit)
     alarm = _with_note(alarm, note, now) if note else alarm
     if place:
         alarm = _in_place(alarm, place, now, on_air=on_air, limits=limits)
     if alarm.state in _AWAY.values():
         return alarm
-    promise = next((answer for answer in reversed(promises) if _holds(answer, alarm, now)), None)
+    alarm = _without_withdrawn(alarm, promises)
+    promise = _holding(promises, alarm, now)
     return _with_promise(alarm, promise) if promise else alarm
+
+
+def holding_promise(alarm: Alarm, answers: Answers, now: datetime) -> tuple[AlarmAnswer | None, datetime | None]:
+    """Return the acknowledgement that holds for the alarm, and when the one before it was given; None for neither."""
+    limit = now + SAME_OCCURRENCE
+    place = next((answer for answer in reversed(answers.places) if answer.at <= limit), None)
+    promises = _promises(answers, place, limit)
+    promise = _holding(promises, alarm, now)
+    return promise, _given_before(promise, promises) if promise else None
+
+
+def _promises(answers: Answers, place: AlarmAnswer | None, limit: datetime) -> list[AlarmAnswer]:
+    """Return the acknowledgements, and what took them back, that were given since the alarm was put in its place."""
+    return [answer for answer in answers.promises if answer.at <= limit and (not place or answer.at > place.at)]
+
+
+def _standing(promises: Iterable[AlarmAnswer]) -> list[AlarmAnswer]:
+    """Return the acknowledgements that nobody took back."""
+    return [promise for promise in promises if promise.kind is not _BACK and not _withdrawal_of(promise, promises)]
+
+
+def _withdrawal_of(promise: AlarmAnswer, promises: Iterable[AlarmAnswer]) -> AlarmAnswer | None:
+    """Return the last answer by which the person took that acknowledgement back; None if they did not.
+
+    An acknowledgement that had run out by then is not taken back.
+    """
+    tolerance = onset_tolerance(promise.key.kind)
+    withdrawals = [
+        answer
+        for answer in promises
+        if answer.kind is _BACK
+        and answer.order > promise.order
+        and (promise.until is None or promise.until > answer.at)
+        and person(answer.actor) == person(promise.actor)
+        and abs(answer.since - promise.since) <= tolerance
+    ]
+    return withdrawals[-1] if withdrawals else None
+
+
+def _holding(promises: Iterable[AlarmAnswer], alarm: Alarm, now: datetime) -> AlarmAnswer | None:
+    """Return the acknowledgement that holds for the alarm: the last of those that nobody took back."""
+    return next((promise for promise in reversed(_standing(promises)) if _holds(promise, alarm, now)), None)
+
+
+def _given_before(promise: AlarmAnswer, promises: Iterable[AlarmAnswer]) -> datetime | None:
+    """Return when the same occurrence was acknowledged before that; None if it was not."""
+    tolerance = onset_tolerance(promise.key.kind)
+    earlier = (other for other in _standing(promises) if other.order < promise.order)
+    return max((other.at for other in earlier if abs(other.since - promise.since) <= tolerance), default=None)
+
+
+def _without_withdrawn(alarm: Alarm, promises: Iterable[AlarmAnswer]) -> Alarm:
+    """Return the alarm as it was before the acknowledgement that it has, if the person took that back."""
+    promise = next((answer for answer in promises if answer.kind is not _BACK and _is_held(answer, alarm)), None)
+    withdrawal = _withdrawal_of(promise, promises) if promise else None
+    if promise is None or withdrawal is None:
+        return alarm
+    alarm = without_acknowledgement(alarm, _given_before(promise, promises))
+    return replace(alarm, answered_by=withdrawal.actor, answered_at=withdrawal.at)
+
+
+def _is_held(promise: AlarmAnswer, alarm: Alarm) -> bool:
+    """Return whether the alarm has been acknowledged by that very answer."""
+    return promise.at in {alarm.acknowledged_at, alarm.answered_at}
 
 
 def follow(alarm: Alarm, incident: Alarm) -> Alarm:

@@ -12,7 +12,7 @@ from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import Alarm, Shown
-from livedeck.monitor.model.answer import AlarmCommand, AnswerKind
+from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind
 from livedeck.monitor.model.thresholds import AlarmLimits
 
 _SILENCING = frozenset({AnswerKind.ACKNOWLEDGE, AnswerKind.SHELVE, AnswerKind.OUT_OF_SERVICE})
@@ -36,15 +36,27 @@ class AlarmGotWorse(AlarmRefused):
     code = "got worse"
 
 
-def carry_out(command: AlarmCommand, alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm | None:
-    """The alarm after that command; None where it changes nothing: somebody was first. Raises AlarmRefused.
+def carry_out(  # noqa: PLR0911  a return for each kind
+    command: AlarmCommand,
+    alarm: Alarm,
+    now: datetime,
+    *,
+    on_air: bool,
+    limits: AlarmLimits,
+    promise: AlarmAnswer | None = None,
+    earlier: datetime | None = None,
+) -> Alarm | None:
+    """Return the alarm after that command, None if it changes nothing: somebody was first. Raises AlarmRefused.
 
-    `on_air`: whether it concerns a broadcast.
+    `on_air`: whether it concerns a broadcast. `promise`: the acknowledgement that holds, None if none does; `earlier`:
+    when the one before it was given.
     """
     _refuse_unseen(command, alarm)
     match command.kind:
         case AnswerKind.ACKNOWLEDGE | AnswerKind.CLOSE:
             return operator.acknowledge(alarm, now, limits)
+        case AnswerKind.UNACKNOWLEDGE:
+            return operator.unacknowledge(alarm, promise, earlier, command.actor, now)
         case AnswerKind.SHELVE:
             return operator.shelve(alarm, command.minutes, command.text, now, on_air=on_air, limits=limits)
         case AnswerKind.UNSHELVE:

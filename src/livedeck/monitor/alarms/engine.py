@@ -18,7 +18,7 @@ from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
-from livedeck.monitor.model.answer import PROMISES, AlarmAnswer, AlarmCommand, AnswerKind
+from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind
 from livedeck.monitor.model.state import EventState
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.secrets import masked_line
@@ -91,7 +91,10 @@ class AlarmEngine:
         is_note = kind is AnswerKind.NOTE
 
         def act(alarm: Alarm) -> Alarm | None:
-            after = commands.carry_out(command, alarm, at, on_air=on_air, limits=self._limits)
+            promise, earlier = answers.holding_promise(alarm, self._answers.get(key, Answers()), at)
+            after = commands.carry_out(
+                command, alarm, at, on_air=on_air, limits=self._limits, promise=promise, earlier=earlier
+            )
             return after and (after if is_note else replace(after, answered_by=actor, answered_at=at))
 
         if not self.handle(key, act, at):
@@ -99,7 +102,7 @@ class AlarmEngine:
         alarm = self.alarms[key]
         if kind is AnswerKind.ACKNOWLEDGE and not alarm.is_ongoing:
             kind = AnswerKind.CLOSE
-        if kind in PROMISES:
+        if kind in {AnswerKind.ACKNOWLEDGE, AnswerKind.CLOSE}:
             until = acknowledged_until(alarm, at, self._limits)
         elif kind in {AnswerKind.UNSHELVE, AnswerKind.IN_SERVICE}:
             until = None if alarm.is_ongoing else at

@@ -250,9 +250,18 @@ def is_audible(before: Alarm | None, after: Alarm) -> bool:
     """Whether the alarm asks for attention anew, aloud. What flaps already has rung often enough."""
     if after.state is not AlarmState.UNACKNOWLEDGED or after.severity is Severity.INFO:
         return False
+    if before and is_taken_back(before, after):
+        return is_worse(after, before)
     if before is None or before.state is not after.state:
         return True
     return is_worse(after, before) and not after.flapping
+
+
+def is_taken_back(before: Alarm, after: Alarm) -> bool:
+    """Return whether a person took an acknowledgement back in between. It rang already: it does not ring again."""
+    states = {(AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED), (AlarmState.CLEARED, AlarmState.RETURNED)}
+    is_by_person = after.answered_at is not None and after.answered_at != before.answered_at
+    return (before.state, after.state) in states and is_by_person
 
 
 # Changes, for the log
@@ -294,6 +303,8 @@ def _state_transition(before: Alarm, after: Alarm) -> AlarmTransition:
         return _LEFT[before.state]
     if before.state is AlarmState.SUPPRESSED and after.is_ongoing:
         return AlarmTransition.RELEASED
+    if is_taken_back(before, after):
+        return AlarmTransition.UNACKNOWLEDGED
     if (before.state, after.state) == (AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED):
         has_worsened = before.severity is not after.severity or before.stage < after.stage
         return AlarmTransition.RAISED if has_worsened else AlarmTransition.LAPSED

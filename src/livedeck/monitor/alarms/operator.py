@@ -1,4 +1,5 @@
-"""What a person does to an alarm: acknowledge, shelve, take out of service, note (monitoring.md, "Operator"). Pure."""
+"""Effects of a person's commands on an alarm: acknowledge, take that back, shelve, take out of service, note
+(monitoring.md, "Operator"). Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from datetime import datetime, timedelta
 from math import isfinite
 
 from livedeck.monitor.model.alarm import Alarm, AlarmState, Severity
+from livedeck.monitor.model.answer import TAKE_BACK_FOR, AlarmAnswer, person
 from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.text.values import safe
 
@@ -38,6 +40,43 @@ def acknowledged_until(alarm: Alarm, now: datetime, limits: AlarmLimits) -> date
         return None
     is_critical = alarm.severity is Severity.CRITICAL
     return now + timedelta(seconds=limits.acknowledged_critical if is_critical else limits.acknowledged_warning)
+
+
+def unacknowledge(
+    alarm: Alarm, promise: AlarmAnswer | None, earlier: datetime | None, actor: str, now: datetime
+) -> Alarm:
+    """Return the alarm as it was before that acknowledgement.
+
+    Args:
+        promise: the acknowledgement that holds, None if none does.
+        earlier: when the acknowledgement before it was given, None if it is the first.
+        actor: who takes it back.
+
+    Raises:
+        AlarmRefused: nobody acknowledged it, somebody else did, or that was too long ago.
+    """
+    if promise is None or (alarm.severity is Severity.INFO and not alarm.is_ongoing):
+        raise AlarmRefused(f"{alarm.kind} is not acknowledged: nothing to take back")
+    by, mine = safe(person(promise.actor), 60), person(promise.actor) == person(actor)
+    if not mine:
+        raise AlarmRefused(f"{by} acknowledged {alarm.kind} at {promise.at:%H:%M:%S}Z: only {by} can take that back")
+    if now - promise.at > TAKE_BACK_FOR:
+        minutes = TAKE_BACK_FOR / timedelta(minutes=1)
+        raise AlarmRefused(
+            f"{alarm.kind} was acknowledged at {promise.at:%H:%M:%S}Z: that can be taken back for {minutes:.0f} min"
+        )
+    return without_acknowledgement(alarm, earlier)
+
+
+def without_acknowledgement(alarm: Alarm, earlier: datetime | None) -> Alarm:
+    """Return the alarm as if nobody had acknowledged it since `earlier`: it asks since it began, as it did before."""
+    alarm = replace(alarm, needs_ack=True, acknowledged_until=None, acknowledged_at=earlier)
+    match alarm.state:
+        case AlarmState.ACKNOWLEDGED:
+            return replace(alarm, state=AlarmState.UNACKNOWLEDGED, changed=alarm.since)
+        case AlarmState.CLEARED:
+            return replace(alarm, state=AlarmState.RETURNED)
+    return alarm
 
 
 def shelve(

@@ -92,12 +92,12 @@ class Alarm:
 
     `since`: when the fault began as far as the data tell; `changed`: when `state` began. `present`: whether the fault
     is there now; `needs_ack`: whether it awaits an acknowledgement. `acknowledged_until`: when that runs out;
-    `acknowledged_at`: when this occurrence was. `answered_by`, `answered_at`: who acknowledged it last, put it away or
-    brought it back, and when. `shelved_until`: None unless shelved for a time. `reason`: why it is shelved or out of
-    service. `parent`: kind of the alarm that hides it. `activations`: when it came in the last 10 min; `flapping`: too
-    often to ring each time; `escalated`: so often that even a warning is critical. `stage` grows when an ongoing fault
-    deserves attention again. `affects`: ids of the events of a PLATFORM incident. `timeline`: what became of this
-    occurrence, the oldest first.
+    `acknowledged_at`: when this occurrence was. `answered_by`, `answered_at`: who acknowledged it last, took that back,
+    put it away or brought it back, and when. `shelved_until`: None unless shelved for a time. `reason`: why it is
+    shelved or out of service. `parent`: kind of the alarm that hides it. `activations`: when it came in the last 10
+    min; `flapping`: too often to ring each time; `escalated`: so often that even a warning is critical. `stage` grows
+    when an ongoing fault deserves attention again. `affects`: ids of the events of a PLATFORM incident. `timeline`:
+    what became of this occurrence, the oldest first.
     """
 
     event_id: str
@@ -179,6 +179,7 @@ class AlarmTransition(StrEnum):
     SEVERITY = "severity changed"
     ACKNOWLEDGED = "acknowledged"
     LAPSED = "acknowledgement ran out"
+    UNACKNOWLEDGED = "acknowledgement taken back"
     RETURNED = "returned"
     CLEARED = "cleared"
     SHELVED = "shelved"
@@ -193,6 +194,7 @@ class AlarmTransition(StrEnum):
 _BY_PERSON = frozenset(
     {
         AlarmTransition.ACKNOWLEDGED,
+        AlarmTransition.UNACKNOWLEDGED,
         AlarmTransition.CLEARED,
         AlarmTransition.SHELVED,
         AlarmTransition.UNSHELVED,

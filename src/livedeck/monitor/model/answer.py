@@ -10,12 +10,17 @@ from uuid import uuid4
 from livedeck.monitor.model.alarm import AlarmKey, Severity, Shown
 from livedeck.text.secrets import masked_line
 
+TAKE_BACK_FOR = timedelta(minutes=5)
+"""Time within which a person can take an acknowledgement back: as long as the one of a critical alarm lasts. Later the
+others rely on it, and it soon runs out by itself."""
+
 
 class AnswerKind(StrEnum):
-    """What was answered. CLOSE: acknowledged when it was over."""
+    """Kind of an answer. CLOSE: acknowledged when it was over. UNACKNOWLEDGE: takes either of both back."""
 
     ACKNOWLEDGE = "acknowledge"
     CLOSE = "close"
+    UNACKNOWLEDGE = "unacknowledge"
     SHELVE = "shelve"
     UNSHELVE = "unshelve"
     OUT_OF_SERVICE = "out of service"
@@ -23,7 +28,7 @@ class AnswerKind(StrEnum):
     NOTE = "note"
 
 
-PROMISES = frozenset({AnswerKind.ACKNOWLEDGE, AnswerKind.CLOSE})
+PROMISES = frozenset({AnswerKind.ACKNOWLEDGE, AnswerKind.CLOSE, AnswerKind.UNACKNOWLEDGE})
 PLACES = frozenset({AnswerKind.SHELVE, AnswerKind.UNSHELVE, AnswerKind.OUT_OF_SERVICE, AnswerKind.IN_SERVICE})
 """The kinds that take each other's place: a promise to act, where the alarm is kept; a note is by itself."""
 

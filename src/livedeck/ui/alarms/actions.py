@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from livedeck.monitor import Alarm, AlarmRefused, AlarmState, Severity
+from livedeck.monitor import TAKE_BACK_FOR, Alarm, AlarmRefused, AlarmState, Severity, person
 from livedeck.operations.operation import Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
 from livedeck.presentation import events
@@ -13,7 +14,7 @@ from livedeck.text import values
 from livedeck.ui.alarms.view import TABS
 from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, needs_collector
-from livedeck.ui.shell.screen import BaseScreen
+from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, is_active, is_away, is_waiting
 
 if TYPE_CHECKING:
     from livedeck.ui.alarms.screen import AlarmsScreen
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 
 UNTIL_OVER = "until it is over"
+
+ONE_PRESS = timedelta(seconds=10)
+"""Time within which the alarms of an event are acknowledged by one press: a collector may take a second for each."""
+
+TAKE_BACK_MINUTES = round(TAKE_BACK_FOR / timedelta(minutes=1))
 
 REASON = Field("reason", "Reason", required=True, hint="why nobody needs to see it")
 MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_OVER))
@@ -33,23 +39,23 @@ Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
 
 def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Promise to act: on the alarm of the row, or on all of the selected event."""
-    return _start_acknowledge(ctx, _target_alarms(ctx, needs_ack=True))
+    """Acknowledge the alarm of the row, or all alarms of the selected event."""
+    return _start_acknowledge(ctx, _target_alarms(ctx, is_waiting) or _target_alarms(ctx))
 
 
 def acknowledge_event(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Promise to act on all that is wrong with the event of the row."""
-    row = _target_alarm(ctx)
-    alarms = ctx.snapshot.alarms if ctx.snapshot and row else ()
-    return _start_acknowledge(
-        ctx, tuple(alarm for alarm in alarms if row and alarm.event_id == row.event_id and alarm.needs_ack)
-    )
+    """Acknowledge all alarms of the event of the row."""
+    row, seen = _target_alarm(ctx), ctx.last_seen()
+    alarms = [*seen.alarms] if seen and row else []
+    return _start_acknowledge(ctx, tuple(alarm for alarm in alarms if row and alarm.event_id == row.event_id))
 
 
 def _start_acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> Awaitable[None] | None:
-    if alarms:
-        return _acknowledge(ctx, alarms)
-    ctx.announce(f"{_row_name(ctx)}no alarm awaits an acknowledgement", Severity.INFO)
+    ctx.screen_of(BaseScreen).pin(next(iter(alarms), None))
+    waiting = tuple(filter(is_waiting, alarms))
+    if waiting:
+        return _acknowledge(ctx, waiting)
+    ctx.announce(_already_text(alarms) or f"{_row_name(ctx)}no alarm awaits an acknowledgement", Severity.INFO)
     return None
 
 
@@ -63,11 +69,26 @@ async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
     if done:
         ctx.announce(acknowledged_text(done))
     elif not refusals:
-        ctx.announce(f"{_name(alarms[0])}: nothing to acknowledge any more", Severity.INFO)
+        keys = {alarm.key for alarm in alarms}
+        now = [alarm for alarm in ctx.snapshot.alarms if alarm.key in keys] if ctx.snapshot else []
+        ctx.announce(_already_text(now) or f"{_name(alarms[0])}: nothing to acknowledge any more", Severity.INFO)
     for refusal in refusals:
         ctx.announce(refusal, Severity.WARNING)
     for alarm in done:
         await _audit(ctx, alarm, "alarm.acknowledge")
+
+
+def _already_text(alarms: Sequence[Alarm]) -> str:
+    """Return by whom and until when the alarms are acknowledged, empty if none is."""
+    alarms = [alarm for alarm in alarms if alarm.state is AlarmState.ACKNOWLEDGED]
+    if not alarms:
+        return ""
+    name = _name(alarms[0]) if len(alarms) == 1 else values.safe(alarms[0].subject, 40)
+    people = ", ".join(dict.fromkeys(values.safe(person(alarm.answered_by), 40) for alarm in alarms))
+    until = min((alarm.acknowledged_until for alarm in alarms if alarm.acknowledged_until), default=None)
+    return (
+        f"{name}: already acknowledged{f' by {people}' if people else ''}{f' until {until:%H:%M:%S}Z' if until else ''}"
+    )
 
 
 def acknowledged_text(alarms: Sequence[Alarm]) -> str:
@@ -120,13 +141,59 @@ def note(ctx: Context, argument: str) -> Awaitable[None] | None:
     return _ask_form(ctx, "note", NOTE, current, change, entered={"text": argument} if argument else None)
 
 
-def bring_back(ctx: Context, _: str) -> Awaitable[None] | None:
-    """In sight again."""
-    alarm = _target_alarm(ctx, away=True)
-    if alarm is None:
-        ctx.announce(f"{_row_name(ctx)}no alarm is shelved or out of service here", Severity.INFO)
-        return None
-    return _bring_back(ctx, alarm)
+def take_back(ctx: Context, _: str) -> Awaitable[None] | None:
+    """Take the last answer back: an own acknowledgement, or that the alarm is out of sight."""
+    acknowledged, away = _target_alarms(ctx, _is_acknowledged), _target_alarm(ctx, is_away)
+    ctx.screen_of(BaseScreen).pin(away or next(iter(acknowledged), None))
+    own = _last_given(alarm for alarm in acknowledged if _is_own(ctx, alarm))
+    if away and is_away(away) and not (own and own[0].answered_at and own[0].answered_at > away.changed):
+        return _bring_back(ctx, away)
+    if alarms := own or _last_given(acknowledged):
+        return _unacknowledge(ctx, alarms)
+    ctx.announce(f"{_row_name(ctx)}no alarm is acknowledged, shelved or out of service here", Severity.INFO)
+    return None
+
+
+def _is_acknowledged(alarm: Alarm) -> bool:
+    """Return whether somebody acknowledged it, and that holds, or did until it was over."""
+    was_given = alarm.state is AlarmState.ACKNOWLEDGED or alarm.acknowledged_at is not None
+    return was_given and not alarm.needs_ack and not is_away(alarm)
+
+
+def _is_own(ctx: Context, alarm: Alarm) -> bool:
+    """Return whether a person here acknowledged it, so lately that they can take it back."""
+    attachment = ctx.snapshot.attachment if ctx.snapshot else None
+    is_shared = attachment is not None and attachment.actor and not attachment.is_alone
+    actor = attachment.actor if attachment and is_shared else ctx.monitor.actor
+    is_late = alarm.answered_at is None or ctx.clock.now() - alarm.answered_at > TAKE_BACK_FOR
+    return person(alarm.answered_by) == person(actor) and not is_late
+
+
+def _last_given(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
+    """Return the alarms that were answered last, by one press of a key; the last of them first."""
+    dated = [(alarm.answered_at, alarm) for alarm in alarms if alarm.answered_at]
+    last = max((at for at, _ in dated), default=None)
+    given = [(at, alarm) for at, alarm in dated if last and last - at <= ONE_PRESS]
+    return tuple(alarm for _, alarm in sorted(given, key=lambda dated: dated[0], reverse=True))
+
+
+async def _unacknowledge(ctx: Context, alarms: Sequence[Alarm]) -> None:
+    done, refusals = list[Alarm](), list[str]()
+    for alarm in alarms:
+        try:
+            await ctx.monitor.unacknowledge(alarm.key, alarm.shown)
+            done.append(alarm)
+        except AlarmRefused as error:
+            refusals.append(f"{values.safe(alarm.subject, 40)}: {error}")
+    if len(done) == 1:
+        ctx.announce(f"{_name(done[0])}: acknowledgement taken back")
+    elif done:
+        names = ", ".join(f"{alarm.kind} {values.safe(alarm.target_name, 40)}".rstrip() for alarm in done)
+        ctx.announce(f"{values.safe(done[0].subject, 40)}: {len(done)} acknowledgements taken back: {names}")
+    for refusal in dict.fromkeys(refusals):
+        ctx.announce(refusal, Severity.WARNING)
+    for alarm in done:
+        await _audit(ctx, alarm, "alarm.unacknowledge")
 
 
 async def _bring_back(ctx: Context, alarm: Alarm) -> None:
@@ -152,6 +219,7 @@ def _ask_form(
     if alarm is None:
         ctx.announce(f"{_row_name(ctx)}no alarm is there", Severity.INFO)
         return None
+    ctx.screen_of(BaseScreen).pin(alarm)
     state = FormState(f"{_name(alarm)}: {what}", schema, current, entered, button=what.capitalize())
     return _run_form(ctx, alarm, state, what, change)
 
@@ -182,19 +250,18 @@ def _name(alarm: Alarm) -> str:
     return f"{values.safe(alarm.subject, 40)} {alarm.kind}"
 
 
-def _target_alarms(ctx: Context, *, needs_ack: bool = False, away: bool = False) -> tuple[Alarm, ...]:
-    """Those that a key of the screen in front acts on."""
-    if ctx.snapshot is None:
-        return ()
-    return ctx.screen_of(BaseScreen).target_alarms(ctx.snapshot, needs_ack=needs_ack, away=away)
+def _target_alarms(ctx: Context, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
+    """Return the alarms that a key of the screen in front acts on, as a person saw them last."""
+    seen = ctx.last_seen()
+    return ctx.screen_of(BaseScreen).target_alarms(seen, wants) if seen else ()
 
 
 def _needs_collector(ctx: Context) -> str:
-    return needs_collector(ctx, *(alarm.key for alarm in _target_alarms(ctx) or _target_alarms(ctx, away=True)))
+    return needs_collector(ctx, *(alarm.key for alarm in _target_alarms(ctx) or _target_alarms(ctx, is_away)))
 
 
-def _target_alarm(ctx: Context, *, away: bool = False) -> Alarm | None:
-    return next(iter(_target_alarms(ctx, away=away)), None)
+def _target_alarm(ctx: Context, wants: AlarmFilter = is_active) -> Alarm | None:
+    return next(iter(_target_alarms(ctx, wants)), None)
 
 
 def _screen_type() -> type[AlarmsScreen]:
@@ -272,9 +339,10 @@ ALARMS = (
     Action(
         "alarm.return",
         ("u",),
-        "bring back",
-        "Bring back an alarm that is shelved or out of service",
-        bring_back,
+        "take back",
+        f"Take your last acknowledgement of the event back within {TAKE_BACK_MINUTES} min, or bring back an alarm that "
+        "is shelved or out of service",
+        take_back,
         home="alarms",
         blocked=_needs_collector,
         is_for_now=True,

@@ -9,7 +9,7 @@ from statistics import median
 from textual.app import ComposeResult
 
 from livedeck.monitor import Alarm, Snapshot
-from livedeck.presentation.alarms import ALARMS, all_alarms, section_heads
+from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms, section_heads
 from livedeck.presentation.connection import is_seen, way_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
@@ -19,7 +19,7 @@ from livedeck.ui.alarms.view import LOG, TABS, Deed, LogRecord, newest_first, pa
 from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.screen import BaseScreen, Listing, waiting_text
+from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, Listing, is_active, waiting_text
 
 MIN_PANEL_LINES = 8
 """Of the selected alarm, frame and all: it has what the rows leave."""
@@ -84,12 +84,20 @@ class AlarmsScreen(BaseScreen):
             return None
         return find_row(ALARMS, all_alarms(displayed[0]), self._selections["alarms"].key)
 
-    def target_alarms(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> tuple[Alarm, ...]:
-        """On the board the alarm under the cursor, whatever is asked of it."""
+    def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
+        """Return the alarm under the cursor of the board, whether `wants` takes it or not."""
         if not self._is_board:
-            return super().target_alarms(snapshot, needs_ack=needs_ack, away=away)
-        alarm = self.alarm_at_cursor()
+            return super().target_alarms(snapshot, wants)
+        held = self.ctx.preferences.frozen
+        alarm = find_row(ALARMS, all_alarms(held.snapshot if held else snapshot), self._selections["alarms"].key)
         return (alarm,) if alarm else ()
+
+    def pin(self, alarm: Alarm | None) -> None:
+        """Stay with the row; in a log with the event."""
+        if not self._is_board:
+            super().pin(alarm)
+        elif alarm:
+            self._selections["alarms"].choose(alarm_key(alarm))
 
     def alarm_label(self, alarms: Sequence[Alarm]) -> str:
         return "" if self._is_board else super().alarm_label(alarms)
@@ -108,6 +116,7 @@ class AlarmsScreen(BaseScreen):
             return False
         self._tab = name or TABS[(TABS.index(self._tab) + step) % len(TABS)]
         self._log, self._log_key, self._selections["log"] = (), (-1, ""), RowSelection()
+        self._answered = None
         self.refresh_all()
         return True
 

@@ -24,6 +24,7 @@ def _listing(ctx: Context) -> Listing | None:
 
 def _change_view(ctx: Context, listing: Listing, **changes: Any) -> None:
     ctx.preferences.change_view(listing.name, **changes)
+    ctx.forget_sights()  # a person has changed what stands under the cursor
     ctx.snapshot_signal.publish(None)
 
 

@@ -43,10 +43,17 @@ class StyledWidget(Widget):
         """Where a click on that cell of the widget leads; None: nowhere."""
         return link_at(self.line_at(y), x)
 
+    _pressed_link: Link | None = None
+
+    @on(events.MouseDown)
+    def press_link(self, event: events.MouseDown) -> None:
+        """Remember the words that are pressed: others may stand there by the time the button is released."""
+        self._pressed_link = self.link_at(int(event.x), int(event.y))
+
     @on(events.Click)
-    def follow_link(self, event: events.Click) -> None:
+    def follow_link(self) -> None:
         """A click on words that lead somewhere goes there."""
-        if link := self.link_at(int(event.x), int(event.y)):
+        if link := self._pressed_link:
             self.post_message(self.Followed(link, self))
 
     def refresh_regions(self, regions: Iterable[Region]) -> int:

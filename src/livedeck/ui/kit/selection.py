@@ -10,6 +10,9 @@ from livedeck.presentation.table import TableSchema
 
 T = TypeVar("T")
 
+SEEN_AFTER = 0.3
+"""Seconds that a picture stands before a key can be meant for it: a person needs as long to see it and to press one."""
+
 
 class RowSelection:
     """The key of the selected row; None: none is. It begins on the first row that there is.
@@ -31,6 +34,11 @@ class RowSelection:
     def choose(self, key: str) -> None:
         """A person has selected that row."""
         self.key, self._left, self.is_chosen, self.awaited = key, "", True, None
+
+    def aim(self, key: str) -> None:
+        """Stand on that row, empty for none, until the table shows its rows again; only while no row was chosen."""
+        if not self.is_chosen:
+            self.key = key
 
     def follow(self, name: str | None, first: str | None) -> None:
         """The table shows the selected row under that name; None: it does not. `first`: the key of its first row."""

@@ -67,6 +67,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self._columns: list[tuple[Column[T], int]] = []
         self._render_time: RenderTime | None = None
         self._empty_text = ""
+        self._pressed_key: str | None = None  # of the row under the pointer as its button went down
         self.cursor: str | None = None
 
     def show(
@@ -276,19 +277,20 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
                 return Link(StyleRole.HEAD, SORT, column.name) if column.value else None
         return None
 
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Remember the row that is pressed: another one may stand there by the time the button is released."""
+        line = event.y - HEAD_LINES + self.scroll_offset.y
+        row = self._row_at(line) if event.y >= HEAD_LINES else None
+        self._pressed_key = None if row is None else self._schema.key(self._rows[row])
+
     def on_click(self, event: events.Click) -> None:
         """A click moves the cursor there; a double click opens the row; one on what is below moves on by a page."""
-        line = event.y - HEAD_LINES + self.scroll_offset.y
-        row = self._row_at(line)
-        if self._is_more_line(line):
+        if self._pressed_key is not None:
+            self.post_message(self.Moved(self._pressed_key, self.id))
+            if event.chain == 2:
+                self.post_message(self.Opened(self._pressed_key))
+        elif event.y >= HEAD_LINES and self._is_more_line(event.y - HEAD_LINES + self.scroll_offset.y):
             self.page(1)
-            return
-        if event.y < HEAD_LINES or row is None:
-            return
-        key = self._schema.key(self._rows[row])
-        self.post_message(self.Moved(key, self.id))
-        if event.chain == 2:
-            self.post_message(self.Opened(key))
 
 
 def _row_regions(y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:

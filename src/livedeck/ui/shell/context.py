@@ -126,6 +126,15 @@ class Context(Protocol):
     def select_event(self, event_id: str) -> None:
         """Select an event for every screen."""
 
+    def note_sight(self) -> None:
+        """Note that the screen in front shows the newest snapshot and the selected event."""
+
+    def forget_sights(self) -> None:
+        """Take the next picture as seen: the person whose keys are read has just changed it."""
+
+    def last_seen(self) -> Snapshot | None:
+        """Return the snapshot that a person saw last: one that came as they pressed a key was not seen."""
+
     def select_new_event(self, event_id: str) -> None:
         """Select an event that a person has just made, once it is shown, unless they select another one before."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple, cast
 
 from textual.app import ComposeResult
@@ -44,6 +44,32 @@ def waiting_text(snapshot: Snapshot) -> str:
     return f"Waiting for the {'collector' if is_of_collector else 'platform'}'s first answer."
 
 
+AlarmFilter = Callable[[Alarm], bool]
+"""Whether an alarm is among those that a key acts on."""
+
+AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
+
+
+def is_active(alarm: Alarm) -> bool:
+    """Return whether a person must read it now."""
+    return alarm.active
+
+
+def is_waiting(alarm: Alarm) -> bool:
+    """Return whether it awaits an acknowledgement."""
+    return alarm.active and alarm.needs_ack
+
+
+def is_away(alarm: Alarm) -> bool:
+    """Return whether it is shelved or out of service."""
+    return alarm.state in AWAY
+
+
+def is_of_event(alarm: Alarm, event_id: str) -> bool:
+    """Return whether it is an alarm of that event, or of an incident that the event is a part of."""
+    return alarm.event_id == event_id or event_id in alarm.affects
+
+
 class Listing(NamedTuple):
     """A table as it is before it is filtered and sorted. `name`: under which its view is kept."""
 
@@ -63,6 +89,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     MODE: ClassVar[str] = ""
     SCHEMA: ClassVar[TableSchema[Any]]
     SHOWS_EVENT: ClassVar[bool] = False
+
+    _answered: str | None = None
+    """Id of the event that was answered for here, empty for the deck's own alarms; None: none was."""
 
     _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
     """Cache: rows, what they were filtered by, and the result. To sort ten thousand rows takes longer than to paint."""
@@ -103,17 +132,33 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         """The table that is shown."""
         return Listing(self.MODE, self.SCHEMA, self.SCHEMA.rows(snapshot))
 
-    def target_alarms(self, snapshot: Snapshot, *, needs_ack: bool = False, away: bool = False) -> tuple[Alarm, ...]:
-        """The alarms that a key acts on: those of the selected event, and those that it is a part of, the most urgent
-        first; on a screen that does not show which event is selected the most urgent one, its own before all.
+    def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
+        """Return the alarms that a key acts on, the most urgent first: those that `wants` takes.
 
-        `needs_ack`: of those that await an acknowledgement; `away`: of those that are shelved or out of service.
+        They are those of the selected event, and those that it is a part of. A screen that does not show which event
+        is selected has the most urgent one, the selected event's before all. Once a person has answered there it stays
+        with that event.
         """
-        alarms = [alarm for alarm in snapshot.quiet if alarm.state in AWAY] if away else [*snapshot.alarms]
-        alarms = [alarm for alarm in alarms if alarm.needs_ack] if needs_ack else alarms
+        alarms = [alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if wants(alarm)]
+        if not self.SHOWS_EVENT and self._answered is not None:
+            return tuple(alarm for alarm in alarms if is_of_event(alarm, self._answered))[:1]
         event = self.ctx.selected_event()
-        own = [alarm for alarm in alarms if event and (alarm.event_id == event.id or event.id in alarm.affects)]
+        own = [alarm for alarm in alarms if event and is_of_event(alarm, event.id)]
         return tuple(own) if self.SHOWS_EVENT else (*own, *alarms)[:1]
+
+    def pin(self, alarm: Alarm | None) -> None:
+        """Stay with the event that a person answers for: the next key goes to no other one. `alarm`: the first that
+        they answered, None if it has none."""
+        event = self.ctx.selected_event() if self.SHOWS_EVENT else None
+        if event:
+            self.ctx.select_event(event.id)
+        elif alarm and not self.SHOWS_EVENT:
+            self._answered = alarm.event_id
+
+    def on_screen_suspend(self) -> None:
+        """Let go of the event that was answered for; under a dialog it stays."""
+        if self.ctx.current_mode != self.MODE:
+            self._answered = None
 
     def compose(self) -> ComposeResult:
         yield Header(self.ctx.identity, self.ctx.actions, self.NAME)
@@ -166,7 +211,8 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, self.ctx.machine_time(), self.size.width))
         actions = self.ctx.actions.past_footer(self.ctx) if self.ctx.past else self.ctx.actions.footer(self.MODE)
-        targets = self.target_alarms(snapshot, needs_ack=True)
+        self.ctx.note_sight()
+        targets = self.target_alarms(snapshot, is_waiting)
         refusal = needs_collector(self.ctx, *(alarm.key for alarm in targets or self.target_alarms(snapshot)))
         self.query_one(Footer).show(actions, self.alarm_label(targets), can_answer=not refusal)
 
@@ -228,8 +274,6 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         """The line of an alarm; a click on it leads to the board."""
         return linked(line, "screen.alarms")
 
-
-AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 SUBJECT_CELLS = 12
 """What an alarm's subject takes in the footer at most."""

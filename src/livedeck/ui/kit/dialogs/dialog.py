@@ -14,10 +14,11 @@ from textual.message import Message
 from livedeck.text.segments import Line, StyleRole, width
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.dialogs.modal import Modal
+from livedeck.ui.kit.selection import SEEN_AFTER
 
 R = TypeVar("R")
 
-EARLY = 0.3
+EARLY = SEEN_AFTER
 """Seconds in which keys do nothing: they were meant for what stood there before (interface.md, "Confirmation")."""
 
 Timer = Callable[[], float]
