@@ -146,7 +146,13 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
 
         consent = replace(consent, is_unchanged=is_unchanged if seen else None)
         outcome = await run_change(
-            api, history, operation, consent, is_quiet=report.is_quiet or report.is_json, wait=seconds if wait else None
+            api,
+            history,
+            operation,
+            consent,
+            is_quiet=report.is_quiet or report.is_json,
+            wait=seconds if wait else None,
+            siblings=found.siblings,
         )
         await _remember(materials, operation, outcome)
         return report.print(operation.target, operation.changes, outcome)
@@ -324,15 +330,17 @@ async def run_change(
     *,
     is_quiet: bool,
     wait: float | None,
+    siblings: tuple[Any, ...] = (),
 ) -> Outcome:
-    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that."""
+    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that. `siblings`:
+    the objects of its kind that were read."""
     open_changes = OpenChanges()
     if history is not None:
         open_changes.take_recorded(await history.open_changes())
     port = CommandPort(consent, open_changes, is_quiet)
     results: list[OperationResult] = []
     executor = Executor(
-        Platform(api),
+        Platform(api, siblings=siblings),
         SystemClock(),
         confirmations=port,
         progress=port,

@@ -32,6 +32,7 @@ from livedeck.operations.operation import (
     Target,
     Verdict,
     may_look_alike,
+    recognisable,
 )
 from livedeck.presentation.open_changes import open_change_text
 from livedeck.text.segments import StyleRole
@@ -199,7 +200,7 @@ class Executor:
             action = _action(operation)
             unresolved = self.open_changes.of_target(action, operation.target)
             confirmation = with_open_changes(
-                operation.confirmation(current, conflicts), action, unresolved, self.clock.now()
+                self._recognisable(operation, current, conflicts), action, unresolved, self.clock.now()
             )
             if not await self.confirmations.confirm(operation, confirmation):
                 return OperationResult(Verdict.CANCELLED)
@@ -215,6 +216,11 @@ class Executor:
             if not conflicts:
                 return now
             current = now
+
+    def _recognisable(self, operation: Operation[T], current: T, conflicts: tuple[str, ...]) -> Confirmation:
+        target = operation.target
+        name, others = operation.real_name(current), self.platform.known(target.kind)
+        return recognisable(operation.confirmation(current, conflicts), target, name, others)
 
     async def _send(self, operation: Operation[T], current: T) -> OperationResult:
         """The one call, recorded before it leaves, and what became of it."""
