@@ -9,7 +9,7 @@ import pytest
 
 from contract.endpoints import ROWS, shape
 from livedeck.operations.catalogue import OPERATIONS
-from livedeck.operations.operation import ConfirmLevel, Operation, Verdict
+from livedeck.operations.operation import ConfirmLevel, Operation, Verdict, recognisable
 from operations.rig import rig
 from operations.samples import SAMPLES
 
@@ -65,7 +65,9 @@ async def test_no_operation_asks_for_more_than_its_level(name: str) -> None:
             assert order.index(confirmation.level) <= order.index(operation.level)
             assert confirmation.title
             assert confirmation.button
-            assert confirmation.word or confirmation.level is not ConfirmLevel.TYPE_NAME
+            told = recognisable(confirmation, operation.target, operation.real_name(current), ())
+            assert told.word or not operation.target.id
+            assert not operation.target.id or f"(id …{operation.target.id[-6:]})" in told.title
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -266,7 +266,7 @@ async def test_what_cuts_an_audience_off_needs_the_name_and_only_then(kind: type
             operation: Operation[Any] = kind(await platform.target(name))
             await platform.run(operation)
             assert platform.ports.asked[-1].level is level
-        assert platform.ports.asked[0].word == "choir"
+        assert platform.ports.asked[0].word == "Choir, hall B"
         assert await is_gone(platform.other.events.get(operation.target.id)) == (kind is DeleteEvent)
 
 

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from livedeck.operations.operation import ConfirmLevel, Target, conflict_lines, short_name
+from livedeck.operations.operation import ConfirmLevel, Target, conflict_lines
 from livedeck.operations.videos import Reorder
 from operations.rig import rig
 from operations.samples import SAMPLES
-
-
-@pytest.mark.parametrize(
-    ("name", "word"),
-    [
-        ("Choir, hall B", "choir"),
-        ("A to Z of jazz", "jazz"),
-        ("東京 2026", "2026"),
-        ("東京", "-id9"),
-        ("", "-id9"),
-        ("«Été» live", "live"),
-    ],
-)
-def test_the_short_name_can_be_typed_on_any_keyboard(name: str, word: str) -> None:
-    assert short_name(name, "some-id9") == word
 
 
 def test_what_has_changed_is_said_in_place_of_the_state() -> None:

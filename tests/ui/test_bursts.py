@@ -219,10 +219,10 @@ async def test_an_enter_that_is_pressed_again_or_held_goes_nowhere_behind_the_di
 async def test_what_is_typed_behind_the_key_of_a_question_goes_nowhere() -> None:
     async with deck_stage() as stage:
         stage.choose("Choir, hall B")
-        post(stage.deck, *keys_of("event.delete"), *"choir", "tab", "enter", "enter")
+        post(stage.deck, *keys_of("event.delete"), *"Choir", "tab", "enter", "enter")
         await stage.idle()
         assert stage.shows(Confirm)
-        assert "Type choir" in stage.text()
+        assert "Type the whole name to delete: Choir, hall B" in stage.text()
         assert not stage.deck.screen.query_one(TextField).text
         assert not stage.writes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
@@ -9,6 +10,7 @@ from random import Random
 import pytest
 
 from livedeck.cli.screenshots import EVENING
+from livedeck.client import EventDraft
 from livedeck.monitor import AuditOutcome, BroadcastState, History, Severity
 from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
@@ -40,29 +42,34 @@ async def out(stage: Stage) -> None:
 
 async def letters(stage: Stage, text: str) -> None:
     """One key after the other, wherever the focus is."""
-    await stage.press(*text)
+    await stage.press(*({" ": "space", ",": "comma"}.get(char, char) for char in text))
 
 
 async def to_the_button(stage: Stage) -> None:
     """The name is typed, and the focus stands on the word that does it."""
-    await letters(stage, "choir")
+    await letters(stage, AIR)
     await stage.press("enter")
 
 
 @pytest.mark.parametrize("action", RISKY)
-async def test_on_air_no_key_does_it_before_the_short_name_is_typed(action: str) -> None:
+async def test_on_air_no_key_does_it_before_the_whole_name_is_typed(action: str) -> None:
     async with deck_stage() as stage:
         event = stage.choose(AIR)
         await stage.act(action)
-        assert "Type choir to" in stage.text()
-        await stage.press("tab", "tab", "tab", "enter", "enter", "enter")
-        await stage.act(action)
-        await letters(stage, "choi")
+        assert re.search(rf"Type the whole name to \w+: {AIR}", stage.text())
+        assert f"(id …{event.id[-6:]})" in stage.text()
+        await stage.press("tab", "tab", "enter")
+        assert f"✖ type {AIR} first" in stage.text()
+        await letters(stage, AIR[:-1].casefold())
         await stage.press("enter", "tab", "tab", "enter")
-        assert "✖ type choir first" in stage.text()
+        assert f"✖ that is not {AIR}" in stage.text()
+        await stage.press("shift+tab", "shift+tab", "ctrl+u")
+        await letters(stage, AIR[:-1])
+        await stage.press("enter", "tab", "tab", "enter")
+        assert f"✖ that is not {AIR}" in stage.text()
         assert not stage.writes
         await stage.press("shift+tab", "shift+tab")
-        await letters(stage, "r")
+        await letters(stage, AIR[-1])
         await stage.press("enter")
         assert not stage.writes, "enter in the name never fires"
         await stage.press("enter")
@@ -78,7 +85,7 @@ async def test_moving_an_event_on_air_needs_its_name_too() -> None:
         await stage.press("ctrl+u")
         await stage.enter(parent)
         await stage.press("ctrl+s")
-        assert "Type choir to move" in stage.text()
+        assert f"Type the whole name to move: {AIR}" in stage.text()
         await to_the_button(stage)
         await stage.press("enter")
         await stage.idle()
@@ -150,8 +157,63 @@ async def test_an_event_that_went_on_air_meanwhile_asks_for_its_name() -> None:
         stage.deck.snapshot = replace(known(stage.deck), events=events)
         await stage.press("tab", "enter")
         assert "it was DRAFT and is ON AIR now" in stage.text()
-        assert "Type untitled to complete" in stage.text()
+        assert f"Type the whole name to complete: {QUIET}" in stage.text()
         assert not stage.writes
+
+
+async def renamed(stage: Stage, **names: str) -> None:
+    """Give events of those ids other names, on the platform and in the deck."""
+    for identity, name in names.items():
+        await stage.api.events.update(identity, EventDraft(name=name))
+    stage.deck.monitor.refresh()
+    await stage.until(lambda: all(known(stage.deck).find(id_).event.name == names[id_] for id_ in names))  # type: ignore[union-attr]
+
+
+async def test_of_two_events_of_one_name_the_end_of_the_id_is_typed_and_the_other_one_is_named() -> None:
+    async with deck_stage((80, 24)) as stage:
+        other, event = stage.choose(QUIET), stage.choose(AIR)
+        await renamed(stage, **{other.id: AIR})
+        await stage.act("event.complete")
+        words = " ".join(stage.text().replace("│", " ").split())
+        assert f"▲ Another event has the same name (id …{other.id[-6:]})." in words
+        assert f"Type the end of the id to complete: {event.id[-6:]}" in words
+        await letters(stage, AIR)
+        await stage.press("enter")
+        assert f"✖ that is not {event.id[-6:]}" in stage.text()
+        await stage.press("ctrl+u")
+        await letters(stage, event.id[-6:].upper())
+        await stage.press("enter", "enter")
+        await stage.idle()
+        assert [path.rsplit("/", 2)[1:] for _, path in stage.writes] == [[event.id, "complete"]]
+
+
+async def test_a_name_that_cannot_be_seen_whole_is_shown_so_and_its_cleaned_form_confirms_nothing() -> None:
+    async with deck_stage((80, 24)) as stage:
+        event = stage.choose(AIR)
+        await renamed(stage, **{event.id: "Choir\u200b, hall B"})
+        await stage.act("event.delete")
+        words = " ".join(stage.text().replace("│", " ").split())
+        assert r'▲ Its name has letters that cannot be seen: "Choir\u200b, hall B".' in words
+        await letters(stage, AIR)
+        await stage.press("enter", "tab", "tab", "enter")
+        assert not stage.writes
+        assert f"✖ that is not {event.id[-6:]}" in stage.text()
+
+
+async def test_a_name_may_be_pasted_and_what_no_field_takes_is_another_name() -> None:
+    async with deck_stage() as stage:
+        stage.choose(AIR)
+        await stage.act("event.complete")
+        await stage.press("shift+tab")
+        await stage.enter("Choir\u200b, hall B")
+        await stage.press("enter", "tab", "tab", "enter")
+        assert "✖ what was pasted has letters that cannot be seen" in stage.text()
+        assert not stage.writes
+        await stage.press("shift+tab", "shift+tab", "ctrl+u")
+        await stage.enter(AIR)
+        await stage.press("enter", "enter")
+        await stage.idle()
+        assert stage.writes
 
 
 LOST: dict[str, object] = {"kind": "lose", "method": "DELETE"}

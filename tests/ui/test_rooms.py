@@ -416,7 +416,7 @@ async def test_a_room_with_people_in_it_is_deleted_only_by_its_name() -> None:
         await stage.act("app.ask")
         await stage.until(lambda: room(stage).status == "active")
         await stage.act("room.delete")
-        assert "Type council to delete" in words(stage)
+        assert f"Type the whole name to delete: {room(stage).name}" in words(stage)
         await stage.press("tab", "tab", "enter")
         assert not stage.writes
         await stage.press("escape")
@@ -428,7 +428,7 @@ async def test_a_room_that_became_active_meanwhile_asks_for_its_name() -> None:
         await broadcast(stage, running=True)
         await agree(stage)
         assert "it was pending and is active now" in words(stage)
-        assert "Type council to delete" in words(stage)
+        assert f"Type the whole name to delete: {room(stage).name}" in words(stage)
         assert not stage.writes
 
 

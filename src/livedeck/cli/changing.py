@@ -162,6 +162,7 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
             recheck=partial(_field_changes, command.noun, found.item) if token is not None else None,
             is_quiet=report.is_quiet or report.is_json,
             wait=seconds if wait else None,
+            siblings=found.siblings,
         )
         await _remember(materials, operation, outcome)
         return report.print(operation.target, operation.changes, outcome)
@@ -342,8 +343,10 @@ async def run_change(
     recheck: Callable[[Any], Conflicts] | None = None,
     is_quiet: bool,
     wait: float | None,
+    siblings: tuple[Any, ...] = (),
 ) -> Outcome:
-    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that.
+    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that. `siblings`:
+    the objects of its kind that were read.
 
     A change that another command has under way comes to its end first: it is open only if nobody works on it.
     """
@@ -356,7 +359,7 @@ async def run_change(
     port = CommandPort(consent, open_changes, is_quiet)
     results: list[OperationResult] = []
     executor = Executor(
-        Platform(api),
+        Platform(api, siblings=siblings),
         SystemClock(),
         confirmations=port,
         progress=port,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any, TypeVar
 
 from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, USAGE
@@ -13,10 +14,13 @@ from livedeck.cli.output import echo
 from livedeck.cli.progress import TransferLine
 from livedeck.client import Progress
 from livedeck.operations.open_changes import OpenChanges
-from livedeck.operations.operation import Confirmation, ConfirmLevel, Operation, Target, short_name
+from livedeck.operations.operation import Confirmation, ConfirmLevel, Operation
 from livedeck.text.segments import plain
+from livedeck.text.values import safe
 
 R = TypeVar("R")
+
+_YES = frozenset({"y", "yes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +75,36 @@ class CommandPort:
             echo(f"  {line}", err=True)
 
     def _agrees(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
-        target = operation.target
-        word = confirmation.word or short_name(target.name, target.id)
         if self.consent.confirm:
-            return self._is_named(word, target)
-        if self.open_changes.of_target(operation.audit_name or operation.name, target):
-            return self._agrees_by_name(word, target, "a change of it has no verdict yet")
+            return self._is_named(confirmation)
+        if self.open_changes.of_target(operation.audit_name or operation.name, operation.target):
+            return self._agrees_by_name(confirmation, "a change of it has no verdict yet")
         if confirmation.level is ConfirmLevel.TYPE_NAME:
-            return self._agrees_by_name(word, target, "it may cut an audience off")
+            return self._agrees_by_name(confirmation, "it may cut an audience off")
         if not self.consent.yes and not is_interactive():
             return self._refuse("nobody can be asked here: add --yes", USAGE)
         if self.consent.yes or confirmation.level is ConfirmLevel.NONE:
             return True
-        return self._ask(f"{confirmation.button}? [y/N] ") in {"y", "yes"} or self._refuse("not confirmed", NOT_SO)
+        is_yes = self._ask(f"{confirmation.button}? [y/N] ").casefold() in _YES
+        return is_yes or self._refuse("not confirmed", NOT_SO)
 
-    def _is_named(self, word: str, target: Target) -> bool:
-        names = {word, _typed(target.name), target.id.casefold()}
-        is_named = _typed(self.consent.confirm) in names
-        return is_named or self._refuse(f"--confirm should be {word!r}, or the whole name, or the id", USAGE)
+    def _is_named(self, confirmation: Confirmation) -> bool:
+        """Return whether --confirm has the word that is asked for, the id, or the real name if no other one has it."""
+        named, typed = confirmation.named, self.consent.confirm
+        is_id = bool(named and named.id and named.id.casefold() == typed.strip().casefold())
+        if is_id or confirmation.is_word(typed) or confirmation.is_name(typed):
+            return True
+        word = f"{safe(confirmation.word, 80)!r}{', the whole name' if confirmation.has_own_name else ''}"
+        return self._refuse(f"--confirm should be {word} or the whole id", USAGE)
 
-    def _agrees_by_name(self, word: str, target: Target, reason: str) -> bool:
-        """A word is typed, or stands behind --confirm; a yes for everything is not enough."""
+    def _agrees_by_name(self, confirmation: Confirmation, reason: str) -> bool:
+        """A name is typed, or stands behind --confirm; a yes for everything is not enough."""
+        word = confirmation.word
         if not is_interactive():
-            return self._refuse(f"{reason}: --yes is not enough, add --confirm {word}", USAGE)
-        is_typed = _typed(self._ask(f"Type {word} to go on: ")) in {word, _typed(target.name)}
-        return is_typed or self._refuse("not confirmed", NOT_SO)
+            return self._refuse(f"{reason}: --yes is not enough, add --confirm {quote(safe(word, 80))}", USAGE)
+        what = "the whole name" if confirmation.wants_name else "the end of the id"
+        typed = self._ask(f"Type {what} to go on, {safe(word, 80)}: ")
+        return confirmation.is_word(typed) or self._refuse(f"not confirmed: that is not {safe(word, 80)}", NOT_SO)
 
     def _agrees_again(self, confirmation: Confirmation) -> bool:
         """Return whether it may be sent though it changed since it was read: --overwrite, or a person, agrees."""
@@ -105,17 +114,12 @@ class CommandPort:
         if consent.yes or consent.if_unchanged or not is_interactive():
             advice = "read it again, and decide anew" if consent.if_unchanged else "look at it, or add --overwrite"
             return self._refuse(f"it changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED)
-        return self._ask("Go on all the same? [y/N] ") in {"y", "yes"} or self._refuse("not confirmed", NOT_SO)
+        return self._ask("Go on all the same? [y/N] ").casefold() in _YES or self._refuse("not confirmed", NOT_SO)
 
     def _ask(self, question: str) -> str:
         echo(question, nl=False, err=True)
-        return sys.stdin.readline().strip().casefold()
+        return sys.stdin.readline().strip()
 
     def _refuse(self, reason: str, code: int) -> bool:
         self.refusal = reason, code
         return False
-
-
-def _typed(name: str) -> str:
-    """A name as it is compared: in whatever case, and with however many blanks."""
-    return " ".join(name.split()).casefold()

@@ -34,7 +34,6 @@ from livedeck.operations.operation import (
     Platform,
     SendContext,
     Target,
-    short_name,
 )
 from livedeck.operations.posters import NOT_TOLD, PICTURE_FORM
 from livedeck.operations.schema import (
@@ -426,7 +425,10 @@ class EventOperation(Operation[EventView]):
 
     def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
         confirmation, name = Operation.confirmation(self, current, conflicts), _target_name(current.event)
-        return replace(confirmation, title=f'{confirmation.button} "{name}"?', word=short_name(name, self.target.id))
+        return replace(confirmation, title=f'{confirmation.button} "{name}"?')
+
+    def real_name(self, current: EventView, /) -> str:
+        return current.event.name or ""
 
 
 class EventFormOperation(EventOperation):

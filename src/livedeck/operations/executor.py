@@ -34,6 +34,7 @@ from livedeck.operations.operation import (
     Target,
     Verdict,
     may_look_alike,
+    recognisable,
 )
 from livedeck.presentation.open_changes import open_change_text
 from livedeck.text.segments import StyleRole
@@ -219,7 +220,7 @@ class Executor:
                 return OperationResult(Verdict.REFUSED, f"nothing was sent: {reason}")
             action = _action(operation)
             unresolved = self.open_changes.of_target(action, operation.target)
-            confirmation = replace(operation.confirmation(current, conflicts), conflicts=conflicts)
+            confirmation = replace(self._recognisable(operation, current, conflicts), conflicts=conflicts)
             confirmation = with_open_changes(confirmation, action, unresolved, self.clock.now())
             if not await self.confirmations.confirm(operation, confirmation):
                 return OperationResult(Verdict.CANCELLED)
@@ -232,6 +233,11 @@ class Executor:
             if not conflicts:
                 return now
             current = now
+
+    def _recognisable(self, operation: Operation[T], current: T, conflicts: tuple[str, ...]) -> Confirmation:
+        target = operation.target
+        name, others = operation.real_name(current), self.platform.known(target.kind)
+        return recognisable(operation.confirmation(current, conflicts), target, name, others)
 
     async def _lock_and_read(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
         """Return the object as it is now, its lock held in that stack; or why nothing can be sent."""

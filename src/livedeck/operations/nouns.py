@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,6 +30,7 @@ from livedeck.client import (
 )
 from livedeck.monitor import KnownMaterial, Video
 from livedeck.presentation.rooms import relay_profiles
+from livedeck.text.outside import escaped
 from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import position, safe
 
@@ -111,20 +113,23 @@ class Noun:
 
 
 def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], str]) -> Any:
-    """The one item that fits best: its id, else its name, else the beginning of either, whatever the case.
+    """Return the one item that fits best: its id, else its name, else its name in another case, else the beginning of
+    either.
 
+    The real name counts, with all that cannot be seen in it: what is typed never names an object by a cleaned form.
     Raises NotMatched where none fits, and where several fit equally well: it lists them.
     """
-    items, text = tuple(items), words.strip().casefold()
+    items, text = tuple(items), _folded(words.strip())
 
     def name(item: Any) -> str:
-        return safe(called(item)).casefold()
+        return _folded(called(item))
 
     def identity(item: Any) -> str:
         return str(item.id or "").casefold()
 
     fits: tuple[Callable[[Any], bool], ...] = (
         lambda item: identity(item) == text,
+        lambda item: called(item) in {words, words.strip()},
         lambda item: name(item) == text,
         lambda item: identity(item).startswith(text) or name(item).startswith(text),
     )
@@ -138,17 +143,26 @@ def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], s
     raise NotMatched(f"no {noun} is called {safe(words, 80)!r}{_similar(text, noun, items, called)}")
 
 
+def _folded(name: str) -> str:
+    """Return the name in one case, its accents in one of the two forms that Unicode takes for the same."""
+    return unicodedata.normalize("NFC", name.casefold())
+
+
 def _similar(text: str, noun: str, items: Sequence[Any], called: Callable[[Any], str]) -> str:
-    """The names that are nearest to what was typed."""
+    """Return the names that are nearest to what was typed; with the id where a name has letters that cannot be seen."""
     from difflib import get_close_matches
 
-    names = {safe(called(item)).casefold(): safe(called(item), 60) for item in items}
-    near = [names[name] for name in get_close_matches(text, names, 3)]
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; `livedeck {noun}s list` lists them all"
+    names = {safe(called(item)).casefold(): item for item in items}
+    near = []
+    for item in (names[name] for name in get_close_matches(text, names, 3)):
+        name = called(item)
+        is_plain = escaped(name) == name
+        near.append(f"'{safe(escaped(name), 60)}'{'' if is_plain else f' ({safe(str(item.id), 60)})'}")
+    return f"; did you mean {' or '.join(near)}?" if near else f"; `livedeck {noun}s list` lists them all"
 
 
 def _list_matches(words: str, nouns: str, matches: Sequence[tuple[str, str]]) -> str:
-    lines = [f"  {identity}  {safe(name, 60)}" for identity, name in matches[:MAX_LISTED]]
+    lines = [f"  {identity}  {safe(escaped(name), 60)}" for identity, name in matches[:MAX_LISTED]]
     if len(matches) > MAX_LISTED:
         lines.append(f"  and {len(matches) - MAX_LISTED} more")
     return "\n".join([f"{safe(words, 80)!r} fits {len(matches)} {nouns}; name one by its id:", *lines])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from livedeck.client import Api, ApiError, Progress
 from livedeck.monitor import Snapshot
 from livedeck.operations.diff import Change, ParsedForm, change_lines, shown_values
+from livedeck.operations.names import Named, id_end, namesakes, warnings, word_to_type
 from livedeck.operations.schema import FieldValues, FormSchema
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
@@ -58,7 +59,7 @@ class OperationResult:
 class ConfirmLevel(StrEnum):
     """How an operation is confirmed, by how far a mistake would reach.
 
-    NONE: its form was the confirmation. ASK: yes or no. TYPE_NAME: a word has to be typed.
+    NONE: its form was the confirmation. ASK: yes or no. TYPE_NAME: its name has to be typed.
     """
 
     NONE = "none"
@@ -70,7 +71,10 @@ class ConfirmLevel(StrEnum):
 class Confirmation:
     """What is said before an operation is sent. `lines`: paragraphs. `button`, `cancel`: the words of yes and no.
 
-    `word`: what has to be typed where the level is TYPE_NAME. `conflicts`: the differences that `lines` begin with.
+    `word`: what has to be typed where the level is TYPE_NAME: the name, or the end of the id. `named`: the object by
+    its real name, which `word` and the id stand for; None where no object is named. `has_own_name`: whether it has a
+    name that no other known object has, nor one that looks like it.
+    `conflicts`: the differences that `lines` begin with.
     """
 
     title: str
@@ -79,7 +83,25 @@ class Confirmation:
     level: ConfirmLevel = ConfirmLevel.ASK
     word: str = ""
     cancel: str = "Cancel"
+    named: Named | None = None
+    has_own_name: bool = False
     conflicts: tuple[str, ...] = ()
+
+    @property
+    def wants_name(self) -> bool:
+        """Whether the whole name has to be typed, and not the end of the id."""
+        return bool(self.named and self.word == self.named.name)
+
+    def is_word(self, typed: str) -> bool:
+        """Return whether that is what has to be typed: a name letter by letter, an id in whatever case."""
+        typed = typed.strip()
+        if not typed:
+            return False
+        return typed == self.word if self.wants_name else typed.casefold() == self.word.casefold()
+
+    def is_name(self, typed: str) -> bool:
+        """Return whether that is the real name, letter by letter, and of no other known object."""
+        return self.has_own_name and self.named is not None and typed == self.named.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +125,25 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """Where operations read: the API, and the monitor's last snapshot; None where nothing is monitored."""
+    """Where operations read: the API, and the monitor's last snapshot; None where nothing is monitored.
+
+    `siblings`: the objects of the target's kind that were read, where nothing is monitored.
+    """
 
     api: Api
     snapshot: Callable[[], Snapshot | None] = lambda: None
+    siblings: tuple[Any, ...] = ()
+
+    def known(self, kind: str) -> tuple[Named, ...]:
+        """Return the known objects of that kind of target by their real names; none of a kind that is not listed."""
+        snapshot = self.snapshot()
+        if snapshot is None:
+            items: Iterable[Any] = self.siblings
+        elif kind == "event":
+            items = (state.event for state in snapshot.events)
+        else:
+            items = snapshot.rooms.items if kind == "room" else ()
+        return tuple(Named(item.id or "", getattr(item, "name", None) or "") for item in items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +216,10 @@ class Operation(ABC, Generic[T]):
     def conflicts(self, before: T, now: T, /) -> Conflicts:  # noqa: ARG002  for objects that nobody else changes
         """What matters and is otherwise than before."""
         return ()
+
+    def real_name(self, _current: T, /) -> str:
+        """Return the name of the object as the platform has it; empty where it has none, or none that people use."""
+        return ""
 
     def effect(self, _current: T, /) -> str:
         """What it does to the object, for its confirmation."""
@@ -391,8 +432,24 @@ def conflict_lines(target: Target, conflicts: Conflicts) -> tuple[Segment, ...]:
     return ((f"It is {target.state}.", StyleRole.TEXT),) if target.state else ()
 
 
-def short_name(name: str, identity: str) -> str:
-    """The word to type for an object: the first of its name that any keyboard can type, else the end of its id."""
-    words = "".join(char if char.isalnum() else " " for char in values.safe(name)).casefold().split()
-    typable = next((word for word in words if word.isascii() and len(word) > 2), "")
-    return typable or identity.casefold()[-4:]
+def recognisable(confirmation: Confirmation, target: Target, name: str, others: Iterable[Named]) -> Confirmation:
+    """Return the confirmation with what tells its object from others: the end of its id, what is deceptive about its
+    name, and what has to be typed.
+
+    Args:
+        name: the real name of the target, empty if it has none.
+        others: the known objects of its kind.
+    """
+    if not target.id:
+        return replace(confirmation, word=target.name, named=Named("", target.name))
+    named, others = Named(target.id, name), tuple(others)
+    lines = tuple((f"▲ {text}", StyleRole.WARNING) for text in warnings(named, others, target.kind))
+    title = f"{confirmation.title} (id …{values.safe(id_end(target.id), 6)})"
+    return replace(
+        confirmation,
+        title=title,
+        lines=(*lines, *confirmation.lines),
+        word=word_to_type(named, others),
+        named=named,
+        has_own_name=bool(name) and not namesakes(named, others),
+    )

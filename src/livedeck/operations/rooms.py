@@ -20,7 +20,6 @@ from livedeck.operations.operation import (
     SendContext,
     Target,
     conflict_lines,
-    short_name,
 )
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, Referent, draft_maker
 from livedeck.presentation.rooms import ACTIVE, EMPTY_STATUSES, MAX_RELAYS, display_name, relay_profiles
@@ -217,7 +216,10 @@ class DeleteRoom(DeleteOperation[Room]):
         )
         level = ConfirmLevel.ASK if current.status in EMPTY_STATUSES else ConfirmLevel.TYPE_NAME
         lines = (*conflict_lines(self.target, conflicts), *effect)
-        return Confirmation(f'Delete the room "{title}"?', lines, "Delete", level, short_name(title, current.id))
+        return Confirmation(f'Delete the room "{title}"?', lines, "Delete", level)
+
+    def real_name(self, current: Room, /) -> str:
+        return current.name or ""
 
     async def send(self, context: SendContext[Room], /) -> None:
         await context.api.rooms.delete(self.target.id)

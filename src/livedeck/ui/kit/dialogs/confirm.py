@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from livedeck.operations.operation import Confirmation, ConfirmLevel
+from livedeck.text.outside import shown_after
 from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.ui.kit.dialogs.dialog import BlockedReason, Button, Dialog, Timer
 from livedeck.ui.kit.lines import LinesWidget
@@ -15,6 +16,22 @@ from livedeck.ui.kit.text_field import TextField
 
 MAX_CELLS = 74
 """Cells of a dialog at most: what is wider is read less well."""
+
+
+class NameField(TextField):
+    """A field for a name. `lost`: letters were pasted that no field takes, as they cannot be seen: another name."""
+
+    lost = False
+
+    def replace(self, text: str, start: int, end: int) -> None:
+        """Put a text in the place of another, and note whether the field took it as it is."""
+        was_lost = self.lost or shown_after(self.value[: min(start, end)], text) != text
+        super().replace(text, start, end)
+        self.lost = was_lost and bool(self.value)
+
+    def watch_value(self, value: str) -> None:
+        """An empty field has lost nothing."""
+        self.lost = self.lost and bool(value)
 
 
 class Confirm(Dialog[bool]):
@@ -29,10 +46,11 @@ class Confirm(Dialog[bool]):
         confirmation = self._confirmation
         with Vertical(classes="dialog-box"):
             yield LinesWidget(id="question")
+            if self._word:
+                yield LinesWidget(id="demand")
             with Horizontal(classes="dialog-keys"):
                 if self._word:
-                    yield LinesWidget(id="demand")
-                    yield TextField(id="word", select_on_focus=False)
+                    yield NameField(id="word", select_on_focus=False)
                 yield Button(confirmation.cancel, id="cancel")
                 role = StyleRole.CRITICAL if self._word else StyleRole.STRONG
                 yield Button(confirmation.button, id="consent", role=role)
@@ -40,11 +58,6 @@ class Confirm(Dialog[bool]):
 
     def on_mount(self) -> None:
         self.query_one("#objection").display = False
-        if self._word:
-            demand = f"Type {self._word} to {self._confirmation.button.casefold()}: "
-            label = self.query_one("#demand", LinesWidget)
-            label.styles.width = len(demand)
-            label.show([[(demand, StyleRole.TEXT)]])
         self.query_one("#cancel").focus()
 
     def on_resize(self) -> None:
@@ -52,12 +65,17 @@ class Confirm(Dialog[bool]):
         self.query_one("#question", LinesWidget).show(
             [*heading(self._confirmation.title, cells), *_paragraphs(self._confirmation, cells)]
         )
+        if self._word:
+            verb = self._confirmation.button.casefold()
+            whole, end = f"Type the whole name to {verb}: ", f"Type the end of the id to {verb}: "
+            demand = f"{whole if self._confirmation.wants_name else end}{self._word}"
+            self.query_one("#demand", LinesWidget).show(list(wrap(demand, StyleRole.STRONG, cells)))
 
     def typed(self, char: str) -> bool:
         """Letters go to where the name is typed, wherever the focus is."""
         if not self._word:
             return False
-        field = self.query_one("#word", TextField)
+        field = self.query_one("#word", NameField)
         field.focus()
         field.insert_text_at_cursor(char)
         return True
@@ -65,7 +83,7 @@ class Confirm(Dialog[bool]):
     def on_input_submitted(self) -> None:
         """The name is typed: on to the button. This never fires by itself."""
         self.query_one("#consent" if self._matches() else "#word").focus()
-        self._object("" if self._matches() else f"that is not {self._word}")
+        self._object("" if self._matches() else self._mismatch())
 
     def on_button_pressed(self, message: Button.Pressed) -> None:
         if self.is_early:
@@ -73,7 +91,7 @@ class Confirm(Dialog[bool]):
         if message.button == "cancel":
             self.dismiss(False)
             return
-        objection = self._blocked_reason() or ("" if self._matches() else f"type {self._word} first")
+        objection = self._blocked_reason() or ("" if self._matches() else self._mismatch())
         self._object(objection)
         if not objection:
             self.dismiss(True)
@@ -83,7 +101,17 @@ class Confirm(Dialog[bool]):
         self.dismiss(False)
 
     def _matches(self) -> bool:
-        return not self._word or self.query_one("#word", TextField).text.strip().casefold() == self._word
+        if not self._word:
+            return True
+        field = self.query_one("#word", NameField)
+        return not field.lost and self._confirmation.is_word(field.text)
+
+    def _mismatch(self) -> str:
+        """Return why what stands in the field confirms nothing."""
+        field = self.query_one("#word", NameField)
+        if field.lost:
+            return "what was pasted has letters that cannot be seen, so it is another name: empty the field and type"
+        return f"that is not {self._word}" if field.text.strip() else f"type {self._word} first"
 
     def _object(self, text: str) -> None:
         cells = min(MAX_CELLS, self.size.width) - 4
