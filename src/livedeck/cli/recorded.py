@@ -14,6 +14,7 @@ import click
 
 from livedeck.cli.exit_codes import FAULT
 from livedeck.cli.output import echo
+from livedeck.cli.signals import end_on_interrupt
 from livedeck.cli.wiring import SystemClock, open_records
 from livedeck.environment import terminal
 from livedeck.monitor import EventRecord, HistoryReader, HistoryReads
@@ -150,6 +151,7 @@ async def with_past(
 
     Raises SettingsError, CollectorError.
     """
+    end_on_interrupt()
     async with open_records(settings, path) as reader:
         if isinstance(reader, HistoryReader) and not reader.path.exists():
             echo(f"livedeck {command}: there is no history at {reader.path} yet: a deck that runs writes it", err=True)

@@ -13,6 +13,7 @@ from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
 from livedeck.cli.options import appearance, merge_flags
 from livedeck.cli.output import echo
 from livedeck.cli.recorded import past_moment
+from livedeck.cli.signals import end_on_interrupt
 from livedeck.environment import no_screen_reason
 from livedeck.monitor import PastError
 from livedeck.monitor.history.database import StorageError
@@ -59,6 +60,7 @@ async def _show(path: Path, at: datetime | None, flags: dict[str, Any]) -> int:
 
 
 async def _judge(path: Path) -> int:
+    end_on_interrupt()
     settings = load()
     limits = Limits(settings.thresholds_of(), settings.event_thresholds())
     judgement = await judge(path, limits, settings.polling_cadence())

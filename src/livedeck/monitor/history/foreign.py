@@ -94,6 +94,9 @@ _BASE_ROWS, _BYTES_PER_ROW = 1000, 2
 _BASE_TEXT, _TEXT_PER_BYTE = 2**20, 4
 """What one statement may bring: no row of ours is shorter, and no query repeats a text more often."""
 
+_CHECKED = 20_000
+"""Rows whose values are checked at once: some hundredths of a second."""
+
 _FUNCTIONS = frozenset({"count", "min", "max", "sum", "coalesce", "abs", "typeof", "length"})
 _PRAGMAS = frozenset(
     {"integrity_check", "quick_check", "freelist_count", "page_size", "user_version", "data_version", "cache_size"}
@@ -108,6 +111,10 @@ _IN_TEMP = frozenset(
         sqlite3.SQLITE_DELETE,
     }
 )
+
+
+class ReadingEndedError(Exception):
+    """A reading was ended from another thread: nothing is wrong with the file."""
 
 
 class Stop:
@@ -127,7 +134,7 @@ class Stop:
         _STOP.reset(self._token)
 
     def set(self) -> None:
-        """Have every reading end with StorageError."""
+        """Have every reading end with ReadingEndedError."""
         self.is_set = True
         for file in list(self._files):
             file.interrupt()
@@ -137,9 +144,9 @@ class Stop:
         self._files.add(file)
 
     def check(self) -> None:
-        """Raise StorageError once `set` was called; for loops that ask no file."""
+        """Raise ReadingEndedError once `set` was called; for loops that ask no file."""
         if self.is_set:
-            raise StorageError(None, "interrupted")
+            raise ReadingEndedError
 
 
 _STOP: ContextVar[Stop] = ContextVar("stop")
@@ -238,6 +245,13 @@ class Foreign(Database):
                     raise StorageError(self.path, self._excess(), aside=CORRUPT)
                 yield row
 
+    def sound(self, columns: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Return these rows as `checked` does; a stop is heeded meanwhile."""
+        for start in range(0, len(rows), _CHECKED):
+            self._stop.check()
+            super().sound(columns, rows[start : start + _CHECKED])
+        return rows
+
     def run(self, statement: str, values: Values = ()) -> None:
         """One change of a temporary table, or a transaction."""
         self._steps = 0
@@ -314,8 +328,9 @@ class Foreign(Database):
         return self._stop.is_set or self._steps > self._most_steps
 
     def _reason(self, code: int) -> str:
+        self._stop.check()
         if code == sqlite3.SQLITE_INTERRUPT:
-            return "interrupted" if self._steps <= self._most_steps else self._excess()
+            return self._excess()
         return _REASONS.get(code, "")
 
     def _excess(self) -> str:

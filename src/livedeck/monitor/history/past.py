@@ -15,7 +15,7 @@ from typing import TypeVar
 from livedeck.monitor.history import published, samples
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import Database, StorageError, microseconds
-from livedeck.monitor.history.foreign import Stop, open_foreign
+from livedeck.monitor.history.foreign import ReadingEndedError, Stop, open_foreign
 from livedeck.monitor.history.published import Frame
 from livedeck.monitor.history.reads import HistoryReads
 from livedeck.monitor.history.samples import StreamKey
@@ -113,6 +113,8 @@ class PastHistory(HistoryReads):
                 return query(self._db)
         except StorageError as error:
             self.fault = str(error)
+        except ReadingEndedError:  # it is being closed
+            pass
         return otherwise
 
 

@@ -179,12 +179,12 @@ def readings(db: Database, key: StreamKey, until: float, newest: int = -1, since
         "ORDER BY time DESC LIMIT ?",
         (stream.id, round(until * 1000) - stream.base, round(since * 1000) - stream.base, newest),
     )
-    for time, video, audio, fps, status in reversed(rows):
-        found.time.append((stream.base + time) / 1000)
-        found.video.append(MISSING if video is None else video)
-        found.audio.append(MISSING if audio is None else audio)
-        found.fps.append(MISSING if fps is None else fps / FPS_SCALE)
-        found.status.append(NO_STATUS if status is None else status)
+    rows.reverse()
+    found.time.extend([(stream.base + row[0]) / 1000 for row in rows])
+    found.video.extend([MISSING if row[1] is None else row[1] for row in rows])
+    found.audio.extend([MISSING if row[2] is None else row[2] for row in rows])
+    found.fps.extend([MISSING if row[3] is None else row[3] / FPS_SCALE for row in rows])
+    found.status.extend([NO_STATUS if row[4] is None else row[4] for row in rows])
     return found
 
 
