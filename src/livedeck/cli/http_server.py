@@ -11,7 +11,7 @@ from math import inf
 
 import h11
 import uvicorn
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -20,6 +20,9 @@ from livedeck.cli.exposure import Exposure
 HEAD_SECONDS, CROWDED_HEAD_SECONDS, SENDING_SECONDS = 10, 1, 30
 """How long a peer may take for the head of a request, and for its body, also where half of all connections are in use,
 and to take any of what it is sent."""
+
+MAX_HEAD, MAX_FIELDS = 32 * 1024, 100
+"""Bytes of the head of a request, as reverse proxies allow by default, and its header fields."""
 
 SEND_BUFFER = 256 * 1024
 """Bytes that the system keeps for a peer that takes nothing; by itself it keeps up to 4 MB of each."""
@@ -31,8 +34,9 @@ async def serve_app(listener: socket.socket, app: ASGIApp, *, max_connections: i
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
     server = _Server(
         uvicorn.Config(
-            app,
+            _StrictHead(app),
             http=_Connection,
+            h11_max_incomplete_event_size=MAX_HEAD,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -50,6 +54,35 @@ async def serve_app(listener: socket.socket, app: ASGIApp, *, max_connections: i
     finally:
         server.should_exit = True
         await task
+
+
+class _StrictHead:
+    """Refuses a head that is too long, or that two servers in a row may read differently, and ends the connection.
+
+    h11 refuses the rest that is ambiguous, but takes a length beside chunks, and a long head that came all at once.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        fault = _head_fault(scope)
+        answer = PlainTextResponse(f"{fault[1]}\n", fault[0], {"Connection": "close"}) if fault else self._app
+        await answer(scope, receive, send)
+
+
+def _head_fault(scope: Scope) -> tuple[int, str] | None:
+    """Return the status and words of what is wrong with the head; None if nothing is."""
+    fields = scope["headers"]
+    size = (
+        len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(name) + len(value) + 4 for name, value in fields)
+    )
+    if size > MAX_HEAD or len(fields) > MAX_FIELDS:
+        return 431, f"The head of a request may have {MAX_FIELDS} fields and {MAX_HEAD} bytes."
+    names = {name for name, _ in fields}
+    if b"transfer-encoding" in names and (b"content-length" in names or scope["http_version"] == "1.0"):
+        return 400, "The length of this request is ambiguous."
+    return None
 
 
 class OwnName:

@@ -35,6 +35,9 @@ from livedeck.simulator.rehearsal import control_api
 BODY_LIMIT = 8 * 1024 * 1024
 """Bytes in a request (simulator.md, "Simulator limits")."""
 
+HEAD_LIMIT, FIELDS_LIMIT = 32 * 1024, 100
+"""Bytes in the head of a request, and its header fields."""
+
 UPLOAD_LIMIT = 512 * 1024 * 1024
 """Bytes in a request to the upload address, which go to the disk as they arrive."""
 
@@ -182,12 +185,18 @@ class SimulatorMiddleware:
 
 
 def _refuse_framing(scope: Scope) -> Response | None:
-    """Return an answer that ends the connection if two servers may read the framing differently, or the protocol is
-    another.
+    """Return an answer that ends the connection if two servers may read the framing differently, the head is too large,
+    or the protocol is another.
     """
-    names = {name for name, _ in scope["headers"]}
-    if {b"content-length", b"transfer-encoding"} <= names:
-        return of_status(400, "content-length beside transfer-encoding").response({"Connection": "close"})
+    fields = scope["headers"]
+    size = (
+        len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(name) + len(value) + 4 for name, value in fields)
+    )
+    if size > HEAD_LIMIT or len(fields) > FIELDS_LIMIT:
+        return of_status(431, "request header fields too large").response({"Connection": "close"})
+    names = {name for name, _ in fields}
+    if b"transfer-encoding" in names and (b"content-length" in names or scope["http_version"] == "1.0"):
+        return of_status(400, "the length of the body is ambiguous").response({"Connection": "close"})
     if not scope["http_version"].startswith("1."):
         return of_status(505, "http version not supported").response({"Connection": "close"})
     return None

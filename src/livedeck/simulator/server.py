@@ -14,6 +14,7 @@ from functools import partial
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from livedeck.simulator.app import HEAD_LIMIT
 from livedeck.simulator.connections import Connection, Listener, Timeouts
 from livedeck.simulator.engine.faults import ABORT
 from livedeck.simulator.simulator import Simulator
@@ -58,6 +59,7 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 self._with_abort(simulator.app),
                 http=Connection,
+                h11_max_incomplete_event_size=HEAD_LIMIT,
                 ws="none",
                 lifespan="off",
                 log_config=None,
