@@ -191,9 +191,12 @@ def test_without_a_terminal_a_change_needs_a_yes(on_stage: Stage) -> None:
 
 def test_what_cuts_an_audience_off_needs_its_name(on_stage: Stage) -> None:
     event = next(item for item in on_stage.read("events", "list")["items"] if item["name"] == ON_AIR)
-    for arguments in (["--yes"], ["--yes", "--confirm", "another"]):
+    wrong = ("another", "choir", ON_AIR.casefold(), f"{ON_AIR}\u200b", event["id"][-5:])
+    for arguments in (["--yes"], *(["--yes", "--confirm", word] for word in wrong)):
         done = run(on_stage, "events", "delete", event["id"], *arguments)
         assert_speaks(done, 2)
+        assert ON_AIR in done.stderr
+        assert f"(id …{event['id'][-6:]})" in done.stderr
     dry = run(on_stage, "events", "delete", event["id"], "--dry-run", "--json")
     assert (dry.returncode, json.loads(dry.stdout)["verdict"]) == (0, "dry run")
     assert event["id"] in on_stage.ids("events", "list")
@@ -230,9 +233,9 @@ def test_what_is_changed_while_somebody_is_asked_is_not_sent(on_stage: Stage) ->
 def test_a_person_at_a_terminal_is_asked_and_types_the_name_of_what_is_on_air(on_stage: Stage) -> None:
     event = next(item["id"] for item in on_stage.read("events", "list")["items"] if item["name"] == ON_AIR)
     settings: dict[str, Any] = {**on_stage.env}
-    for typed, code in (("hall", 6), ("choir", 0)):
+    for typed, code in (("choir", 6), (ON_AIR.casefold(), 6), (ON_AIR, 0)):
         with terminal(on_stage.home, "events", "complete", event, **settings) as shown:
-            shown.until("Type choir to go on:")
+            shown.until(f"Type the whole name to go on, {ON_AIR}: ")
             assert "viewers are cut off" in shown.written.decode()
             shown.press(f"{typed}\n")
             assert shown.ended() == code
@@ -302,6 +305,25 @@ def test_names_are_candidates_where_they_are_ambiguous(on_stage: Stage) -> None:
     near = run(on_stage, "events", "get", "Choir hal B")
     assert_speaks(near, 2)
     assert ON_AIR in near.stderr
+
+
+def test_a_name_that_two_have_or_that_hides_letters_confirms_nothing(on_stage: Stage) -> None:
+    """What has a change without a verdict wants its name, as what is on air does."""
+    plain, hidden = (on_stage.made("events", "create", "--name", name) for name in ("Encore", "Enc\u200bore"))
+    with on_stage.fault(kind="lose", method="PUT"):
+        for event in (plain, hidden):
+            assert run(on_stage, "events", "enable", event, "--yes").returncode == 5
+    for event, other in ((plain, hidden), (hidden, plain)):
+        again = run(on_stage, "events", "enable", event, "--yes", "--confirm", "Encore")
+        assert_speaks(again, 2)
+        assert "Another event has a name that looks the same" in again.stderr
+        assert f"(id …{other[-6:]})" in again.stderr
+        assert f"--confirm should be {event[-6:]!r} or the whole id" in again.stderr
+    assert r'Its name has letters that cannot be seen: "Enc\u200bore"' in again.stderr
+    assert run(on_stage, "events", "enable", plain, "--confirm", plain[-6:].upper()).returncode == 0
+    assert run(on_stage, "events", "enable", hidden, "--confirm", hidden).returncode == 0
+    assert on_stage.read("events", "get", "Encore")["id"] == plain
+    assert on_stage.read("events", "get", "Enc\u200bore")["id"] == hidden
 
 
 def test_an_id_that_is_no_more_is_refused_by_the_platform_and_a_name_is_a_mistake(on_stage: Stage) -> None:

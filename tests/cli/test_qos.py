@@ -132,6 +132,31 @@ def test_an_event_is_meant_by_id_by_name_or_by_a_beginning(words: str, identity:
     assert match_event(events, words).id == identity
 
 
+DECEPTIVE = [
+    Event(id="dd-1", name="Main\u200b stage"),
+    Event(id="dd-2", name="M\u0430in stage"),
+    Event(id="dd-3", name="Cafe\u0301"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "identity"),
+    [("Main\u200b stage", "dd-1"), ("M\u0430in", "dd-2"), ("Main\u200b", "dd-1"), ("Choir", "bb-1"), ("café", "dd-3")],
+)
+def test_the_real_name_counts(words: str, identity: str) -> None:
+    """In whatever case and Unicode form, where no other one has it to the letter."""
+    assert match_event([*EVENTS, *DECEPTIVE], words).id == identity
+
+
+@pytest.mark.parametrize("words", ["Main stage", "main stage", "Main s"])
+def test_a_cleaned_form_of_a_name_names_nothing_and_the_ids_are_told(words: str) -> None:
+    with pytest.raises(click.UsageError) as fault:
+        match_event(DECEPTIVE, words)
+    assert "no event is called" in fault.value.message
+    if words != "Main s":
+        assert r"'Main\u200b stage' (dd-1)" in fault.value.message
+
+
 @pytest.mark.parametrize(("words", "told"), [("choir", "bb-2"), ("aa", "aa-1"), ("", "no event"), ("nobody", "nobody")])
 def test_what_fits_none_or_several_is_refused_and_they_are_listed(words: str, told: str) -> None:
     with pytest.raises(click.UsageError) as fault:

@@ -99,8 +99,8 @@ async def test_who_completes_an_event_is_named_by_the_token_at_a_deck_and_at_a_p
         env = {**made.env, "LIVEDECK_COLLECTOR_TOKEN_FILE": str(tmp_path / "token")}
 
         async def at_prompt(event_id: str) -> None:
-            word = ((await made.api.events.get(event_id)).name or "").split()[0].casefold()
-            sent = "events", "complete", event_id, "--yes", "--confirm", word
+            name = (await made.api.events.get(event_id)).name or event_id
+            sent = "events", "complete", event_id, "--yes", "--confirm", name
             done = await asyncio.to_thread(livedeck, tmp_path, *sent, env=env)
             assert done.returncode == 0, done.stdout + done.stderr
             await made.link.post("/v1/poke", {})
