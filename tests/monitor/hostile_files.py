@@ -66,7 +66,8 @@ def endless_samples(path: Path) -> None:
     script(
         path,
         "DROP TABLE sample",
-        f"CREATE VIEW sample AS {_ENDLESS} SELECT 1 AS stream, x AS time, 1 AS video, 1 AS audio, 1 AS fps, 0 AS status FROM c",  # noqa: E501  a statement
+        f"CREATE VIEW sample AS {_ENDLESS} SELECT 1 AS stream, x AS time, 1 AS video, 1 AS audio, 1 AS fps, 0 AS status "
+        "FROM c",
     )
 
 
@@ -75,7 +76,8 @@ def endless_journal(path: Path) -> None:
     script(
         path,
         "DROP TABLE journal",
-        f"CREATE VIEW journal AS {_ENDLESS} SELECT x AS id, 'event' AS kind, x AS at, 'e' AS topic, '[]' AS body FROM c",  # noqa: E501  a statement
+        f"CREATE VIEW journal AS {_ENDLESS} SELECT x AS id, 'event' AS kind, x AS at, 'e' AS topic, '[]' AS body "
+        "FROM c",
     )
 
 
@@ -115,7 +117,8 @@ def view_of_the_published(path: Path) -> None:
     script(
         path,
         "DROP TABLE published",
-        f"CREATE VIEW published AS {_ENDLESS} SELECT x AS segment, 0 AS part, x AS at, 1 AS is_news, x'00' AS body FROM c",  # noqa: E501  a statement
+        f"CREATE VIEW published AS {_ENDLESS} SELECT x AS segment, 0 AS part, x AS at, 1 AS is_news, x'00' AS body "
+        "FROM c",
     )
 
 
@@ -340,7 +343,8 @@ def unknown_kinds(path: Path) -> None:
 def answers_in_ages(path: Path) -> None:
     script(
         path,
-        "INSERT INTO answer VALUES (1, 'uid', 'e', 'AUDIO_LOST', '', 1, 'shelve', 9000000000000000000, 'a', 'critical', 0, NULL, '')",  # noqa: E501  a statement
+        "INSERT INTO answer VALUES (1, 'uid', 'e', 'AUDIO_LOST', '', 1, 'shelve', 9000000000000000000, 'a', 'critical', 0, "
+        "NULL, '')",
     )
 
 

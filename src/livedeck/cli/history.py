@@ -89,7 +89,9 @@ def _report_lines(report: FileReport) -> list[str]:
 def _advice(report: FileReport) -> str:
     if report.faults:
         return "a deck that meets the damage sets the file aside, begins a new one and copies what can be read"
-    return "rows that cannot be read are passed over; nothing needs to be done"
+    return (
+        "such rows are passed over, or named by the command that needs them; `livedeck history salvage` copies the rest"
+    )
 
 
 def _counted(rows: Any) -> str:

@@ -174,6 +174,10 @@ class Database:
         with self._named():
             return self._db.execute(statement, values).fetchall()
 
+    def each(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield what a query finds. Of a file of our own it is read at once, so that no writer waits for the caller."""
+        return iter(self.rows(statement, values))
+
     def checked(self, columns: str, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Return all that a query finds, if each value can stand in its column: `stream.id .base` (see `columns.py`).
 

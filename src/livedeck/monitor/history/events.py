@@ -128,7 +128,7 @@ def read(db: Database, since: datetime | None, until: datetime | None, event_id:
         "until": _EVER if until is None else journal.milliseconds(until),
         "topic": event_id,
     }
-    return journal.parse(EventRecord, (body for (body,) in db.rows(_BETWEEN, bounds)))
+    return journal.parse(EventRecord, (body for (body,) in db.each(_BETWEEN, bounds)))
 
 
 def untold(db: Database, entries: Iterable[Entry]) -> list[Entry]:

@@ -239,6 +239,7 @@ class Foreign(Database):
         with self._named():
             self._steps = 0
             for row in self._db.execute(statement, values):
+                self._stop.check()
                 rows_left -= 1
                 text_left -= sum(len(value) for value in row if isinstance(value, str | bytes))
                 if rows_left < 0 or text_left < 0:

@@ -93,7 +93,7 @@ def write(db: Database, entries: Iterable[Entry]) -> None:
 def read(db: Database, kind: type[T], since: datetime | None = None, topic: str | None = None) -> tuple[T, ...]:
     """The records of that kind since then, about that topic, oldest first; one of another version, or that has rotted,
     is left out."""
-    rows = db.rows(
+    rows = db.each(
         "SELECT body FROM journal WHERE kind = ? AND at >= ? AND topic = coalesce(?, topic) ORDER BY at, id",
         (KINDS[kind], -(2**62) if since is None else milliseconds(since), topic),
     )
@@ -176,7 +176,7 @@ def _is_sound(value: Any) -> bool:
 
 
 @cache
-def _measured(kind: type) -> tuple[str, ...]:
+def _measured(kind: Any) -> tuple[str, ...]:
     """Return the fields of a record that are moments, numbers, or hold such."""
     plain = {bool, int, str}
     return tuple(name for name, hint in get_type_hints(kind).items() if hint not in plain)
