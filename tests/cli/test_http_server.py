@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 from starlette.applications import Starlette
@@ -16,6 +16,8 @@ from starlette.routing import Route
 
 from livedeck.cli.http_server import MAX_FIELDS, MAX_HEAD, serve_app
 from livedeck.simulator import Simulator, serve
+
+Served = Callable[[], AbstractAsyncContextManager[tuple[int, list[str]]]]
 
 HOST = "Host: 127.0.0.1\r\n"
 POST = f"POST /asked HTTP/1.1\r\n{HOST}"
@@ -114,7 +116,7 @@ async def statuses(port: int, data: str) -> list[int]:
 
 @pytest.mark.parametrize("server", [ours, simulated])
 @pytest.mark.parametrize("name", [*AMBIGUOUS, *TOO_LONG])
-async def test_what_is_ambiguous_or_too_long_is_refused_and_ends_the_connection(name: str, server: type[ours]) -> None:
+async def test_what_is_ambiguous_or_too_long_is_refused_and_ends_the_connection(name: str, server: Served) -> None:
     """A request in its wake is that of somebody else, as the server before it reads the same bytes."""
     async with server() as (port, asked):
         answered = await statuses(port, {**AMBIGUOUS, **TOO_LONG}[name] + BEHIND)
