@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli.commands import called, served
-from client.answers import api_of, saying
+from client.answers import Platform, api_of, saying
 from collector.stand_in import plain, stand_in
 from collector.stand_in import saying as saying_bytes
 from collector.third_party import FastClock, ThirdParty
-from livedeck.cli.doctor import CheckStatus, check_collector, check_fields, check_file, check_platform, check_terminal
+from livedeck.cli.doctor import (
+    Check,
+    CheckStatus,
+    check_collector,
+    check_events,
+    check_file,
+    check_platform,
+    check_terminal,
+)
 from livedeck.environment import Terminal
 from livedeck.settings import Settings, load_with_origins
 
@@ -36,7 +45,7 @@ def test_a_healthy_machine_is_told_so(tmp_path: Path) -> None:
         refused, refusal = examined(tmp_path, env | {"LIVEDECK_TOKEN": SECRET})
     assert (code, words.returncode) == (0, 0)
     assert [name for name, check in checks.items() if check["verdict"] != "ok"] == ["terminal"]
-    of_platform = {"settings", "token", "platform", "access", "clock", "fields"}
+    of_platform = {"settings", "token", "platform", "access", "clock", "fields", "keys"}
     assert of_platform | {"colour", "size", "encoding", "history", "log"} <= set(checks)
     assert "LIVEDECK_TOKEN" in checks["token"]["found"]
     assert "✓ ok" in words.stdout
@@ -115,13 +124,68 @@ def test_a_clock_that_differs_from_the_platforms_is_told(tmp_path: Path, seconds
 async def test_a_field_that_cannot_be_read_is_a_warning_that_names_event_and_field_and_not_the_value() -> None:
     rows = [{"id": "e0", "name": "Choir", "reconnect_window": [SECRET]}, {"id": "e1"}, {"id": [SECRET]}]
     async with api_of(saying({"data": rows})) as api:
-        odd, missing = await check_fields(api)
+        odd, missing, *_ = await check_events(api)
     assert odd.finding == "event Choir (e0): reconnect_window should be a valid integer, not a list of 1"
     assert missing.finding.startswith("1 of the listed events cannot be read: data[2] should ")
     assert {check.status for check in (odd, missing)} == {CheckStatus.WARN}
     assert odd.advice
     assert missing.advice
     assert SECRET not in f"{odd} {missing}"
+
+
+def answering(events: object, rooms: object) -> Platform:
+    """A platform that has these events and rooms; None: it refuses to say."""
+
+    def reply(path: str, _query: str) -> tuple[int, bytes, Mapping[str, str]]:
+        rows = events if path.endswith("/events") else rooms
+        if rows is None:
+            return 403, b'{"error": {"code": 403403, "message": "no"}}', {}
+        return 200, json.dumps({"data": rows}).encode(), {}
+
+    return Platform(reply)
+
+
+async def keys_of(events: object, rooms: object) -> list[Check]:
+    async with api_of(answering(events, rooms)) as api:
+        return [check for check in await check_events(api) if check.name == "keys"]
+
+
+async def test_a_key_that_is_a_name_or_an_id_is_told_with_whose_it_is_and_not_shown() -> None:
+    events = [
+        {"id": "e0", "name": "Choir", "streamkey": "GALA-2026-main"},
+        {"id": "event-number-1", "name": "gala-2026-main ", "streamkey": "event-number-1"},
+        {"id": "e2", "name": "Talk", "restreams": [{"id": "r", "name": "Copy", "key": "the-green-room"}]},
+        {"id": "e3", "name": "Quiet", "streamkey": "a-key-that-nobody-knows"},
+    ]
+    profile = {"id": "p", "name": "Hall", "stream_key": "choir-0"}
+    rooms = [{"id": "m0", "name": "The-Green-Room", "restreams": [profile]}, {"id": "m1", "name": "choir-0"}]
+    checks = await keys_of(events, rooms)
+    assert [check.finding.partition(" is also a name or an id")[0] for check in checks] == [
+        "event Choir (e0): the stream key ••••main",
+        "event gala-2026-main  (event-number-1): the stream key ••••er-1",
+        "event Talk (e2): the key of restream Copy ••••room",
+        "room The-Green-Room (m0): the key of relay profile Hall ••••",
+    ]
+    assert {check.status for check in checks} == {CheckStatus.WARN}
+    assert all("another key" in check.advice for check in checks)
+
+
+async def test_a_name_in_which_a_key_stands_is_told_by_its_id_and_masked() -> None:
+    events = [
+        {"id": "e0", "name": "Choir of live-key-9c1d", "streamkey": "live-key-9c1d"},
+        {"id": "e1", "name": "Talk"},
+    ]
+    (check,) = await keys_of(events, [])
+    assert (check.status, "live-key" in check.finding + check.advice) == (CheckStatus.WARN, False)
+    assert check.finding.startswith("event Choir of ••••9c1d (e0): a key or another secret stands in its name")
+
+
+async def test_keys_that_nobody_can_read_are_counted_and_rooms_that_cannot_be_asked_are_told() -> None:
+    events = [{"id": "e0", "name": "Choir", "streamkey": "live-key-9c1d"}]
+    (fine,) = await keys_of(events, [])
+    assert (fine.status, fine.finding.startswith("none of 1 keys is known to be a name")) == (CheckStatus.OK, True)
+    (refused,) = await keys_of(events, None)
+    assert (refused.status, "rooms and their keys are not checked" in refused.finding) == (CheckStatus.WARN, True)
 
 
 def attached_to(address: str, home: Path) -> Settings:

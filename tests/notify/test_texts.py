@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from livedeck.client import Event
 from livedeck.monitor import Diagnosis, Severity
 from livedeck.notify import Board, Entry, EventInfo, Message, Plan, Route, Sender, State, Status, compose, step
 from livedeck.text.secrets import register_secret
@@ -97,6 +98,16 @@ def test_no_name_steers_a_receiver_and_no_secret_leaves() -> None:
         assert not {*"\x1b\x07\u202e"} & {*text}
         assert "k3y-of-the-stage" not in text
     assert "\nFake:" not in message.text
+
+
+@pytest.mark.parametrize("name", ["gala-2026-main", "Gala26"])
+def test_an_event_whose_key_is_its_name_is_named(name: str) -> None:
+    """A message about `••••` would tell nobody which event it means."""
+    event = Event.model_validate({"id": "one", "name": name, "streamkey": name.lower()})
+    message = told(name=name)
+    assert (message.title, message.text.startswith(f"{name}: no samples")) == (f"CRIT NO_INGEST {name}", True)
+    assert json.loads(message.payload)["alarms"][0]["event"] == name
+    assert name not in f"{event.streamkey} {event.model_dump(mode='json')['streamkey']}"
 
 
 def test_a_link_is_the_readers_own_and_no_id_leaves_it() -> None:

@@ -109,3 +109,10 @@ def test_what_is_not_well_says_what_to_do_and_no_key_is_told() -> None:
     items = preflight(given).items
     assert all(item.advice for item in items if item.mark in {Mark.NO_GO, Mark.CHECK})
     assert "a-key-of" not in repr(items)
+
+
+def test_a_key_that_is_also_a_name_has_to_be_looked_at() -> None:
+    keys = ("the stream key", "the key of restream CDN")
+    items = [item for item in preflight(facts(public_keys=keys)).items if item.name == "keys"]
+    assert [(item.mark, item.finding.split(" is also ")[0]) for item in items] == [(Mark.CHECK, key) for key in keys]
+    assert not any(item.name == "keys" for item in preflight(facts()).items)

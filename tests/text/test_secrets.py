@@ -16,7 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedeck.text.secrets import MAX_SECRETS, REGISTER, SecretRegister, mask_secrets, mask_value, masked, masked_line
+from livedeck.text.secrets import (
+    MAX_PUBLIC,
+    MAX_SECRETS,
+    REGISTER,
+    SecretRegister,
+    mask_secrets,
+    mask_value,
+    masked,
+    masked_line,
+)
 from livedeck.text.values import MASK
 from trials import trials
 
@@ -190,6 +199,65 @@ def test_of_short_values_too_the_newest_are_kept() -> None:
     for number in range(MAX_SECRETS):
         register.add(f"signature-{number:08}")
     assert register.mask(f"k{MAX_SECRETS:06}") == f"k{MAX_SECRETS:06}"
+
+
+@pytest.mark.parametrize("key", ["gala-2026-main", "gala26"], ids=["long", "short"])
+@pytest.mark.parametrize("is_name_first", [True, False])
+def test_a_key_that_is_also_a_public_name_is_left_as_it_is_in_texts(key: str, *, is_name_first: bool) -> None:
+    """In any case and escaping, with blanks or what nobody sees around and in the name."""
+    for name in (key, key.upper(), f" {key}\n", f"{key[:3]}\u200b{key[3:]}"):
+        register = SecretRegister()
+        if is_name_first:
+            register.add_public(name)
+        register.add(key)
+        if not is_name_first:
+            register.add_public(name)
+        for text in (f"{key} is on air", key.upper(), quote(key, safe=""), json.dumps({"name": key})):
+            assert register.mask(text) == text
+        assert register.is_public(key)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("gala-2026-main", "The gala-2026-main of the year"),
+        ("gala-2026-main", "gala-2026"),
+        ("gala26", "Gala26, main"),
+        ("gala26", "gala 26"),
+        ("gala-2026-main", "gala-2026-main" + " " * 600),
+    ],
+)
+def test_a_key_that_is_a_part_of_a_name_stays_masked(key: str, name: str) -> None:
+    register = SecretRegister()
+    register.add(key)
+    register.add_public(name)
+    assert not register.is_public(key)
+    assert key not in register.mask(f"the key {key} of {name}")
+
+
+def test_a_public_name_uncovers_no_other_secret() -> None:
+    """Nor one that it is a part of, which overlaps it, or that is spelt alike."""
+    register = SecretRegister()
+    for secret in ("gala-2026-main", "gala-2026-main-and-more", "the-gala-2026-main", "gala-2026-ma1n", "gala26"):
+        register.add(secret)
+    register.add_public("gala-2026-main")
+    text = "the-gala-2026-main gala-2026-main gala-2026-main-and-more gala-2026-ma1n gala26"
+    assert register.mask(text) == f"{MASK}main gala-2026-main {MASK}more {MASK}ma1n {MASK}"
+
+
+def test_the_names_that_are_known_are_bounded_and_one_that_is_forgotten_is_masked_again() -> None:
+    register = SecretRegister()
+    register.add("gala-2026-main")
+    register.add_public("gala-2026-main")
+    for number in range(MAX_PUBLIC - 1):
+        register.add_public(f"event {number}")
+    assert register.mask("gala-2026-main") == "gala-2026-main"
+    register.add_public("one more of 2026")
+    assert register.mask("gala-2026-main") == f"{MASK}main"
+    register.add_public("gala-2026-main")
+    register.clear()
+    register.add("gala-2026-main")
+    assert register.mask("gala-2026-main") == f"{MASK}main"
 
 
 def test_of_two_secrets_in_one_another_the_longer_is_masked() -> None:

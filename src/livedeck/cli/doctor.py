@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,11 +19,23 @@ from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.receivers import notify_faults
 from livedeck.cli.wiring import make_api, make_keymap, make_link
-from livedeck.client import Api, ApiError, Forbidden, Misconfigured, Rejected, Unauthorized
+from livedeck.client import (
+    Api,
+    ApiError,
+    Event,
+    FieldFault,
+    Forbidden,
+    Misconfigured,
+    Rejected,
+    Room,
+    Secret,
+    Unauthorized,
+)
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
 from livedeck.monitor.polling.connection import skew
 from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
 from livedeck.text import values
+from livedeck.text.secrets import mask_secrets
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
 """A terminal of that size shows everything."""
@@ -55,7 +67,7 @@ class Check:
 def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
     """Check the settings, the token, the platform, the clock, who is told, the terminal and the files.
 
-    Asks the platform for its events and changes nothing. The exit code is that of the first failure.
+    Asks the platform for its events and rooms and changes nothing. The exit code is that of the first failure.
     """
 
     async def work() -> int:
@@ -157,7 +169,7 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
             *(access := await _check_access(api)),
             *await _check_uploads(api, settings),
             *_check_clock(api, settings),
-            *(await check_fields(api) if access[-1].status is CheckStatus.OK else []),
+            *(await check_events(api) if access[-1].status is CheckStatus.OK else []),
             *[await _check_event(api, event_id) for event_id in settings.event_thresholds()],
         ]
 
@@ -191,23 +203,87 @@ async def _check_uploads(api: Api, settings: Settings) -> list[Check]:
 _FIELD_ADVICE = "all other fields are shown and judged; set this one anew, or show the platform's support this line"
 
 
-async def check_fields(api: Api) -> list[Check]:
-    """Whether every event can be read whole, naming each event and field that cannot."""
-    events = api.without_retry().events.iterate()
+async def check_events(api: Api) -> list[Check]:
+    """Read all events and rooms; see whether their fields can be read, and whether a key is known to everybody."""
+    listing = api.without_retry().events.iterate()
     try:
-        faults = [
-            f"event {values.safe(event.name or '', 40)} ({values.safe(event.id, 40)}): {fault}"
-            async for event in events
-            for fault in event.faults
-        ]
+        events = [event async for event in listing]
     except ApiError as error:
         return [Check("fields", CheckStatus.WARN, str(error), "ask again later")]
-    checks = [Check("fields", CheckStatus.WARN, fault, _FIELD_ADVICE) for fault in faults]
-    if events.unreadable:
-        finding = f"{len(events.unreadable)} of the listed events cannot be read: {events.unreadable[0]}"
+    return [*check_fields(events, listing.unreadable), *await check_keys(api, events)]
+
+
+def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> list[Check]:
+    """Whether every event can be read whole, naming each event and field that cannot."""
+    checks = [
+        Check("fields", CheckStatus.WARN, f"{_named('event', event)}: {fault}", _FIELD_ADVICE)
+        for event in events
+        for fault in event.faults
+    ]
+    if unreadable:
+        finding = f"{len(unreadable)} of the listed events cannot be read: {unreadable[0]}"
         advice = "they are not shown, and nobody watches them here; show the platform's support this line"
         checks.append(Check("fields", CheckStatus.WARN, finding, advice))
     return checks or [Check("fields", CheckStatus.OK, "every event can be read whole")]
+
+
+async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
+    """Whether a key of an event or a room is a name or an id, or stands in a name, where everybody can read it."""
+    checks = list[Check]()
+    try:
+        rooms = [room async for room in api.without_retry().rooms.iterate()]
+    except ApiError as error:
+        rooms = []
+        checks.append(
+            Check("keys", CheckStatus.WARN, f"rooms and their keys are not checked: {error}", "ask again later")
+        )
+    keys = list(_keys(events, rooms))
+    for where, key in keys:
+        if key.is_public:
+            finding = f"{where} {key} is also a name or an id, which everybody can read"
+            advice = "give it another key: anybody can send with this one, and it is not masked where names are shown"
+            checks.append(Check("keys", CheckStatus.WARN, finding, advice))
+    for where, name in _names(events, rooms):
+        if mask_secrets(name) != name:
+            finding = f"{where}: a key or another secret stands in its name, which everybody can read"
+            advice = "rename it, and replace that key; until then the name is masked in messages"
+            checks.append(Check("keys", CheckStatus.WARN, finding, advice))
+    found = f"none of {len(keys)} keys is known to be a name or an id, or to stand in a name"
+    return checks or [Check("keys", CheckStatus.OK, found)]
+
+
+def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, Secret]]:
+    """Every key, with whose it is."""
+    for event in events:
+        if event.streamkey is not None:
+            yield f"{_named('event', event)}: the stream key", event.streamkey
+        for restream in event.restreams or ():
+            if restream.key is not None:
+                yield f"{_named('event', event)}: the key of restream {_shown(restream.name)}", restream.key
+    for room in rooms:
+        for profile in room.restreams or ():
+            if profile.stream_key is not None:
+                yield f"{_named('room', room)}: the key of relay profile {_shown(profile.name)}", profile.stream_key
+
+
+def _names(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, str]]:
+    """Every name, with what it is the name of."""
+    for event in events:
+        yield _named("event", event), event.name or ""
+        for restream in event.restreams or ():
+            yield f"{_named('event', event)}, restream {_shown(restream.name)}", restream.name or ""
+    for room in rooms:
+        yield _named("room", room), room.name or ""
+        for profile in room.restreams or ():
+            yield f"{_named('room', room)}, relay profile {_shown(profile.name)}", profile.name or ""
+
+
+def _named(noun: str, item: Event | Room) -> str:
+    return f"{noun} {_shown(item.name)} ({values.safe(item.id, 40)})"
+
+
+def _shown(name: str | None) -> str:
+    return values.safe(mask_secrets(name or ""), 40)
 
 
 def _platform_answered(api: Api) -> Check:

@@ -54,7 +54,8 @@ class PreflightFacts:
     """What is known before a show. `now`: the platform's clock. `others`: the other events of the workspace.
 
     `state`: what the monitor makes of it. `skew`: seconds that this machine's clock is off, 0 while too few to count;
-    None: not measured. `is_read_only`: whether changes are refused here. `as_of`: when each field of the event, its
+    None: not measured. `is_read_only`: whether changes are refused here. `public_keys`: those of its keys that are also
+    a name or an id, in words. `as_of`: when each field of the event, its
     `signal` and the `clock` were read (this machine's clock).
     """
 
@@ -65,6 +66,7 @@ class PreflightFacts:
     skew: float | None
     is_read_only: bool
     as_of: Mapping[str, datetime | None] = field(default_factory=dict)
+    public_keys: tuple[str, ...] = ()
 
     def knows(self, name: str) -> bool:
         """Whether that field of the event came, and could be read in full."""
@@ -120,7 +122,16 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
         snapshot.link.measured_skew,
         is_read_only,
         as_of | {"signal": state.qos.as_of if state else None, "clock": snapshot.link.as_of},
+        tuple(_public_keys(known)),
     )
+
+
+def _public_keys(event: Event) -> Iterator[str]:
+    if event.streamkey is not None and event.streamkey.is_public:
+        yield "the stream key"
+    for restream in event.restreams or ():
+        if restream.key is not None and restream.key.is_public:
+            yield f"the key of restream {safe(restream.name or 'unnamed', 30)}"
 
 
 def _completed(snapshot: Snapshot, event: Event) -> tuple[Event, datetime | None]:
@@ -280,6 +291,12 @@ def _restreams(facts: PreflightFacts) -> Iterator[Item]:
         yield Item("restreams", Mark.GO, f"{len(enabled)} enabled, each with a key")
 
 
+def _public(facts: PreflightFacts) -> Iterator[Item]:
+    for key in facts.public_keys:
+        text = f"{key} is also a name or an id, which everybody can read"
+        yield Item("keys", Mark.CHECK, text, "give it another key: anybody can send with this one")
+
+
 def _poster(facts: PreflightFacts) -> Iterator[Item]:
     poster = facts.event.poster
     if not facts.knows("poster"):
@@ -347,6 +364,7 @@ _CHECKS: tuple[tuple[Callable[[PreflightFacts], Iterator[Item]], str], ...] = (
     (_conflicts, "restreams"),
     (_window, "reconnect_window"),
     (_restreams, "restreams"),
+    (_public, ""),
     (_poster, "poster"),
     (_qualities, "video"),
     (_chat, "chat_active"),

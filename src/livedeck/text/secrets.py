@@ -4,6 +4,9 @@ A platform may repeat a key in a refusal, a library a token in an error, a perso
 Everything that is parsed as a secret enters the register, and the log, the history, notices, errors, the clipboard,
 pictures and printed tables pass through it. It holds the newest `MAX_SECRETS`, for signatures of links come and go.
 
+A secret that is also a public name (of an event, a room ...) guards nothing: in texts it is left as it is, for a masked
+name tells nobody what is meant. The value of the secret itself stays masked (trust.md, "The register").
+
 A text is sampled every fifth character, whatever number of secrets there is: 15 µs for a line of the log.
 """
 
@@ -20,10 +23,16 @@ from threading import Lock
 from urllib.parse import unquote
 
 from livedeck.text import addresses, values
-from livedeck.text.outside import Shown
+from livedeck.text.outside import Shown, shown
 from livedeck.text.values import MASK, mask
 
 MAX_SECRETS = 4096
+
+MAX_PUBLIC = 32_768
+"""Public names and ids that are known, the newest: some three for each of 10,000 events."""
+
+_MAX_PUBLIC_LENGTH = 512
+"""Characters of a public name; a longer one is no key that a platform takes."""
 
 _MIN_ALONE = 4
 """A shorter value occurs in any text."""
@@ -57,6 +66,7 @@ class SecretRegister:
 
     def __init__(self) -> None:
         self._secrets: OrderedDict[str, str] = OrderedDict()  # by `_key_of`, the newest last
+        self._public: OrderedDict[str, None] = OrderedDict()  # by `_key_of`, the newest last
         self._by_gram: dict[str, set[str]] = {}
         self._short_counts = [0] * _MIN_ANYWHERE  # of the secrets under eight characters, by length
         self._lock = Lock()
@@ -76,10 +86,32 @@ class SecretRegister:
                 if len(self._secrets) > MAX_SECRETS:
                     self._forget_oldest()
 
+    def add_public(self, name: str) -> None:
+        """Leave this name as it is in texts, whether it becomes known as a secret before or after.
+
+        The whole name counts, as it came and as it is shown, in any case and without blanks around it: a secret that is
+        a part of a name stays masked.
+        """
+        if len(name) > _MAX_PUBLIC_LENGTH:
+            return
+        for form in {name.strip(), shown(name).strip()}:
+            if _guards_something(form):
+                key = _key_of(form)
+                with self._lock:
+                    self._public[key] = None
+                    self._public.move_to_end(key)
+                    if len(self._public) > MAX_PUBLIC:
+                        self._public.popitem(last=False)
+
+    def is_public(self, secret: str) -> bool:
+        """Return whether this secret is also a public name, so that it guards nothing."""
+        return _key_of(secret.strip()) in self._public
+
     def clear(self) -> None:
-        """Forget all of them."""
+        """Forget all secrets and names."""
         with self._lock:
             self._secrets.clear()
+            self._public.clear()
             self._by_gram.clear()
             self._short_counts = [0] * _MIN_ANYWHERE
 
@@ -125,16 +157,17 @@ class SecretRegister:
                 continue
             for length in lengths:
                 key = folded[start : start + length]
-                if key in self._secrets and not _WORD.match(text, end := start + len(key)):
+                if key in self._secrets and not self.is_public(key) and not _WORD.match(text, end := start + len(key)):
                     parts += (text[masked_to:start], MASK)
                     masked_to = end
                     break
         return "".join((*parts, text[masked_to:])) if parts else text
 
     def _secrets_in(self, text: str) -> list[str]:
-        """Those of eight characters and more that stand in it, whatever their case, the longest first."""
+        """Return the secrets of eight characters and more that stand in it and are not public, the longest first."""
         lowered = text.lower()
-        found = [secret for key, secret in self.candidates(lowered).items() if key in lowered]
+        candidates = self.candidates(lowered).items()
+        found = [secret for key, secret in candidates if key in lowered and not self.is_public(secret)]
         return sorted(found, key=len, reverse=True)
 
     def candidates(self, lowered: str) -> dict[str, str]:
@@ -239,6 +272,16 @@ REGISTER = SecretRegister()
 def register_secret(secret: str) -> None:
     """Mask that text wherever it would leave the process from now on."""
     REGISTER.add(secret)
+
+
+def register_public(name: str) -> None:
+    """Leave this name as it is in texts from now on, though it is a secret, too."""
+    REGISTER.add_public(name)
+
+
+def is_public(secret: str) -> bool:
+    """Return whether this secret is also a name that was registered as public."""
+    return REGISTER.is_public(secret)
 
 
 def register_address(address: str, *, has_key: bool = False) -> None:

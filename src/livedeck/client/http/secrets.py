@@ -9,7 +9,7 @@ from pydantic import AfterValidator, GetCoreSchemaHandler, PlainSerializer
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from livedeck.text import addresses, values
-from livedeck.text.secrets import register_address, register_secret
+from livedeck.text.secrets import is_public, register_address, register_public, register_secret
 
 
 class Secret:
@@ -27,6 +27,11 @@ class Secret:
     def reveal(self) -> str:
         """The value in clear. Every call of this is a place to look at in a review."""
         return self._value
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is also a name or an id that everybody can read, so that it guards nothing."""
+        return is_public(self._value)
 
     def register(self) -> None:
         """Have it masked in every text that leaves the process (trust.md, "The register")."""
@@ -87,6 +92,16 @@ class SignedLink(Secret):
 
     def register(self) -> None:
         register_address(self._value)
+
+
+def _register_name(name: str) -> str:
+    register_public(name)
+    return name
+
+
+PublicName = Annotated[str, AfterValidator(_register_name)]
+"""A field of a name or id that is shown to everybody: it is never masked, though a key is the same (trust.md, "The
+register")."""
 
 
 def _register_public(address: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import Identifier, JsonBody, Request, describe_call, id_text, make_request
-from livedeck.client.http.secrets import Address, IngestAddress, Secret, SecretLink
+from livedeck.client.http.secrets import Address, IngestAddress, PublicName, Secret, SecretLink
 from livedeck.client.resources.base import UNSET, Draft, Id, IdText, Model, Resource, draft_of, query_params
 from livedeck.client.resources.fields import DateTimeField, RtmpUrl, Timestamp
 from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
@@ -143,7 +143,7 @@ class EventRestream(Model):
 
     id: str | None = None
     event_id: str | None = None
-    name: str | None = None
+    name: PublicName | None = None
     url: IngestAddress | None = None
     key: Secret | None = None
     status: str | None = None
@@ -157,7 +157,7 @@ class Recording(Model):
     """A recorded video of an event. `duration`: seconds. The document shows no fields; these occur."""
 
     id: Id
-    title: str | None = None
+    title: PublicName | None = None
     status: str | None = None
     duration: StrictFloat | None = None
     created_at: Timestamp | None = None
@@ -170,10 +170,10 @@ class Event(Model):
     undocumented words are kept unchanged. `stream`: the current one.
     """
 
-    id: Id
+    id: Annotated[PublicName, Field(min_length=1)]
     workspace_id: str | None = None
     parent_id: str | None = None
-    name: str | None = None
+    name: PublicName | None = None
     subtitle: str | None = None
     type: str | None = None
     streamkey: Secret | None = None

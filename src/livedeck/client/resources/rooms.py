@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from livedeck.client.http.errors import Invalid
 from livedeck.client.http.request import Identifier, JsonBody, describe_call, make_request
-from livedeck.client.http.secrets import Address, IngestAddress, Secret
+from livedeck.client.http.secrets import Address, IngestAddress, PublicName, Secret
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import (
     UNSET,
@@ -32,7 +32,7 @@ class RelayProfile(Model):
 
     id: Id
     room_id: str | None = None
-    name: str | None = None
+    name: PublicName | None = None
     url: IngestAddress | None = None
     stream_key: Secret | None = None
     service: str | None = None
@@ -46,8 +46,8 @@ class Room(Model):
     `type`: `permanent_meeting` or any other word; `status`: `pending` or any other word.
     """
 
-    id: Id
-    name: str | None = None
+    id: Annotated[PublicName, Field(min_length=1)]
+    name: PublicName | None = None
     type: str | None = None
     code: str | None = None
     link: Address | None = None
