@@ -8,6 +8,7 @@ from datetime import timedelta
 from random import Random
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import EventDraft
@@ -17,6 +18,7 @@ from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import EARLY, Dialog
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
 from ui.deck_stage import READS, Stage, deck_stage
+from ui.looks import Look, in_each_look, looks
 from ui.stage import REGISTRY, known, linked
 
 AIR = "Choir, hall B"
@@ -185,6 +187,20 @@ async def test_of_two_events_of_one_name_the_end_of_the_id_is_typed_and_the_othe
         await stage.press("enter", "enter")
         await stage.idle()
         assert [path.rsplit("/", 2)[1:] for _, path in stage.writes] == [[event.id, "complete"]]
+
+
+@in_each_look
+async def test_the_question_that_wants_a_name(picture: SnapshotAssertion, look: Look) -> None:
+    async with deck_stage() as stage:
+        other, event = stage.choose(QUIET), stage.choose(AIR)
+        await stage.act("event.complete")
+        await looks(stage, picture, look, "name")
+        await stage.press("escape")
+        await renamed(stage, **{event.id: "Ch\u043eir\u200b, hall B", other.id: AIR})
+        await stage.act("event.complete")
+        await letters(stage, AIR)
+        await stage.press("enter")
+        await looks(stage, picture, look, "id")
 
 
 async def test_a_name_that_cannot_be_seen_whole_is_shown_so_and_its_cleaned_form_confirms_nothing() -> None:
