@@ -304,6 +304,9 @@ async def test_commands_carry_what_was_shown_and_are_refused_in_the_words_of_the
         (body,) = deck.server.bodies("POST", "/acknowledge")
         assert (body["severity"], body["stage"]) == ("critical", 0)
         assert body["since"].startswith("2026-03-01T12:0")
+        await deck.remote.unacknowledge(NO_INGEST)
+        (back,) = deck.server.bodies("POST", "/unacknowledge")
+        assert back == body
         deck.theirs.commands["shelve"] = plain("409 Conflict", b'{"error":"worse","say":"it got worse"}')
         with pytest.raises(AlarmRefused, match="it got worse"):
             await deck.remote.shelve(NO_INGEST, 5, "known")

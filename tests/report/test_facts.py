@@ -15,6 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.monitor import (
+    AlarmRecord,
+    AlarmState,
+    AlarmTransition,
     BroadcastState,
     EpisodeRecord,
     EventRecord,
@@ -228,3 +231,22 @@ def test_stretches_are_sets_of_moments(first: list[tuple[int, int]], second: lis
     for found, expected in results.items():
         assert seconds_of(found) == len(expected)
         assert {int(second) for since, until in seconds(found) for second in range(int(since), int(until))} == expected
+
+
+def turn(seconds: float, turn: AlarmTransition, actor: str = "") -> AlarmRecord:
+    """Return that turn of an alarm, so many seconds into the show."""
+    state, words = AlarmState.UNACKNOWLEDGED, ("Show", "", "no samples", "samples")
+    return AlarmRecord(at(seconds), turn, "e1", "NO_INGEST", "", Severity.CRITICAL, state, at(10), *words, actor=actor)
+
+
+def test_an_acknowledgement_that_was_taken_back_does_not_count_and_the_one_after_it_does() -> None:
+    """Its time counts from when the alarm was raised."""
+    turns = [
+        turn(10, AlarmTransition.RAISED),
+        turn(20, AlarmTransition.ACKNOWLEDGED, "anna@regie:1"),
+        turn(25, AlarmTransition.UNACKNOWLEDGED, "anna@regie:1"),
+    ]
+    again = turn(70, AlarmTransition.ACKNOWLEDGED, "bert@rack:2")
+    for more, expected in (((), ("", None)), ((again,), ("bert@rack", 60))):
+        (found,) = facts(samples((0, 1200)), [(0, 1200)], alarms=(*turns, *more)).acknowledgements
+        assert (found.by, found.seconds) == expected
