@@ -41,11 +41,12 @@ from livedeck.monitor import (
     Snapshot,
 )
 from livedeck.monitor.history import maintenance, recording
+from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.history import _batch
 from livedeck.monitor.history.queries import gather
 from livedeck.monitor.history.salvage import salvage
-from livedeck.monitor.history.samples import SLOT, StreamKey, find_stream, roll_up, store
+from livedeck.monitor.history.samples import StreamKey, find_stream, roll_up, store
 from livedeck.monitor.history.samples import Stream as StoredStream
 from livedeck.monitor.history.writer import HistoryWriter
 
