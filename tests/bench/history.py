@@ -46,8 +46,8 @@ from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.history import _batch
 from livedeck.monitor.history.queries import gather
 from livedeck.monitor.history.salvage import salvage
-from livedeck.monitor.history.samples import StreamKey, find_stream, roll_up, store
 from livedeck.monitor.history.samples import Stream as StoredStream
+from livedeck.monitor.history.samples import StreamKey, find_stream, roll_up, store
 from livedeck.monitor.history.writer import HistoryWriter
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
