@@ -66,8 +66,8 @@ def endless_samples(path: Path) -> None:
     script(
         path,
         "DROP TABLE sample",
-        f"CREATE VIEW sample AS {_ENDLESS} SELECT 1 AS stream, x AS time, 1 AS video, 1 AS audio, 1 AS fps, "
-        "0 AS status FROM c",
+        f"CREATE VIEW sample AS {_ENDLESS} SELECT 1 AS stream, x AS time, 1 AS video, 1 AS audio, 1 AS fps, 0 "
+        "AS status FROM c",
     )
 
 
@@ -343,8 +343,8 @@ def unknown_kinds(path: Path) -> None:
 def answers_in_ages(path: Path) -> None:
     script(
         path,
-        "INSERT INTO answer VALUES (1, 'uid', 'e', 'AUDIO_LOST', '', 1, 'shelve', 9000000000000000000, 'a', "
-        "'critical', 0, NULL, '')",
+        "INSERT INTO answer VALUES (1, 'uid', 'e', 'AUDIO_LOST', '', 1, 'shelve', 9000000000000000000, "
+        "'a', 'critical', 0, NULL, '')",
     )
 
 
