@@ -12,6 +12,7 @@ import tomllib
 from hashlib import sha256
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,8 @@ def test_a_token_is_the_one_line_of_standard_output_in_a_pipe_and_at_a_terminal(
     asked = ["sh", "-c", shell, sys.executable]
     done = subprocess.run(asked, env=environment(tmp_path, **env), capture_output=True, timeout=TIMEOUT, check=True)
     assert re.fullmatch(rb"\[[0-9a-f]{64}\]", done.stdout)
-    with terminal(tmp_path, "collect", "token", "add", "desk", **env) as shown:
+    settings: dict[str, Any] = {**env}
+    with terminal(tmp_path, "collect", "token", "add", "desk", **settings) as shown:
         assert shown.ended() == 0
     assert re.search(rb"shown this once:\r\n[0-9a-f]{64}\r\n\Z", shown.written)
 

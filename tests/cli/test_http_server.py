@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 from starlette.applications import Starlette
@@ -59,6 +59,9 @@ FINE = {
     "a head just within the limit": f"{GET}X-A: {'a' * (MAX_HEAD - 200)}\r\n\r\n",
     "fields up to the limit": GET + "".join(f"X-{number}: a\r\n" for number in range(MAX_FIELDS - 1)) + "\r\n",
 }
+
+
+Served = Callable[[], AbstractAsyncContextManager[tuple[int, list[str]]]]
 
 
 @asynccontextmanager
@@ -114,7 +117,7 @@ async def statuses(port: int, data: str) -> list[int]:
 
 @pytest.mark.parametrize("server", [ours, simulated])
 @pytest.mark.parametrize("name", [*AMBIGUOUS, *TOO_LONG])
-async def test_what_is_ambiguous_or_too_long_is_refused_and_ends_the_connection(name: str, server: type[ours]) -> None:
+async def test_what_is_ambiguous_or_too_long_is_refused_and_ends_the_connection(name: str, server: Served) -> None:
     """A request in its wake is that of somebody else, as the server before it reads the same bytes."""
     async with server() as (port, asked):
         answered = await statuses(port, {**AMBIGUOUS, **TOO_LONG}[name] + BEHIND)
