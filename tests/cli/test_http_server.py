@@ -63,6 +63,9 @@ FINE = {
 }
 
 
+Served = Callable[[], AbstractAsyncContextManager[tuple[int, list[str]]]]
+
+
 @asynccontextmanager
 async def ours() -> AsyncIterator[tuple[int, list[str]]]:
     """The server of collector and wall, and the paths that its app was asked for."""

@@ -201,8 +201,12 @@ async def deck_stage(
     read_only: bool = False,
     history: History | None = None,
     data: Path | None = None,
+    **display: Any,
 ) -> AsyncIterator[Stage]:
-    """The demo workspace at `EVENING`, kept in `data` where that is given, and a deck that may change it."""
+    """The demo workspace at `EVENING`, kept in `data` where that is given, and a deck that may change it.
+
+    `display`: what else `Deck` takes.
+    """
     simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), data=data)
     requests: list[tuple[str, str]] = []
     hooks: list[tuple[str, Callable[[], Awaitable[None]]]] = []
@@ -240,7 +244,7 @@ async def deck_stage(
     ):
         monitor = make_monitor(api, FixedClock(), settings=UNHURRIED, history=history)
         await monitor.wait_ready()
-        deck = demo_deck(monitor, clock, api, settings, history=history)
+        deck = demo_deck(monitor, clock, api, settings, history=history, **display)
         async with deck.run_test(size=size) as pilot:
             stage = Stage(deck, pilot, simulator, other, clock, requests, hooks, refusals, gate)
             await stage.settle()

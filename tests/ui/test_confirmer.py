@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from random import Random
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import EVENING
+from livedeck.cli.wiring import SystemClock
+from livedeck.cli.write_locks import WriteLocks
 from livedeck.client import EventDraft
 from livedeck.monitor import AuditOutcome, BroadcastState, History, Severity
+from livedeck.operations.operation import Target
 from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import EARLY, Dialog
@@ -390,3 +396,40 @@ async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
             assert not [path for _, path in stage.writes if meant.id not in path and "poster" not in path], action
             sent += len(stage.writes)
     assert sent > 1
+
+
+def locks_in(folder: Path) -> Callable[[Callable[[str], None]], WriteLocks]:
+    """What `livedeck` gives a deck, for the platform that stands behind these."""
+    return partial(WriteLocks, folder, "https://platform.example", SystemClock())
+
+
+async def test_an_object_that_a_command_of_ours_changes_is_waited_for_in_sight_and_nobody_has_to_wait(
+    tmp_path: Path,
+) -> None:
+    async with deck_stage(make_locks=locks_in(tmp_path)) as stage:
+        event = stage.choose(QUIET)
+        stage.clock.impatient = True
+        async with locks_in(tmp_path)(lambda _: None).hold(Target("event", event.id, QUIET)) as is_held:
+            assert is_held
+            await stage.act("event.enable")
+            await stage.press("tab", "enter")
+            await stage.until(lambda: stage.shows(ProgressDialog))
+            assert f"waiting for another change of {QUIET}" in stage.text()
+            await stage.press("tab", "enter")
+            await stage.done()
+            assert not stage.writes
+        await stage.act("event.enable")
+        await agree(stage)
+        await stage.until(lambda: "event enabled" in stage.last_notice())
+        assert [method for method, _ in stage.writes] == ["PUT"]
+
+
+async def test_an_object_that_cannot_be_locked_is_changed_all_the_same_and_that_is_told(tmp_path: Path) -> None:
+    (tmp_path / "state").touch()
+    async with deck_stage(make_locks=locks_in(tmp_path / "state" / "locks")) as stage:
+        stage.choose(QUIET)
+        await stage.act("event.enable")
+        await agree(stage)
+        await stage.until(lambda: "event enabled" in stage.last_notice())
+        (told,) = [notice.text for notice in stage.deck.preferences.notices if "cannot be written" in notice.text]
+        assert f"may change {QUIET} at the same time" in told

@@ -312,7 +312,9 @@ class Report:
         elif outcome.code == DONE and not self.is_quiet:
             said = f"{name}: {text}" if outcome.text == SO_ALREADY else name or text
             echo(f"{self.command.path}: {outcome.verdict}: {said}{''.join(f'  {identity}' for identity in identities)}")
-        if outcome.code != DONE:
+        if outcome.verdict == ACCEPTED:  # its text begins with the word, and names the object
+            warn(f"{self.command.path}: {text}")
+        elif outcome.code != DONE:
             echo(f"livedeck: {self.command.path}: {outcome.verdict}: {f'{name}: ' if name else ''}{text}", err=True)
         return outcome.code
 
