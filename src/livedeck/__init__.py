@@ -2,6 +2,7 @@
 
 text          values, times and segments made readable; imports nothing of ours
 environment   what this machine says: variables, places of files, the terminal
+egress        where notifications may go: public addresses, and what the settings name
 atomic_file   files written whole or not at all
 docs          the documentation as it is shipped
 client        speaks the platform's HTTP JSON API; knows nothing of us

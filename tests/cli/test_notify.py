@@ -16,7 +16,7 @@ from collector.engine.servers import RedisServer, skip_without_redis
 from livedeck.cli.engine import join_others
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor import History
-from livedeck.notify import DEAD, Message, Outcome, Spool, State, Status, spool_path
+from livedeck.notify import DEAD, WAITING, Message, Outcome, Spool, State, Status, spool_path
 from livedeck.settings import Settings
 from notify.sinks import Sink, http_sink, smtp_sink
 from notify.stage import Desk, alarm
@@ -127,6 +127,59 @@ def test_a_target_that_cannot_be_used_is_told_before_it_is_needed(tmp_path: Path
     (found,) = (check for check in checks if check["name"] == "notify")
     assert (found["verdict"], "notify.targets.ops.webhook_file" in found["found"]) == ("fail", True)
     assert sink.received == []
+
+
+NOT_ALLOWED = 'not sent: 127.0.0.1 is on this machine; to allow it, set allow_private = ["127.0.0.1"] in [notify]'
+
+
+def test_a_receiver_that_the_settings_do_not_allow_is_named_with_the_line_to_add(tmp_path: Path, sink: Sink) -> None:
+    env = configured(tmp_path, sink)
+    config = tmp_path / "config.toml"
+    allowed = config.read_text()
+    (tmp_path / "beat").write_text(f"{sink.address}/{SECRET}")
+    (tmp_path / "beat").chmod(0o600)
+    config.write_text(allowed.replace('allow_private = ["127.0.0.1"]', f'heartbeat_file = "{tmp_path}/beat"'))
+    tried = called(tmp_path, "notify", "test", env=env)
+    assert (tried.returncode, tried.stdout) == (1, f"ops -> ops: NOT TAKEN: {NOT_ALLOWED}\n")
+    checked = called(tmp_path, "config", "validate", env=env)
+    assert checked.returncode == 2
+    checks = json.loads(called(tmp_path, "doctor", "--json", env=env).stdout)["checks"]
+    found = [check["found"] for check in checks if (check["name"], check["verdict"]) == ("notify", "fail")]
+    assert found == [f"notify.targets.ops: {NOT_ALLOWED}", f"notify.heartbeat: {NOT_ALLOWED}"]
+    assert all(fault in checked.stderr for fault in found)
+    assert sink.received == []
+    mend = NOT_ALLOWED.partition("set ")[2].removesuffix(" in [notify]")
+    config.write_text(config.read_text().replace("[notify]\n", f"[notify]\n{mend}\n"))
+    assert called(tmp_path, "notify", "test", env=env).returncode == 0
+    assert called(tmp_path, "config", "validate", env=env).returncode == 0
+    assert SECRET not in tried.stdout + checked.stderr + str(found)
+
+
+def test_a_collector_says_at_its_start_which_receiver_it_may_not_send_to_and_the_list_says_why(
+    tmp_path: Path, sink: Sink
+) -> None:
+    with served(tmp_path) as (_, service):
+        platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        env = environment(tmp_path, **configured(tmp_path, sink, **platform))
+        config = tmp_path / "config.toml"
+        config.write_text(config.read_text().replace('allow_private = ["127.0.0.1"]', ""))
+        command = [*LIVEDECK, "collect"]
+        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as collector:
+            assert collector.stderr
+            line = next(line for line in collector.stderr if "notify.targets" in line)
+            collector.send_signal(signal.SIGTERM)
+            collector.communicate(timeout=TIMEOUT)
+    assert line == f"livedeck collect: notify.targets.ops: {NOT_ALLOWED}\n"
+    assert sink.received == []
+    spool = Spool(spool_path(tmp_path / "history.sqlite"))
+    desk = Desk()
+    desk.put(alarm())
+    (message,) = desk.watch(6)
+    spool.keep(Outcome(desk.state, (message,)), desk.now)
+    spool.mark(message.key, WAITING, 3, NOT_ALLOWED)
+    spool.close()
+    (listed,) = called(tmp_path, "notify", "list", env=configured(tmp_path, sink)).stdout.splitlines()
+    assert listed.endswith(f"waits after 3 tries: {NOT_ALLOWED}")
 
 
 def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: Path, sink: Sink) -> None:

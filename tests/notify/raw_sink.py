@@ -49,10 +49,12 @@ class Sink:
 
 
 def _is_whole(received: bytearray) -> bool:
-    """Return whether that is a whole request of HTTP."""
+    """Return whether that is a whole request of HTTP, or the first of a handshake of TLS, which is no request."""
+    if received.startswith(b"\x16"):
+        return True
     head, end, body = received.partition(b"\r\n\r\n")
-    sizes = [int(line[15:]) for line in head.lower().splitlines() if line.startswith(b"content-length:")]
-    return bool(end) and len(body) >= (sizes[0] if sizes else 0)
+    sizes = [line.partition(b":")[2] for line in head.lower().splitlines() if line.startswith(b"content-length:")]
+    return bool(end) and len(body) >= int(bytes(sizes[0]) if sizes else 0)
 
 
 def main() -> None:

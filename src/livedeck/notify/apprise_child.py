@@ -42,11 +42,11 @@ def main() -> None:
         notify_type=apprise.NotifyType(request["type"]),
         body_format=apprise.NotifyFormat.TEXT,
     )
-    words = "; ".join(entry.message for entry in result.logs())
+    said = [entry.message for entry in result.logs()]
     answer = {
         "is_taken": bool(result),
-        "words": words[:_MAX_WORDS],
-        "refusal": next(iter(gate.refusals), ""),
+        "words": "; ".join([*said, *gate.refusals])[:_MAX_WORDS],
+        "refusal": "" if gate.has_connected else next(iter(gate.refusals), ""),
         "redirect": next((status for status in reversed(statuses.seen) if 300 <= status < 400), 0),
     }
     os.write(answers, json.dumps(answer).encode())
@@ -61,11 +61,13 @@ class Gate:
     """Refuses connections and programs that the rule does not allow, at the moment when they begin.
 
     `hear` is an audit hook: Python calls it with the address that a socket is about to connect to, after the look-up,
-    whichever library connects. `refusals`: what it refused, in words. `proxy`: address of a proxy, or empty.
+    whichever library connects. `refusals`: what it refused, in words. `has_connected`: whether it allowed a receiver.
+    `proxy`: its address, or empty.
     """
 
     def __init__(self, egress: Egress, proxy: str) -> None:
         self.refusals: list[str] = []
+        self.has_connected = False
         self._egress, self._proxy = egress, urlsplit(proxy)
         self._names = dict[str, None]()  # that were looked up
         self._bound = WeakSet[Any]()
@@ -108,10 +110,11 @@ class Gate:
             return self._egress.refusal_unseen(address)
         if self._is_proxy(address, port) or self._is_own(address, port):
             return ""
-        if not self._egress.refusal(address, address):
-            return ""
-        host = next((name for name in tuple(self._names) if address in _addresses(name)), address)
-        return self._egress.refusal(host, address)
+        refusal = self._egress.refusal(address, address)
+        if refusal and (host := next((name for name in tuple(self._names) if address in _addresses(name)), "")):
+            refusal = self._egress.refusal(host, address)
+        self.has_connected = self.has_connected or not refusal
+        return refusal
 
     def _is_proxy(self, address: str, port: int) -> bool:
         proxy = self._proxy.hostname

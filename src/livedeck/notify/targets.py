@@ -222,7 +222,7 @@ def _answer(child: Popen[bytes], request: bytes, limit: float) -> Delivery:
 
 
 def _undelivered(words: str) -> Delivery:
-    return Delivery(is_taken=False, answer=f"apprise could not deliver it: {masked_line(words, 200)}")
+    return Delivery(is_taken=False, answer=f"apprise could not deliver it: {masked_line(words, 300)}")
 
 
 def _end(child: Popen[bytes]) -> None:
