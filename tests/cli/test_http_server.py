@@ -17,8 +17,6 @@ from starlette.routing import Route
 from livedeck.cli.http_server import MAX_FIELDS, MAX_HEAD, serve_app
 from livedeck.simulator import Simulator, serve
 
-Served = Callable[[], AbstractAsyncContextManager[tuple[int, list[str]]]]
-
 HOST = "Host: 127.0.0.1\r\n"
 POST = f"POST /asked HTTP/1.1\r\n{HOST}"
 GET = f"GET /asked HTTP/1.1\r\n{HOST}"
