@@ -58,8 +58,8 @@ def relay(**changed: Any) -> RelayDraft:
         (lambda: EventDraft(auto_start=ANY), "auto_start", "should be a valid boolean, not null"),
         (lambda: EventDraft(reconnect_window=True), "reconnect_window", "should be a valid integer, not a boolean"),
         (lambda: ScheduleDraft(time=datetime(2026, 11, 21)), "time", "should have a time zone"),  # noqa: DTZ001
-        (lambda: SubtitleDraft(language="xx"), "language", "should be an ISO 639-1 code, such as `en`"),
-        (lambda: SubtitleDraft(language="EN"), "language", "should be an ISO 639-1 code, such as `en`"),
+        (lambda: SubtitleDraft(language="xx"), "language", "should be an ISO 639-1 code (`en`)"),
+        (lambda: SubtitleDraft(language="EN"), "language", "should be an ISO 639-1 code (`en`)"),
         (lambda: AnnotationDraft(start_time=1.5), "start_time", "should be a valid integer, not a number"),  # type: ignore[arg-type]
     ],
 )

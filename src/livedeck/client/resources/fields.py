@@ -53,7 +53,7 @@ _CODES = frozenset(_ISO_639_1.split())
 def language(code: str) -> str:
     """Return the code unchanged. Raises ValueError if ISO 639-1 does not list it."""
     if code not in _CODES:
-        raise ValueError("should be an ISO 639-1 code, such as `en`")
+        raise ValueError("should be an ISO 639-1 code (`en`)")
     return code
 
 
