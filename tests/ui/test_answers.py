@@ -65,7 +65,7 @@ async def mouse(stage: Stage, kind: type[events.MouseEvent], offset: tuple[int, 
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("seconds", [0.1, 0.6, 5.0])
+@pytest.mark.parametrize("seconds", [0.6, *slow(0.1, 5.0)])
 async def test_an_answer_given_twice_goes_to_one_event_though_the_list_is_sorted_anew(
     screen: str, seconds: float
 ) -> None:
