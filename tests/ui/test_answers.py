@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from textual import events
 
+from breadth import slow
 from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import Alarm, AlarmState, History, Monitor
 from livedeck.ui.kit.dialogs.dialog import Dialog
