@@ -336,4 +336,31 @@ def test_one_function_opens_what_this_process_has_not_made() -> None:
         ("writer.py", "Database(self._path, limit=self._limit)"),
         ("writer.py", "Database(self._path, reads=True)"),
     }
-    assert not [path.name for path in rooms if "ATTACH DATABASE" in path.read_text(encoding="utf-8")]
+    assert [path.name for path in rooms if "ATTACH DATABASE" in path.read_text(encoding="utf-8")] == ["foreign.py"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO main.event VALUES (99, 'x')",
+        "DELETE FROM target.event",
+        "UPDATE target.event SET name = 'x'",
+        "CREATE TABLE target.more (id)",
+        "DROP TABLE target.event",
+        "ATTACH DATABASE ':memory:' AS another",
+        "DETACH DATABASE target",
+        "PRAGMA target.writable_schema = ON",
+    ],
+)
+def test_with_a_recording_attached_rows_can_be_added_to_it_and_nothing_else(statement: str, tmp_path: Path) -> None:
+    source = Path(shutil.copy(hostile_files.RECORDING, tmp_path / "source.livedeck"))
+    before = source.read_bytes()
+    with closing(Database(tmp_path / "made.livedeck")) as made:
+        made.become_recording()
+        with closing(open_foreign(source)) as db:
+            db.attach(tmp_path / "made.livedeck")
+            with pytest.raises(StorageError):
+                db.run(statement)
+            db.copy("event", "TRUE", ())
+            assert made.rows("SELECT * FROM event") == db.rows("SELECT * FROM main.event")
+    assert source.read_bytes() == before

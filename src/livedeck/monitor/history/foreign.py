@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from weakref import WeakSet
 
 from livedeck.monitor.history.columns import TABLES as COLUMNS
+from livedeck.monitor.history.columns import sound
 from livedeck.monitor.history.database import (
     APPLICATION,
     BUSY_TIMEOUT,
@@ -93,6 +94,9 @@ _BASE_STEPS, _STEPS_PER_BYTE = 500_000, 16
 _BASE_ROWS, _BYTES_PER_ROW = 1000, 2
 _BASE_TEXT, _TEXT_PER_BYTE = 2**20, 4
 """What one statement may bring: no row of ours is shorter, and no query repeats a text more often."""
+
+_TARGET = "target"
+"""The recording that an export writes, as SQL names it."""
 
 _CHECKED = 20_000
 """Rows whose values are checked at once: some hundredths of a second."""
@@ -253,8 +257,34 @@ class Foreign(Database):
             super().sound(columns, rows[start : start + _CHECKED])
         return rows
 
+    def count(self, table: str, where: str = "TRUE", values: Values = ()) -> tuple[int, int]:
+        """Return how many rows of a table a condition of SQL selects, and how many of them are not sound."""
+        unsound = f"count(CASE WHEN {sound(table)} THEN NULL ELSE 1 END)"
+        # `count(*)` alone would heed neither a limit nor ctrl-c
+        ((all_rows, unsound_rows),) = self.rows(f"SELECT count(*), {unsound} FROM {table} WHERE {where}", values)  # noqa: S608  our tables
+        return all_rows, unsound_rows
+
+    def attach(self, target: Path) -> None:
+        """Let `copy` write into a recording that this process has made. Raises StorageError."""
+        with self._named():
+            self._db.set_authorizer(None)
+            self._db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 1)
+            self._db.execute("PRAGMA query_only = OFF")
+            self._db.execute(f"ATTACH DATABASE ? AS {_TARGET}", [f"{target.absolute().as_uri()}?mode=rw"])
+            self._db.execute(
+                f"PRAGMA {_TARGET}.synchronous = OFF"
+            )  # whoever writes a recording syncs it once, at the end
+            self._seal()
+
+    def copy(self, table: str, where: str, values: Values) -> None:
+        """Copy the selected rows of a table into the attached recording. Raises StorageError if one is not sound."""
+        if self.count(table, where, values)[1]:
+            for row in self.each(f"SELECT * FROM {table} WHERE {where}", values):  # noqa: S608  our tables
+                self.sound(f"{table}.*", [row])
+        self.run(f"INSERT INTO {_TARGET}.{table} SELECT * FROM main.{table} WHERE {where}", values)  # noqa: S608  our tables
+
     def run(self, statement: str, values: Values = ()) -> None:
-        """One change of a temporary table, or a transaction."""
+        """One change of a temporary table or of the attached recording, or a transaction."""
         self._steps = 0
         super().run(statement, values)
 
@@ -319,6 +349,8 @@ class Foreign(Database):
                 is_allowed = other in _FUNCTIONS
             case sqlite3.SQLITE_PRAGMA:
                 is_allowed = one in _PRAGMAS
+            case sqlite3.SQLITE_INSERT if place == _TARGET:
+                is_allowed = one in COLUMNS
             case _:
                 is_allowed = self._has_views and place == "temp" and action in _IN_TEMP
         return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY

@@ -12,7 +12,7 @@ from tempfile import gettempdir
 from typing import NamedTuple
 
 from livedeck.monitor.history import answers, events, journal, published, samples
-from livedeck.monitor.history.columns import SLOT, TABLES, Column
+from livedeck.monitor.history.columns import SLOT, TABLES, sound
 from livedeck.monitor.history.database import Database, StorageError, check_file
 from livedeck.monitor.history.foreign import Foreign, open_foreign, open_to_change
 from livedeck.monitor.history.salvage import JUDGED, is_sound_row
@@ -107,31 +107,14 @@ def verify(path: Path) -> FileReport:
 
 def _counts(db: Foreign, table: str) -> tuple[int, int]:
     """Return how many rows a table has, and how many of them cannot be read."""
-    sound = " AND ".join(map(_sound, TABLES[table]))
-    marked = f"count(CASE WHEN {sound} THEN NULL ELSE 1 END)"  # `count(*)` alone would heed neither a limit nor ctrl-c
-    ((count, rotten),) = db.rows(f"SELECT count(*), {marked} FROM {table}")  # noqa: S608  our tables
+    count, rotten = db.count(table)
     if table == "published":
         return count, rotten + published.count_unreadable(db)
     if table in JUDGED:
         names = [column.name for column in TABLES[table]]
-        rows = db.each(f"SELECT {', '.join(names)} FROM {table} WHERE {sound}")  # noqa: S608  our tables
+        rows = db.each(f"SELECT {', '.join(names)} FROM {table} WHERE {sound(table)}")  # noqa: S608  our tables
         rotten += sum(not is_sound_row(table, dict(zip(names, row, strict=True))) for row in rows)
     return count, rotten
-
-
-def _sound(column: Column) -> str:
-    """Return in SQL what `Column.fits` asks: true, or else false or NULL.
-
-    SQLite sorts every text and blob above all numbers, so fractions alone remain to be told from whole numbers within a
-    range: `|` makes these whole. `typeof` for each cell of a long history would take twice the time.
-    """
-    name, low, high = column.name, column.low, column.high
-    if column.kind is int:
-        fits = f"{name} BETWEEN {low} AND {high} AND {name} = {name} | 0"
-    else:
-        kind = "text" if column.kind is str else "blob"
-        fits = f"typeof({name}) = '{kind}' AND length({name}) BETWEEN {low} AND {high}"
-    return f"({name} IS NULL OR {fits})" if column.may_miss else f"({fits})"
 
 
 def _size(path: Path) -> int:
