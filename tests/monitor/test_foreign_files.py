@@ -315,6 +315,28 @@ async def test_ctrl_c_ends_what_is_read_in_a_thread(tmp_path: Path) -> None:
         is_missed.set()
 
 
+async def test_ctrl_c_after_a_file_was_closed_is_still_a_cancellation(tmp_path: Path) -> None:
+    """The reading may be past its last file when it is cancelled: that file is closed, and not yet collected."""
+    path = Path(shutil.copy(hostile_files.RECORDING, tmp_path))
+    closed, may_end = threading.Event(), threading.Event()
+    kept = []
+
+    def read_and_close() -> None:
+        with closing(open_foreign(path)) as db:
+            kept.append(db)
+        closed.set()
+        may_end.wait(TIMEOUT)
+
+    reading = asyncio.create_task(in_thread(read_and_close))
+    await asyncio.to_thread(closed.wait, TIMEOUT)
+    reading.cancel()
+    try:
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+    finally:
+        may_end.set()
+
+
 def _calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call):

@@ -231,8 +231,9 @@ class Database:
         return int(self.rows("PRAGMA data_version")[0][0])
 
     def interrupt(self) -> None:
-        """End what another thread is asking of this connection."""
-        self._db.interrupt()
+        """End the statement that another thread is running on this connection; a closed connection has none."""
+        with suppress(sqlite3.ProgrammingError):  # it may be closed at any moment by the thread that reads
+            self._db.interrupt()
 
     def close(self) -> None:
         """Let go; who wrote empties the write-ahead log into the file first, where nobody is in the way."""
