@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from cli.commands import called, served
 from cli.listening import listen
 from livedeck.cli.alarms import follow_alarms
-from livedeck.monitor import AlarmAnswer, AlarmKey, AnswerKind, History, Severity
+from livedeck.monitor import ActionKind, AlarmAction, AlarmKey, History, Severity
 from livedeck.text.times import parse_timestamp
 from monitor.stage import Deck, Stage, event
 from virtual_clock import VirtualClock
@@ -66,7 +66,7 @@ async def _acknowledge(path: Path, alarms: list[dict[str, Any]]) -> None:
         since, severity = parse_timestamp(alarm["since"]), Severity(alarm["severity"])
         now = datetime.now(UTC)
         history.record_answer(
-            AlarmAnswer(f"{number}", key, since, AnswerKind.ACKNOWLEDGE, now, "anna@regie:1", severity)
+            AlarmAction(f"{number}", key, since, ActionKind.ACKNOWLEDGE, now, "anna@regie:1", severity)
         )
     await history.close()
 

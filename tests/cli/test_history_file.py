@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import called, livedeck
-from livedeck.monitor import Alarm, AlarmAnswer, AnswerKind, History, HistoryReader, Severity
+from livedeck.monitor import ActionKind, Alarm, AlarmAction, History, HistoryReader, Severity
 from monitor.recordings import NOW, everything, readings, snapshot, ticking
 
 HOURS = 2
@@ -37,7 +37,7 @@ async def _write(path: Path) -> None:
     for alarm in alarms:
         uid = alarm.event_id * 8
         history.record_answer(
-            AlarmAnswer(uid, alarm.key, NOW, AnswerKind.ACKNOWLEDGE, NOW, "anna@desk:1", Severity.CRITICAL)
+            AlarmAction(uid, alarm.key, NOW, ActionKind.ACKNOWLEDGE, NOW, "anna@desk:1", Severity.CRITICAL)
         )
         await history.mark(alarm.event_id, NOW + timedelta(hours=1), "goal")
     await history.close()

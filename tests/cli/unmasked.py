@@ -71,9 +71,9 @@ def without_history() -> None:
 
 def without_answers() -> None:
     """What a person answers to an alarm stays as it was typed."""
-    from livedeck.monitor.model import answer
+    from livedeck.monitor.model import alarm_action
 
-    setattr(answer, "masked_line", as_it_is)  # noqa: B010
+    setattr(alarm_action, "masked_line", as_it_is)  # noqa: B010
 
 
 def without_notices() -> None:

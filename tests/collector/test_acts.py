@@ -24,11 +24,11 @@ from livedeck.collector.acts import MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_
 from livedeck.collector.commands import VERBS, command_of, key_text, parse_key, request_of
 from livedeck.collector.endpoints import MAX_BODY, Refusal
 from livedeck.monitor import (
+    ActionKind,
     ActionRecord,
     Alarm,
     AlarmCommand,
     AlarmKey,
-    AnswerKind,
     AuditOutcome,
     BroadcastState,
     History,
@@ -76,7 +76,7 @@ class Room:
         assert alarm
         return alarm
 
-    def command(self, kind: AnswerKind, **said: Any) -> AlarmCommand:
+    def command(self, kind: ActionKind, **said: Any) -> AlarmCommand:
         """On the alarm as it stands."""
         return AlarmCommand(KEY, kind, **{"shown": self.standing().shown, **said})
 
@@ -108,11 +108,11 @@ async def opened(path: Path | None = None) -> AsyncIterator[Room]:
 
 
 async def test_what_is_answered_at_one_deck_is_so_for_all_by_the_name_of_its_token(room: Room) -> None:
-    answered = await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE, actor="mallory"))
+    answered = await room.anna.command(room.command(ActionKind.ACKNOWLEDGE, actor="mallory"))
     assert (answered.status, answered.body["changed"]) == (200, True)
     assert decode_alarm(answered.body["alarm"]) == room.standing()
     snapshot = await room.until(lambda snapshot: snapshot.answers)
-    assert [(answer.kind, answer.actor) for answer in snapshot.answers] == [(AnswerKind.ACKNOWLEDGE, "anna")]
+    assert [(answer.kind, answer.actor) for answer in snapshot.answers] == [(ActionKind.ACKNOWLEDGE, "anna")]
     await room.history.flush()
     (kept,) = await room.history.answer_log(NOW)
     assert (kept.actor, kept.key) == ("anna", KEY)
@@ -120,15 +120,15 @@ async def test_what_is_answered_at_one_deck_is_so_for_all_by_the_name_of_its_tok
 
 async def test_an_alarm_without_a_stage_is_acknowledged_as_a_snapshot_shows_it(room: Room) -> None:
     """Which leaves the stage out: one that has got to a later stage meanwhile is not silenced so."""
-    path, body = request_of(room.command(AnswerKind.ACKNOWLEDGE))
+    path, body = request_of(room.command(ActionKind.ACKNOWLEDGE))
     del body["stage"]
     assert (await room.anna.post(path, body)).status == (200 if room.standing().stage == 0 else 409)
     assert room.standing().needs_ack is (room.standing().stage > 0)
 
 
 async def test_who_acknowledges_second_is_told_who_was_first(room: Room) -> None:
-    await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))
-    second = await room.bert.command(room.command(AnswerKind.ACKNOWLEDGE))
+    await room.anna.command(room.command(ActionKind.ACKNOWLEDGE))
+    second = await room.bert.command(room.command(ActionKind.ACKNOWLEDGE))
     assert (second.status, second.body["changed"]) == (200, False)
     assert second.body["say"].startswith("RECONNECTING: acknowledged by anna, ")
     assert fields(second, "answered_by") == {"answered_by": "anna"}
@@ -136,35 +136,35 @@ async def test_who_acknowledges_second_is_told_who_was_first(room: Room) -> None
 
 
 async def test_an_acknowledgement_is_taken_back_by_the_token_that_gave_it_and_by_no_other(room: Room) -> None:
-    await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))
-    refused = await room.bert.command(room.command(AnswerKind.UNACKNOWLEDGE))
+    await room.anna.command(room.command(ActionKind.ACKNOWLEDGE))
+    refused = await room.bert.command(room.command(ActionKind.UNACKNOWLEDGE))
     assert (refused.status, refused.body["error"]) == (409, "refused")
     assert "only anna can take that back" in refused.body["say"]
-    back = room.command(AnswerKind.UNACKNOWLEDGE)
+    back = room.command(ActionKind.UNACKNOWLEDGE)
     first, again = await room.anna.command(back), await room.anna.command(back)
     assert (first.status, again.status) == (200, 200)
     assert room.standing().needs_ack
-    assert (await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))).body["changed"]
+    assert (await room.anna.command(room.command(ActionKind.ACKNOWLEDGE))).body["changed"]
     assert (await room.anna.command(back)).status == 200
     assert not room.standing().needs_ack, "sent again, as after a lost answer, it is not done again"
     await room.history.flush()
     kinds = [answer.kind for answer in await room.history.answer_log(NOW)]
-    assert kinds == [AnswerKind.ACKNOWLEDGE, AnswerKind.UNACKNOWLEDGE, AnswerKind.ACKNOWLEDGE]
+    assert kinds == [ActionKind.ACKNOWLEDGE, ActionKind.UNACKNOWLEDGE, ActionKind.ACKNOWLEDGE]
 
 
 async def test_the_same_command_again_is_the_same_answer(room: Room) -> None:
-    shelf = room.command(AnswerKind.SHELVE, minutes=15, text="the line is being changed")
+    shelf = room.command(ActionKind.SHELVE, minutes=15, text="the line is being changed")
     first, again = await room.anna.command(shelf), await room.anna.command(shelf)
     assert first == again
-    await room.bert.command(room.command(AnswerKind.UNSHELVE))
+    await room.bert.command(room.command(ActionKind.UNSHELVE))
     assert fields(await room.anna.command(shelf), "state") == {"state": None}, "in sight: it was brought back since"
     assert len((await room.until(lambda snapshot: snapshot.answers)).answers) == 2
 
 
 async def test_the_id_of_a_command_is_of_no_other(room: Room) -> None:
-    note = room.command(AnswerKind.NOTE, text="called the venue")
+    note = room.command(ActionKind.NOTE, text="called the venue")
     assert (await room.anna.command(note)).status == 200
-    for other in (replace(note, kind=AnswerKind.SHELVE, minutes=15), replace(note, text="nobody answers")):
+    for other in (replace(note, kind=ActionKind.SHELVE, minutes=15), replace(note, text="nobody answers")):
         answered = await room.bert.command(other)
         assert (answered.status, answered.body["say"]) == (409, "that id is of another command: each needs its own")
     assert (room.standing().note, room.standing().needs_ack) == ("called the venue", True)
@@ -178,19 +178,19 @@ async def test_what_was_done_is_on_the_disk_before_it_is_said_to_be(
     async with opened(path) as room:
         with closing(connect(path, isolation_level=None)) as other:
             for number in range(5):
-                noted = await room.anna.command(room.command(AnswerKind.NOTE, text=f"look {number}"))
+                noted = await room.anna.command(room.command(ActionKind.NOTE, text=f"look {number}"))
                 assert "kept" not in noted.body["say"]
                 assert other.execute("SELECT count(*) FROM answer").fetchone() == (number + 1,)
             monkeypatch.setattr(acts, "KEPT_SECONDS", 0.01)
             other.execute("BEGIN IMMEDIATE")
-            waits = await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE))
+            waits = await room.anna.command(room.command(ActionKind.ACKNOWLEDGE))
             assert (waits.body["changed"], "; not yet kept: " in waits.body["say"]) == (True, True)
 
 
 async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_is(room: Room) -> None:
     before = room.standing()
     shown = Shown(before.since - timedelta(hours=1), before.severity, before.stage)
-    for kind in (AnswerKind.ACKNOWLEDGE, AnswerKind.SHELVE, AnswerKind.OUT_OF_SERVICE, AnswerKind.NOTE):
+    for kind in (ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.NOTE):
         answered = await room.anna.command(room.command(kind, shown=shown, text="known"))
         assert (answered.status, answered.body["error"]) == (409, "over")
         assert "another RECONNECTING" in answered.body["say"]
@@ -199,31 +199,31 @@ async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_
 
 async def test_what_got_worse_since_it_was_shown_is_not_silenced(room: Room) -> None:
     shown = Shown(room.standing().since, Severity.INFO, 0)
-    answered = await room.anna.command(room.command(AnswerKind.ACKNOWLEDGE, shown=shown))
+    answered = await room.anna.command(room.command(ActionKind.ACKNOWLEDGE, shown=shown))
     assert (answered.status, answered.body["error"]) == (409, "got worse")
     assert room.standing().needs_ack
 
 
 async def test_shelf_service_and_note_reach_all(room: Room) -> None:
-    done: list[tuple[AnswerKind, dict[str, Any], dict[str, Any]]] = [
-        (AnswerKind.NOTE, {"text": "called the venue"}, {"note": "called the venue"}),
-        (AnswerKind.SHELVE, {"minutes": 15, "text": "known"}, {"state": "shelved", "reason": "known"}),
-        (AnswerKind.UNSHELVE, {}, {"state": None}),
-        (AnswerKind.OUT_OF_SERVICE, {"text": "no camera"}, {"state": "out of service", "reason": "no camera"}),
+    done: list[tuple[ActionKind, dict[str, Any], dict[str, Any]]] = [
+        (ActionKind.NOTE, {"text": "called the venue"}, {"note": "called the venue"}),
+        (ActionKind.SHELVE, {"minutes": 15, "text": "known"}, {"state": "shelved", "reason": "known"}),
+        (ActionKind.UNSHELVE, {}, {"state": None}),
+        (ActionKind.OUT_OF_SERVICE, {"text": "no camera"}, {"state": "out of service", "reason": "no camera"}),
     ]
     for kind, said, expected in done:
         assert fields(await room.anna.command(room.command(kind, **said)), *expected) == expected
-    refused = await room.bert.command(room.command(AnswerKind.SHELVE, minutes=5, text="known"))
+    refused = await room.bert.command(room.command(ActionKind.SHELVE, minutes=5, text="known"))
     assert (refused.status, refused.body["error"]) == (409, "refused")
     assert "put it in service first" in refused.body["say"]
-    assert (await room.bert.command(room.command(AnswerKind.IN_SERVICE))).status == 200
+    assert (await room.bert.command(room.command(ActionKind.IN_SERVICE))).status == 200
     assert [answer.actor for answer in (await room.until(lambda snapshot: snapshot.answers)).answers] == [
         "anna"
     ] * 4 + ["bert"]
 
 
 async def test_an_alarm_that_is_not_there_is_gone(room: Room) -> None:
-    answered = await room.anna.command(replace(room.command(AnswerKind.ACKNOWLEDGE), key=AlarmKey("no", "BLACKOUT")))
+    answered = await room.anna.command(replace(room.command(ActionKind.ACKNOWLEDGE), key=AlarmKey("no", "BLACKOUT")))
     assert (answered.status, answered.body["error"]) == (404, "gone")
     halves, nested = key_text(AlarmKey("\ud800", "\ud800")), urlsafe_b64encode(b"[" * 30_000).decode()
     for path in (
@@ -236,7 +236,7 @@ async def test_an_alarm_that_is_not_there_is_gone(room: Room) -> None:
 
 
 async def test_who_may_only_read_cannot_act_and_who_has_no_token_nothing(room: Room) -> None:
-    path, body = request_of(room.command(AnswerKind.ACKNOWLEDGE))
+    path, body = request_of(room.command(ActionKind.ACKNOWLEDGE))
     acting = [path, "/v1/events/one/usual", "/v1/events/one/profile", "/v1/materials", "/v1/audit"]
     routed = routes(room.monitor, room.history)
     nobody, prometheus = Attached(routed, ""), Attached(routed, "prometheus")
@@ -262,14 +262,14 @@ async def test_who_may_only_read_cannot_act_and_who_has_no_token_nothing(room: R
     ],
 )
 async def test_a_body_that_is_not_understood_does_nothing(room: Room, change: dict[str, Any], say: str) -> None:
-    path, body = request_of(room.command(AnswerKind.ACKNOWLEDGE))
+    path, body = request_of(room.command(ActionKind.ACKNOWLEDGE))
     answered = await room.anna.post(path, {**body, **change})
     assert (answered.status, answered.body) == (422, {"error": "not understood", "say": say})
     assert room.standing().needs_ack
 
 
 async def test_no_body_is_too_long_or_no_json_or_foreign(room: Room) -> None:
-    path, body = request_of(room.command(AnswerKind.NOTE, text="x" * MAX_BODY))
+    path, body = request_of(room.command(ActionKind.NOTE, text="x" * MAX_BODY))
     assert (await room.anna.post(path, body)).status == 413
     for foreign in (b"{", b"[]", b"\xff", b"[" * 8000, b'{"since": 1e999, "severity": "info", "stage": 0}'):
         assert (await room.anna.post(path, foreign)).status == 422

@@ -28,7 +28,7 @@ from collector.hasty import Hasty
 from livedeck.cli.http_server import serve_app
 from livedeck.client import Api
 from livedeck.collector.acts import routes
-from livedeck.monitor import Alarm, AlarmAnswer, AlarmState, Monitor, Severity
+from livedeck.monitor import Alarm, AlarmAction, AlarmState, Monitor, Severity
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.published.codec import encode_record
@@ -202,5 +202,5 @@ async def test_of_all_who_acknowledge_at_once_one_was_first_and_the_others_are_t
     assert Counter((command["status"], command["changed"]) for command in done) == {(200, True): 1, (200, False): 7}
     assert len({command["say"] for command in done}) == 1
     (answer,) = desk.monitor._answers
-    assert isinstance(answer, AlarmAnswer)
+    assert isinstance(answer, AlarmAction)
     assert f"{KIND}: acknowledged by anna, " in done[0]["say"]

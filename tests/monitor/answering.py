@@ -11,7 +11,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from livedeck.monitor import AlarmAnswer, AlarmKey, AnswerKind, History, HistoryReader, Severity
+from livedeck.monitor import ActionKind, AlarmAction, AlarmKey, History, HistoryReader, Severity
 
 SHARE_SECONDS = 0.2
 """Between two looks here: a deck looks each second, and a test has no time for that."""
@@ -30,11 +30,11 @@ async def _follow(shared: History | HistoryReader) -> None:
 
 
 async def _give(history: History, name: str) -> None:
-    kinds = tuple(AnswerKind)
+    kinds = tuple(ActionKind)
     while line := await asyncio.to_thread(sys.stdin.readline):
         now, number = datetime.now(UTC), int(line)
         key, kind = AlarmKey(f"event{number % 7}", "BLACKOUT"), kinds[number % len(kinds)]
-        answer = AlarmAnswer(f"{name}-{number}", key, now, kind, now, f"{name}@regie:1", Severity.CRITICAL)
+        answer = AlarmAction(f"{name}-{number}", key, now, kind, now, f"{name}@regie:1", Severity.CRITICAL)
         history.record_answer(answer)
         await history.flush()
         _say(f"+{answer.uid}")

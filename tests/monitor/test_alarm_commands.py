@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from livedeck.monitor import (
+    ActionKind,
     Alarm,
     AlarmCommand,
     AlarmGone,
@@ -16,7 +17,6 @@ from livedeck.monitor import (
     AlarmOver,
     AlarmRefused,
     AlarmState,
-    AnswerKind,
     Severity,
 )
 from livedeck.monitor.alarms.commands import carry_out
@@ -26,22 +26,22 @@ from monitor.stage import NOW
 
 KEY = AlarmKey("one", "BLACKOUT")
 WARNING = Alarm(*KEY[:2], Severity.WARNING, NOW, "Main stage", "black for 8 s", "a picture", changed=NOW, stage=1)
-SILENCING = [AnswerKind.ACKNOWLEDGE, AnswerKind.SHELVE, AnswerKind.OUT_OF_SERVICE]
+SILENCING = [ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OUT_OF_SERVICE]
 TOLERANCE = onset_tolerance("BLACKOUT")
 
 
-def command(kind: AnswerKind, shown: Alarm | None = WARNING, **fields: str) -> AlarmCommand:
+def command(kind: ActionKind, shown: Alarm | None = WARNING, **fields: str) -> AlarmCommand:
     """Given by somebody who had that alarm in sight."""
     return AlarmCommand(KEY, kind, shown.shown if shown else None, 15, "known", **fields)
 
 
-def outcome(kind: AnswerKind, alarm: Alarm, shown: Alarm | None = WARNING) -> Alarm | None:
+def outcome(kind: ActionKind, alarm: Alarm, shown: Alarm | None = WARNING) -> Alarm | None:
     """Of that command, a minute later."""
     return carry_out(command(kind, shown), alarm, NOW + timedelta(minutes=1), on_air=True, limits=RULES)
 
 
-@pytest.mark.parametrize("kind", [*SILENCING, AnswerKind.NOTE])
-def test_what_was_meant_for_another_occurrence_is_refused(kind: AnswerKind) -> None:
+@pytest.mark.parametrize("kind", [*SILENCING, ActionKind.NOTE])
+def test_what_was_meant_for_another_occurrence_is_refused(kind: ActionKind) -> None:
     other = replace(WARNING, since=NOW + TOLERANCE + timedelta(seconds=1))
     with pytest.raises(AlarmOver, match="another BLACKOUT, since"):
         outcome(kind, other)
@@ -51,50 +51,50 @@ def test_what_was_meant_for_another_occurrence_is_refused(kind: AnswerKind) -> N
 
 @pytest.mark.parametrize("kind", SILENCING)
 @pytest.mark.parametrize("worse", [{"severity": Severity.CRITICAL}, {"stage": 2}])
-def test_what_got_worse_since_it_was_shown_is_not_silenced(kind: AnswerKind, worse: dict[str, object]) -> None:
+def test_what_got_worse_since_it_was_shown_is_not_silenced(kind: ActionKind, worse: dict[str, object]) -> None:
     with pytest.raises(AlarmGotWorse, match="got worse"):
         outcome(kind, replace(WARNING, **worse))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("better", [{"severity": Severity.INFO}, {"stage": 0}])
 def test_what_got_better_is_silenced_all_the_same(better: dict[str, object]) -> None:
-    assert outcome(AnswerKind.ACKNOWLEDGE, replace(WARNING, **better))  # type: ignore[arg-type]
+    assert outcome(ActionKind.ACKNOWLEDGE, replace(WARNING, **better))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("away", "back"), [("SHELVED", "UNSHELVE"), ("OUT_OF_SERVICE", "IN_SERVICE")])
 def test_bringing_back_silences_nothing_and_is_never_too_late(away: str, back: str) -> None:
     since = NOW + timedelta(hours=1)
     other = replace(WARNING, state=AlarmState[away], since=since, severity=Severity.CRITICAL)
-    after = outcome(AnswerKind[back], other)
+    after = outcome(ActionKind[back], other)
     assert after
     assert after.needs_ack
 
 
 @pytest.mark.parametrize("known", [AlarmState.ACKNOWLEDGED, AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE])
 def test_an_acknowledgement_changes_nothing_where_somebody_was_first(known: AlarmState) -> None:
-    assert outcome(AnswerKind.ACKNOWLEDGE, replace(WARNING, state=known, needs_ack=False)) is None
+    assert outcome(ActionKind.ACKNOWLEDGE, replace(WARNING, state=known, needs_ack=False)) is None
 
 
 @pytest.mark.parametrize("known", [AlarmState.ACKNOWLEDGED, AlarmState.SHELVED])
 def test_of_two_who_put_it_away_the_later_counts_and_out_of_service_over_all(known: AlarmState) -> None:
-    shelved = outcome(AnswerKind.SHELVE, replace(WARNING, state=known, needs_ack=False))
+    shelved = outcome(ActionKind.SHELVE, replace(WARNING, state=known, needs_ack=False))
     assert shelved
     assert (shelved.state, shelved.reason) == (AlarmState.SHELVED, "known")
-    away = outcome(AnswerKind.OUT_OF_SERVICE, shelved)
+    away = outcome(ActionKind.OUT_OF_SERVICE, shelved)
     assert away
     assert away.state is AlarmState.OUT_OF_SERVICE
     with pytest.raises(AlarmRefused, match="put it in service first"):
-        outcome(AnswerKind.SHELVE, away)
+        outcome(ActionKind.SHELVE, away)
 
 
 def test_the_same_command_again_is_the_same_answer() -> None:
     watcher = Watcher()
     watcher.look(state(critical()))
-    given = command(AnswerKind.SHELVE, watcher.alarm("BLACKOUT"), actor="anna")
+    given = command(ActionKind.SHELVE, watcher.alarm("BLACKOUT"), actor="anna")
     answer = watcher.engine.answer(given, watcher.now, on_air=True)
     assert answer
     assert (answer.uid, answer.actor) == (given.uid, "anna")
-    watcher.engine.answer(command(AnswerKind.UNSHELVE), watcher.now, on_air=True)
+    watcher.engine.answer(command(ActionKind.UNSHELVE), watcher.now, on_air=True)
     assert watcher.engine.find_answer(given) == answer, "though it was brought back since"
     assert watcher.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
     with pytest.raises(AlarmRefused, match="needs its own"):
@@ -105,7 +105,7 @@ def test_what_came_from_another_deck_is_known_by_its_id_too() -> None:
     anna, bert = Watcher(), Watcher()
     for watcher in (anna, bert):
         watcher.look(state(finding("BLACKOUT")))
-    given = command(AnswerKind.ACKNOWLEDGE, shown=None, actor="anna")
+    given = command(ActionKind.ACKNOWLEDGE, shown=None, actor="anna")
     answer = anna.engine.answer(given, anna.now, on_air=True)
     assert answer
     bert.engine.take([answer])
@@ -114,4 +114,4 @@ def test_what_came_from_another_deck_is_known_by_its_id_too() -> None:
 
 def test_a_command_for_an_alarm_that_is_not_there_says_so() -> None:
     with pytest.raises(AlarmGone):
-        Watcher().engine.answer(command(AnswerKind.ACKNOWLEDGE), NOW, on_air=True)
+        Watcher().engine.answer(command(ActionKind.ACKNOWLEDGE), NOW, on_air=True)

@@ -16,6 +16,7 @@ import pytest
 
 from breadth import slow
 from livedeck.monitor import (
+    ActionKind,
     Alarm,
     AlarmChange,
     AlarmCommand,
@@ -24,7 +25,6 @@ from livedeck.monitor import (
     AlarmRefused,
     AlarmState,
     AlarmTransition,
-    AnswerKind,
     ConnectionState,
     ConnectionStatus,
     EventState,
@@ -66,7 +66,7 @@ class Deck(Watcher):
     async def acknowledge(self, key: AlarmKey) -> None:
         """What a person does here."""
         with suppress(AlarmRefused):
-            command = AlarmCommand(key, AnswerKind.ACKNOWLEDGE, actor="anna")
+            command = AlarmCommand(key, ActionKind.ACKNOWLEDGE, actor="anna")
             answer = self.engine.answer(command, self.now, on_air=True)
             if answer:
                 self.history.record_answer(answer)

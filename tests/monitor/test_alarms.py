@@ -10,13 +10,13 @@ from random import Random
 import pytest
 
 from livedeck.monitor import (
+    ActionKind,
     Alarm,
     AlarmCommand,
     AlarmKey,
     AlarmRefused,
     AlarmState,
     AlarmTransition,
-    AnswerKind,
     BroadcastState,
     ConnectionProblem,
     ConnectionState,
@@ -287,7 +287,7 @@ def test_who_acknowledges_what_is_over_closes_it() -> None:
 
 def acknowledge_as(watcher: Watcher, actor: str) -> None:
     """What that person does to the blackout."""
-    command = AlarmCommand(AlarmKey("one", "BLACKOUT"), AnswerKind.ACKNOWLEDGE, actor=actor)
+    command = AlarmCommand(AlarmKey("one", "BLACKOUT"), ActionKind.ACKNOWLEDGE, actor=actor)
     watcher.engine.answer(command, watcher.now, on_air=True)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.monitor import AlarmAnswer, AlarmState, BroadcastState, HistoryReader, IntentRecord, Severity, Snapshot
+from livedeck.monitor import AlarmAction, AlarmState, BroadcastState, HistoryReader, IntentRecord, Severity, Snapshot
 from livedeck.monitor.history.reads import Recorded
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.ruling import Ruling
@@ -98,7 +98,7 @@ class OtherDeck(HistoryReader):
         super().__init__(Path("nowhere"))
         self._action = action
 
-    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+    async def new_answers(self) -> tuple[AlarmAction, ...]:
         """None."""
         return ()
 

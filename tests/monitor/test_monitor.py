@@ -14,7 +14,7 @@ import pytest
 from livedeck.client import Api
 from livedeck.monitor import (
     Alarm,
-    AlarmAnswer,
+    AlarmAction,
     AlarmKey,
     AlarmRefused,
     AlarmState,
@@ -332,7 +332,7 @@ class Log:
         """Keep it."""
         self.given.append(snapshot)
 
-    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+    async def new_answers(self) -> tuple[AlarmAction, ...]:
         """None: there is no other deck."""
         return ()
 
@@ -340,7 +340,7 @@ class Log:
         """None either."""
         return ()
 
-    def record_answer(self, answer: AlarmAnswer) -> None:
+    def record_answer(self, answer: AlarmAction) -> None:
         """Needed by nobody."""
 
 

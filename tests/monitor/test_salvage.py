@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from livedeck.monitor import Alarm, AlarmAnswer, AnswerKind, History, Severity
+from livedeck.monitor import ActionKind, Alarm, AlarmAction, History, Severity
 from livedeck.monitor.history.salvage import salvage
 from monitor.recordings import NOW, everything, readings, snapshot, ticking
 
@@ -48,7 +48,7 @@ async def _write(path: Path) -> None:
     await history.append(type(given)(0, NOW, given.link, given.events, alarms=alarms))
     for number, alarm in enumerate(alarms):
         history.record_answer(
-            AlarmAnswer(f"{number:032x}", alarm.key, NOW, AnswerKind.ACKNOWLEDGE, NOW, "anna@desk:1", Severity.WARNING)
+            AlarmAction(f"{number:032x}", alarm.key, NOW, ActionKind.ACKNOWLEDGE, NOW, "anna@desk:1", Severity.WARNING)
         )
         await history.mark("one", NOW + timedelta(minutes=number), f"marker {number} {'x' * 200}")
     await history.mark("two", NOW, "long " * 1500)  # on pages of its own

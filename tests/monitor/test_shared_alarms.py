@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from livedeck.monitor import (
     TAKE_BACK_FOR,
-    AlarmAnswer,
+    ActionKind,
+    AlarmAction,
     AlarmCommand,
     AlarmKey,
     AlarmRefused,
     AlarmState,
-    AnswerKind,
     EventState,
     History,
     HistoryReader,
@@ -40,9 +40,9 @@ class Deck(Watcher):
 
     def __init__(self, actor: str, now: datetime = NOW) -> None:
         super().__init__(now=now)
-        self.actor, self.given = actor, list[AlarmAnswer]()
+        self.actor, self.given = actor, list[AlarmAction]()
 
-    def answer(self, kind: AnswerKind, key: AlarmKey = KEY) -> AlarmAnswer | None:
+    def answer(self, kind: ActionKind, key: AlarmKey = KEY) -> AlarmAction | None:
         """What a person does here; None where it cannot be done or changes nothing."""
         with suppress(AlarmRefused):
             text = f"seen at {self.now:%H:%M:%S}"
@@ -77,7 +77,7 @@ class Moment:
     after: float
     faulty: frozenset[str]
     deck: int
-    kind: AnswerKind
+    kind: ActionKind
     event: str
     hearing: frozenset[int]
     restarted: int
@@ -89,7 +89,7 @@ MOMENTS = st.builds(
     st.sampled_from((0.0, 0.0, 4.0, 60.0, 400.0)),
     st.frozensets(st.sampled_from(EVENTS)),
     st.sampled_from(DECKS),
-    st.sampled_from([kind for kind in AnswerKind if kind is not AnswerKind.CLOSE]),
+    st.sampled_from([kind for kind in ActionKind if kind is not ActionKind.CLOSE]),
     st.sampled_from(EVENTS),
     st.frozensets(st.sampled_from(DECKS)),
     st.sampled_from((*DECKS, 9, 9, 9)),
@@ -118,7 +118,7 @@ def test_every_deck_makes_the_same_of_the_same_answers(moments: list[Moment], ra
     """In whatever order they hear of them within some seconds, and whichever was restarted meanwhile."""
     decks = [Deck(f"person{number}@regie:{number}") for number in DECKS]
     began: dict[str, datetime] = {}
-    given: list[AlarmAnswer] = []
+    given: list[AlarmAction] = []
     for moment in moments:
         states = faults(moment, began, decks[0].now + timedelta(seconds=moment.after / 4))
         for number, deck in enumerate(decks):
@@ -140,7 +140,7 @@ def test_an_acknowledgement_is_shown_by_whom_and_does_not_hold_for_what_has_got_
     anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
     for deck in (anna, bert):
         deck.look(state(finding("BLACKOUT")))
-    bert.engine.take([given for given in [anna.answer(AnswerKind.ACKNOWLEDGE)] if given])
+    bert.engine.take([given for given in [anna.answer(ActionKind.ACKNOWLEDGE)] if given])
     bert.look(*bert.states, after=1)
     alarm = bert.alarm("BLACKOUT")
     assert (alarm.state, person(alarm.answered_by), alarm.answered_at) == (AlarmState.ACKNOWLEDGED, "anna@regie", NOW)
@@ -157,7 +157,7 @@ def test_what_came_again_after_it_was_answered_asks_again_though_it_began_before
     anna = Deck("anna@regie:1")
     anna.look(state(critical(since=NOW)))
     anna.look(state(), after=20)
-    anna.answer(AnswerKind.ACKNOWLEDGE)
+    anna.answer(ActionKind.ACKNOWLEDGE)
     anna.look(state(critical(since=NOW + timedelta(seconds=15))), after=5)
     assert anna.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
 
@@ -166,7 +166,7 @@ def test_an_older_answer_never_undoes_a_newer_one_and_one_from_the_future_waits(
     anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
     for deck in (anna, bert):
         deck.look(state(critical(since=NOW)))
-    shelf, back = anna.answer(AnswerKind.SHELVE), anna.answer(AnswerKind.UNSHELVE)
+    shelf, back = anna.answer(ActionKind.SHELVE), anna.answer(ActionKind.UNSHELVE)
     assert shelf
     assert back
     bert.engine.take([back])
@@ -176,7 +176,7 @@ def test_an_older_answer_never_undoes_a_newer_one_and_one_from_the_future_waits(
     bert.engine.take([replace(shelf, uid="later", at=NOW + timedelta(hours=1))])
     bert.look(*bert.states)
     assert bert.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
-    assert bert.answer(AnswerKind.ACKNOWLEDGE)
+    assert bert.answer(ActionKind.ACKNOWLEDGE)
 
 
 OUTAGE = [f"event{number}" for number in range(40)]
@@ -194,15 +194,15 @@ def owed(deck: Deck) -> list[AlarmKey]:
     return [alarm.key for alarm in deck.shown if alarm.needs_ack]
 
 
-@pytest.mark.parametrize("kind", [None, AnswerKind.ACKNOWLEDGE, AnswerKind.SHELVE])
-def test_forty_encoders_that_fail_at_once_and_come_back_are_one_alarm_to_answer(kind: AnswerKind | None) -> None:
+@pytest.mark.parametrize("kind", [None, ActionKind.ACKNOWLEDGE, ActionKind.SHELVE])
+def test_forty_encoders_that_fail_at_once_and_come_back_are_one_alarm_to_answer(kind: ActionKind | None) -> None:
     """At the deck where it is answered and at another, by whatever key; and unanswered nothing else is owed."""
     anna, bert = decks = Deck("anna@regie:1"), Deck("bert@regie:2")
     for deck in decks:
         deck.look(*outage(NOW, 2))
         deck.look(*outage(NOW), after=5)
         assert owed(deck) == [PLATFORM]
-    given = [anna.answer(kind, PLATFORM), anna.answer(AnswerKind.NOTE, PLATFORM)] if kind else []
+    given = [anna.answer(kind, PLATFORM), anna.answer(ActionKind.NOTE, PLATFORM)] if kind else []
     bert.engine.take([answer for answer in given if answer])
     for deck in decks:
         deck.look(*deck.states, after=1)
@@ -212,23 +212,23 @@ def test_forty_encoders_that_fail_at_once_and_come_back_are_one_alarm_to_answer(
             deck.look(*outage(NOW, down), after=3)
         deck.every(5, 12, *deck.states)
         assert owed(deck) == ([] if kind else [PLATFORM])
-    anna.answer(AnswerKind.ACKNOWLEDGE, PLATFORM)
+    anna.answer(ActionKind.ACKNOWLEDGE, PLATFORM)
     assert owed(anna) == []
 
 
 def test_a_member_that_stays_down_after_its_incident_asks_again() -> None:
     anna = Deck("anna@regie:1")
     anna.look(*outage(NOW))
-    anna.answer(AnswerKind.ACKNOWLEDGE, PLATFORM)
+    anna.answer(ActionKind.ACKNOWLEDGE, PLATFORM)
     anna.look(*anna.states, after=1)
     anna.every(5, 24, *outage(NOW, 1))
     assert owed(anna) == [AlarmKey(OUTAGE[0], "RECONNECTING")]
 
 
-def answer(number: int, **fields: Any) -> AlarmAnswer:
+def answer(number: int, **fields: Any) -> AlarmAction:
     """An acknowledgement of its own."""
     at = NOW + timedelta(microseconds=number)
-    plain = AlarmAnswer(f"uid-{number}", KEY, NOW, AnswerKind.ACKNOWLEDGE, at, "anna@regie:1", Severity.CRITICAL)
+    plain = AlarmAction(f"uid-{number}", KEY, NOW, ActionKind.ACKNOWLEDGE, at, "anna@regie:1", Severity.CRITICAL)
     return replace(plain, **fields)
 
 
@@ -279,9 +279,9 @@ async def test_what_cannot_be_written_at_once_is_written_later(tmp_path: Path) -
 async def test_old_answers_are_pruned_but_for_what_is_still_out_of_service(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     other = KEY._replace(event_id="two")
-    kept = answer(3, key=other, kind=AnswerKind.OUT_OF_SERVICE)
+    kept = answer(3, key=other, kind=ActionKind.OUT_OF_SERVICE)
     history = await History.open(path, NOW)
-    for row in (answer(1), answer(2, kind=AnswerKind.OUT_OF_SERVICE), answer(4, kind=AnswerKind.IN_SERVICE), kept):
+    for row in (answer(1), answer(2, kind=ActionKind.OUT_OF_SERVICE), answer(4, kind=ActionKind.IN_SERVICE), kept):
         history.record_answer(row)
     await history.close()
     later = await History.open(path, NOW + timedelta(days=31))
@@ -294,7 +294,7 @@ async def test_old_answers_are_pruned_but_for_what_is_still_out_of_service(tmp_p
 
 
 async def test_no_secret_that_a_person_typed_is_kept_or_shown(tmp_path: Path) -> None:
-    given = answer(1, kind=AnswerKind.NOTE, reason="moved to rtmp://ingest.example/live/sk-1234567890abcdef")
+    given = answer(1, kind=ActionKind.NOTE, reason="moved to rtmp://ingest.example/live/sk-1234567890abcdef")
     assert "sk-1234567890abcdef" not in given.reason
     history = await History.open(tmp_path / "history.sqlite", NOW)
     history.record_answer(given)
@@ -310,7 +310,7 @@ def test_an_acknowledgement_that_its_giver_takes_back_is_as_if_it_had_never_been
     before = anna.alarm("BLACKOUT")
     for deck in (anna, bert):
         deck.look(*deck.states, after=20)
-    for kind in (AnswerKind.ACKNOWLEDGE, AnswerKind.UNACKNOWLEDGE):
+    for kind in (ActionKind.ACKNOWLEDGE, ActionKind.UNACKNOWLEDGE):
         assert anna.answer(kind)
         bert.engine.take(anna.given)
         rings = [deck.alert_count for deck in (anna, bert)]
@@ -334,10 +334,10 @@ def test_nobody_takes_back_what_another_one_acknowledged_or_what_is_too_long_ago
     anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
     for deck in (anna, bert):
         deck.look(state(finding("BLACKOUT")))
-    back = AlarmCommand(KEY, AnswerKind.UNACKNOWLEDGE, actor="bert@regie:2")
+    back = AlarmCommand(KEY, ActionKind.UNACKNOWLEDGE, actor="bert@regie:2")
     with pytest.raises(AlarmRefused, match="BLACKOUT is not acknowledged: nothing to take back"):
         bert.engine.answer(back, bert.now, on_air=True)
-    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    assert anna.answer(ActionKind.ACKNOWLEDGE)
     bert.engine.take(anna.given)
     bert.look(*bert.states, after=1)
     with pytest.raises(AlarmRefused, match="only anna@regie can take that back"):
@@ -359,10 +359,10 @@ def test_what_was_over_when_it_was_acknowledged_waits_to_be_read_again() -> None
     anna = Deck("anna@regie:1")
     anna.look(state(finding("BLACKOUT")))
     anna.look(state(), after=5)
-    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    assert anna.answer(ActionKind.ACKNOWLEDGE)
     anna.look(state(), after=1)
     assert anna.alarm("BLACKOUT").state is AlarmState.CLEARED
-    assert anna.answer(AnswerKind.UNACKNOWLEDGE)
+    assert anna.answer(ActionKind.UNACKNOWLEDGE)
     anna.look(state(), after=1)
     assert anna.alarm("BLACKOUT").state is AlarmState.RETURNED
 
@@ -371,12 +371,12 @@ def test_of_two_who_acknowledged_at_once_the_promise_of_the_other_holds_when_the
     anna, bert = Deck("anna@regie:1"), Deck("bert@regie:2")
     for deck in (anna, bert):
         deck.look(state(finding("BLACKOUT")))
-    assert bert.answer(AnswerKind.ACKNOWLEDGE)
+    assert bert.answer(ActionKind.ACKNOWLEDGE)
     anna.look(*anna.states, after=1)
-    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    assert anna.answer(ActionKind.ACKNOWLEDGE)
     anna.engine.take(bert.given)
     anna.look(*anna.states, after=1)
-    assert anna.answer(AnswerKind.UNACKNOWLEDGE)
+    assert anna.answer(ActionKind.UNACKNOWLEDGE)
     anna.look(*anna.states, after=1)
     assert (anna.alarm("BLACKOUT").state, anna.alarm("BLACKOUT").answered_by) == (AlarmState.ACKNOWLEDGED, bert.actor)
 
@@ -385,13 +385,13 @@ def test_an_acknowledgement_that_ran_out_before_the_one_that_was_taken_back_is_r
     """It is a reason of its own to escalate (notifications.md, "From alarm to message")."""
     anna = Deck("anna@regie:1")
     anna.look(state(critical()))
-    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    assert anna.answer(ActionKind.ACKNOWLEDGE)
     for _ in range(2):
         anna.look(state(critical()), after=200)
     assert anna.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
-    assert anna.answer(AnswerKind.ACKNOWLEDGE)
+    assert anna.answer(ActionKind.ACKNOWLEDGE)
     anna.look(state(critical()), after=1)
     assert anna.alarm("BLACKOUT").acknowledged_at != NOW
-    assert anna.answer(AnswerKind.UNACKNOWLEDGE)
+    assert anna.answer(ActionKind.UNACKNOWLEDGE)
     anna.look(state(critical()), after=1)
     assert anna.alarm("BLACKOUT").acknowledged_at == NOW

@@ -13,7 +13,7 @@ from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.status_report import TIMEOUT, summary
 from livedeck.cli.wiring import open_watch
-from livedeck.monitor import AlarmAnswer, ConnectionState, ConnectionStatus, Feed, Snapshot
+from livedeck.monitor import AlarmAction, ConnectionState, ConnectionStatus, Feed, Snapshot
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
@@ -85,7 +85,7 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) ->
     return DONE
 
 
-def _subject(snapshot: Snapshot, answer: AlarmAnswer) -> str:
+def _subject(snapshot: Snapshot, answer: AlarmAction) -> str:
     """Whose alarm was answered, as the alarm says it; its id where it is not listed any more."""
     alarms = (*snapshot.alarms, *snapshot.quiet)
     return next((alarm.subject for alarm in alarms if alarm.key == answer.key), answer.key.event_id or "platform")

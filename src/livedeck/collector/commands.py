@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from livedeck.monitor import AlarmCommand, AlarmKey, AnswerKind, Severity, Shown
+from livedeck.monitor import ActionKind, AlarmCommand, AlarmKey, Severity, Shown
 from livedeck.text.times import format_timestamp
 
 
@@ -49,18 +49,18 @@ class Note(Seen):
 class Verb(NamedTuple):
     """What is answered, and what must be said with it."""
 
-    kind: AnswerKind
+    kind: ActionKind
     body: type[Body]
 
 
 VERBS: Mapping[str, Verb] = {
-    "acknowledge": Verb(AnswerKind.ACKNOWLEDGE, Seen),
-    "unacknowledge": Verb(AnswerKind.UNACKNOWLEDGE, Seen),
-    "shelve": Verb(AnswerKind.SHELVE, Shelf),
-    "unshelve": Verb(AnswerKind.UNSHELVE, Body),
-    "out-of-service": Verb(AnswerKind.OUT_OF_SERVICE, Away),
-    "in-service": Verb(AnswerKind.IN_SERVICE, Body),
-    "note": Verb(AnswerKind.NOTE, Note),
+    "acknowledge": Verb(ActionKind.ACKNOWLEDGE, Seen),
+    "unacknowledge": Verb(ActionKind.UNACKNOWLEDGE, Seen),
+    "shelve": Verb(ActionKind.SHELVE, Shelf),
+    "unshelve": Verb(ActionKind.UNSHELVE, Body),
+    "out-of-service": Verb(ActionKind.OUT_OF_SERVICE, Away),
+    "in-service": Verb(ActionKind.IN_SERVICE, Body),
+    "note": Verb(ActionKind.NOTE, Note),
 }
 """By the last part of the path."""
 
@@ -75,7 +75,7 @@ def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:
     return f"/v1/alarms/{key_text(command.key)}/{name}", body
 
 
-def command_of(key: AlarmKey, kind: AnswerKind, body: Body, actor: str, uid: str) -> AlarmCommand:
+def command_of(key: AlarmKey, kind: ActionKind, body: Body, actor: str, uid: str) -> AlarmCommand:
     """What that request wants done, by whom, under which id."""
     words = body.model_dump()
     shown = Shown(body.since, body.severity, body.stage) if isinstance(body, Seen) else None

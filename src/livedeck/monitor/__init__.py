@@ -20,7 +20,7 @@ from livedeck.monitor.model.alarm import (
     Shown,
     TimelineEntry,
 )
-from livedeck.monitor.model.answer import TAKE_BACK_FOR, AlarmAnswer, AlarmCommand, AnswerKind, person
+from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, person
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
@@ -91,9 +91,10 @@ __all__ = [
     "ROOM_LIST",
     "TAKE_BACK_FOR",
     "WATCH_WRITTEN_EACH",
+    "ActionKind",
     "ActionRecord",
     "Alarm",
-    "AlarmAnswer",
+    "AlarmAction",
     "AlarmChange",
     "AlarmCommand",
     "AlarmGone",
@@ -105,7 +106,6 @@ __all__ = [
     "AlarmRefused",
     "AlarmState",
     "AlarmTransition",
-    "AnswerKind",
     "AttachedFeed",
     "Attachment",
     "AttachmentState",

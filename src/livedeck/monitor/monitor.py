@@ -20,7 +20,7 @@ from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
-from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind
+from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
@@ -111,7 +111,7 @@ class Monitor:
         self._focus: dict[str, str] = {}  # by viewer, the last that turned to another event behind the others
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
         self._shared: History | HistoryReader | None = history or answers
-        self._answers: list[AlarmAnswer] = []  # since the last snapshot
+        self._answers: list[AlarmAction] = []  # since the last snapshot
         self._are_answers_known = False  # those from before this monitor
         self._is_report = False  # one snapshot, after which nothing is asked again
         self._is_step_known = False  # an open step of the clock: all was asked anew
@@ -266,37 +266,37 @@ class Monitor:
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Promise to act: silent until it is over or the promise runs out. False where it needed none. Raises
         AlarmRefused."""
-        return self.carry_out(AlarmCommand(key, AnswerKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
+        return self.carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
         """Take an own acknowledgement of that alarm back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, AnswerKind.UNACKNOWLEDGE, shown, actor=self.actor))
+        self.carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown, actor=self.actor))
 
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
         """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, AnswerKind.SHELVE, shown, minutes, reason, self.actor))
+        self.carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason, self.actor))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Bring that alarm back in sight. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, AnswerKind.UNSHELVE, actor=self.actor))
+        self.carry_out(AlarmCommand(key, ActionKind.UNSHELVE, actor=self.actor))
 
     async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
         """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, AnswerKind.OUT_OF_SERVICE, shown, text=reason, actor=self.actor))
+        self.carry_out(AlarmCommand(key, ActionKind.OUT_OF_SERVICE, shown, text=reason, actor=self.actor))
 
     async def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, AnswerKind.IN_SERVICE, actor=self.actor))
+        self.carry_out(AlarmCommand(key, ActionKind.IN_SERVICE, actor=self.actor))
 
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
         """Keep these words beside that alarm. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, AnswerKind.NOTE, shown, text=text, actor=self.actor))
+        self.carry_out(AlarmCommand(key, ActionKind.NOTE, shown, text=text, actor=self.actor))
 
     def take_over(self, alarms: Iterable[Alarm], seen: datetime) -> None:
         """Go on from these alarms, as another monitor left them that judged all until `seen`."""
         self._alarms.restore(alarms, self._clock.now(), seen)
 
-    def carry_out(self, command: AlarmCommand) -> AlarmAnswer | None:
+    def carry_out(self, command: AlarmCommand) -> AlarmAction | None:
         """What came of that command, whoever gives it, and however often; None where it changed nothing, as somebody
         was first. The other decks know it without waiting for the end of the round. Raises AlarmRefused."""
         if known := self._alarms.find_answer(command):

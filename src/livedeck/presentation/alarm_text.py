@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from livedeck.monitor import (
     Alarm,
-    AlarmAnswer,
+    AlarmAction,
     AlarmChange,
     AlarmState,
     AlarmTransition,
@@ -47,7 +47,7 @@ def change_text(change: AlarmChange) -> str:
     return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<16}  {_severity_text(alarm)}  {_fault_text(alarm)}"
 
 
-def answer_text(answer: AlarmAnswer, subject: str) -> str:
+def answer_text(answer: AlarmAction, subject: str) -> str:
     """What a person answered to an alarm, on one line."""
     until = f" until {answer.until:%H:%M:%S}Z" if answer.until else ""
     reason = f" ({safe(answer.reason)})" if answer.reason else ""

@@ -8,7 +8,7 @@ from typing import Any
 from livedeck.client import FieldFault
 from livedeck.monitor import (
     Alarm,
-    AlarmAnswer,
+    AlarmAction,
     AlarmChange,
     ConnectionStatus,
     EventState,
@@ -169,7 +169,7 @@ def change_object(change: AlarmChange) -> dict[str, Any]:
     return {"at": isoformat_utc(change.at), "change": change.transition.value, **alarm_object(change.alarm)}
 
 
-def answer_object(answer: AlarmAnswer) -> dict[str, Any]:
+def answer_object(answer: AlarmAction) -> dict[str, Any]:
     """What a person answered to an alarm. `since`: of the fault that was answered."""
     return {
         "at": isoformat_utc(answer.at),

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from livedeck.monitor import (
     WATCH_WRITTEN_EACH,
     ActionRecord,
-    AlarmAnswer,
+    AlarmAction,
     AlarmRecord,
     EpisodeRecord,
     EventRecord,
@@ -42,7 +42,7 @@ class Recorded:
     event_id: str = ""
     events: tuple[EventRecord, ...] = ()
     alarms: tuple[AlarmRecord, ...] = ()
-    answers: tuple[AlarmAnswer, ...] = ()
+    answers: tuple[AlarmAction, ...] = ()
     episodes: tuple[EpisodeRecord, ...] = ()
     actions: tuple[ActionRecord, ...] = ()
     intents: Mapping[str, IntentRecord] = field(default_factory=dict)

@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 from livedeck.monitor import (
+    ActionKind,
     ActionRecord,
-    AlarmAnswer,
+    AlarmAction,
     AlarmRecord,
     AlarmTransition,
-    AnswerKind,
     EventRecord,
     LinkRecord,
     Marker,
@@ -180,11 +180,11 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     return Entry(record.at, EntryKind.ALARM, safe(words, 400), record.event_id, name, safe(by, 60), record.severity)
 
 
-_ANSWERS = {AnswerKind.NOTE, AnswerKind.SHELVE}
+_ANSWERS = {ActionKind.NOTE, ActionKind.SHELVE}
 """Answers with more detail than the alarm's transition: a note, and the end of a shelf."""
 
 
-def _answer(answer: AlarmAnswer, recorded: Recorded) -> Entry:
+def _answer(answer: AlarmAction, recorded: Recorded) -> Entry:
     until = f" until {answer.until:%H:%M:%S}Z" if answer.until else ""
     text = safe(f"{answer.key.kind} {answer.kind}{until}{f': {answer.reason}' if answer.reason else ''}", 400)
     name = recorded.name_of(answer.key.event_id) if answer.key.event_id else "platform"

@@ -21,9 +21,9 @@ from livedeck.collector.engine.packets import Row, encode_row
 from livedeck.collector.engine.rows import SharedRows
 from livedeck.collector.engine.shared import Claim, SharedStore
 from livedeck.monitor import (
-    AlarmAnswer,
+    ActionKind,
+    AlarmAction,
     AlarmKey,
-    AnswerKind,
     History,
     HistoryReader,
     IntentRecord,
@@ -288,11 +288,11 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
     mortal_server: RedisServer, histories: dict[str, History], tmp_path: Path
 ) -> None:
     now = CLOCK.now()
-    answer = AlarmAnswer(
-        "u", AlarmKey("e", "NO_INGEST"), now, AnswerKind.NOTE, now, "anna@a:1", Severity.INFO, reason="x"
+    answer = AlarmAction(
+        "u", AlarmKey("e", "NO_INGEST"), now, ActionKind.NOTE, now, "anna@a:1", Severity.INFO, reason="x"
     )
-    late = AlarmAnswer("v", AlarmKey("e", "NO_INGEST"), now, AnswerKind.NOTE, now, "ben@b:1", Severity.INFO, reason="y")
-    old = AlarmAnswer("w", answer.key, now, AnswerKind.NOTE, now - timedelta(days=2), "anna@a:1", Severity.INFO)
+    late = AlarmAction("v", AlarmKey("e", "NO_INGEST"), now, ActionKind.NOTE, now, "ben@b:1", Severity.INFO, reason="y")
+    old = AlarmAction("w", answer.key, now, ActionKind.NOTE, now - timedelta(days=2), "anna@a:1", Severity.INFO)
     choice = ProfileChoice(now, "e", Profile.RADIO, "anna@a:1")
     intent = IntentRecord("i", now, "event.complete", "complete", "event", "e", "Show", "anna", "a", 1)
     async with (
@@ -342,7 +342,7 @@ async def test_who_starts_again_keeps_nothing_twice(
     await histories["a"].record_ruling(choice)
     for intent in intents:
         await histories["a"].record_intent(intent)
-    last = AlarmAnswer("z", AlarmKey("e", "NO_INGEST"), now, AnswerKind.NOTE, now, "b@b:1", Severity.INFO, reason="z")
+    last = AlarmAction("z", AlarmKey("e", "NO_INGEST"), now, ActionKind.NOTE, now, "b@b:1", Severity.INFO, reason="z")
     async with fleet_of(redis_server, "a") as fleet, at_work(*fleet.engines.values()):
         rows_said: tuple[Row, ...] = (choice, *intents, last)
         for row in rows_said:

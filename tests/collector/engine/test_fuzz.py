@@ -30,9 +30,9 @@ from livedeck.collector.engine.rows import SharedRows
 from livedeck.collector.engine.shared import SharedDesk, SharedKeys, SharedStore
 from livedeck.collector.engine.spool import SharedSpool
 from livedeck.monitor import (
-    AlarmAnswer,
+    ActionKind,
+    AlarmAction,
     AlarmKey,
-    AnswerKind,
     History,
     HistoryReader,
     IntentRecord,
@@ -55,9 +55,9 @@ _ANSWER = {
 }
 
 
-def note() -> AlarmAnswer:
+def note() -> AlarmAction:
     """Return a new note of a person."""
-    return AlarmAnswer(uuid4().hex, AlarmKey("e", "K"), NOW, AnswerKind.NOTE, NOW, "a@b:1", Severity.INFO, 2, until=NOW)
+    return AlarmAction(uuid4().hex, AlarmKey("e", "K"), NOW, ActionKind.NOTE, NOW, "a@b:1", Severity.INFO, 2, until=NOW)
 
 
 ROWS: list[Row] = [

@@ -22,7 +22,7 @@ from livedeck.client import QosSamples
 from livedeck.collector.engine.engine import DESK
 from livedeck.collector.engine.rows import SharedRows
 from livedeck.collector.engine.shared import SharedKeys
-from livedeck.monitor import AlarmAnswer, AlarmKey, AnswerKind, History, HistoryReader, Severity, SharedAnswer
+from livedeck.monitor import ActionKind, AlarmAction, AlarmKey, History, HistoryReader, Severity, SharedAnswer
 from livedeck.notify import SENT
 
 Change: TypeAlias = Callable[[Redis], object]
@@ -112,7 +112,7 @@ async def _act(fleet: Fleet, name: str, history: History) -> None:
             engine.received()
             at = CLOCK.now()
             history.record_answer(
-                AlarmAnswer(uuid4().hex, AlarmKey("e", "K"), at, AnswerKind.NOTE, at, "a@b:1", Severity.INFO)
+                AlarmAction(uuid4().hex, AlarmKey("e", "K"), at, ActionKind.NOTE, at, "a@b:1", Severity.INFO)
             )
             await asyncio.sleep(0.1)
     finally:

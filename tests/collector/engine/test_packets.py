@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from livedeck.client import QosSamples
 from livedeck.collector.engine.packets import Row, decode_answer, decode_row, encode_answer, encode_row
 from livedeck.monitor import (
-    AlarmAnswer,
+    ActionKind,
+    AlarmAction,
     AlarmKey,
-    AnswerKind,
     FieldChange,
     IntentRecord,
     Profile,
@@ -47,10 +47,10 @@ def test_samples_come_out_as_they_went_in(rows: list[tuple[float, float, float, 
 @pytest.mark.parametrize(
     "row",
     [
-        AlarmAnswer(
-            "u", AlarmKey("e", "NO_INGEST", "t"), AT, AnswerKind.SHELVE, AT, "anna@regie:1", Severity.WARNING, 2
+        AlarmAction(
+            "u", AlarmKey("e", "NO_INGEST", "t"), AT, ActionKind.SHELVE, AT, "anna@regie:1", Severity.WARNING, 2
         ),
-        AlarmAnswer("v", AlarmKey("", "X"), AT, AnswerKind.NOTE, AT, "a@b:1", Severity.INFO, until=AT, reason="why"),
+        AlarmAction("v", AlarmKey("", "X"), AT, ActionKind.NOTE, AT, "a@b:1", Severity.INFO, until=AT, reason="why"),
         UsualMark(AT, "e", "s", 12.001, "anna@regie:1"),
         ProfileChoice(AT, "e", Profile.RADIO, "anna@regie:1"),
         ProfileChoice(AT, "e", None, "anna@regie:1"),
@@ -98,7 +98,7 @@ def test_what_is_no_answer_is_refused(body: str) -> None:
 
 _, MARK = encode_row(UsualMark(AT, "e", "s", 12.0, "a@b:1"))
 _, NOTE = encode_row(
-    AlarmAnswer("v", AlarmKey("e", "X"), AT, AnswerKind.NOTE, AT, "a@b:1", Severity.INFO, 3, until=AT, reason="why")
+    AlarmAction("v", AlarmKey("e", "X"), AT, ActionKind.NOTE, AT, "a@b:1", Severity.INFO, 3, until=AT, reason="why")
 )
 
 

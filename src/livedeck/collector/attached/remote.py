@@ -21,15 +21,15 @@ from livedeck.collector.attached.link import CollectorAwayError, CollectorError,
 from livedeck.collector.commands import request_of
 from livedeck.collector.wire import Held
 from livedeck.monitor import (
+    ActionKind,
     Alarm,
-    AlarmAnswer,
+    AlarmAction,
     AlarmChange,
     AlarmCommand,
     AlarmKey,
     AlarmRefused,
     AlarmState,
     AlarmTransition,
-    AnswerKind,
     Attachment,
     AttachmentState,
     Clock,
@@ -85,7 +85,7 @@ class _News:
     """What happened since the last snapshot that was given out."""
 
     changes: tuple[AlarmChange, ...] = ()
-    answers: tuple[AlarmAnswer, ...] = ()
+    answers: tuple[AlarmAction, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()
     bells: tuple[AlarmKey, ...] = ()
     told: tuple[str, ...] = ()
@@ -362,31 +362,31 @@ class Remote:
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Promise to act on that alarm. False where it needed none. Raises AlarmRefused."""
-        return await self._answer(AlarmCommand(key, AnswerKind.ACKNOWLEDGE, shown))
+        return await self._answer(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown))
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
         """Take an own acknowledgement of that alarm back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, AnswerKind.UNACKNOWLEDGE, shown))
+        await self._answer(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown))
 
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
         """Put it out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, AnswerKind.SHELVE, shown, minutes, reason))
+        await self._answer(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Bring it back in sight. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, AnswerKind.UNSHELVE))
+        await self._answer(AlarmCommand(key, ActionKind.UNSHELVE))
 
     async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
         """Put it out of sight until it is put in service again. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, AnswerKind.OUT_OF_SERVICE, shown, None, reason))
+        await self._answer(AlarmCommand(key, ActionKind.OUT_OF_SERVICE, shown, None, reason))
 
     async def in_service(self, key: AlarmKey) -> None:
         """End that. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, AnswerKind.IN_SERVICE))
+        await self._answer(AlarmCommand(key, ActionKind.IN_SERVICE))
 
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
         """Keep these words beside it. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, AnswerKind.NOTE, shown, None, text))
+        await self._answer(AlarmCommand(key, ActionKind.NOTE, shown, None, text))
 
     async def _answer(self, command: AlarmCommand) -> bool:
         """Have it done by whoever watches. Raises AlarmRefused."""

@@ -18,16 +18,16 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from livedeck.client import QosSamples
-from livedeck.monitor import NO_STATUS, AlarmAnswer, IntentRecord, ProfileChoice, SharedAnswer, UsualMark
+from livedeck.monitor import NO_STATUS, AlarmAction, IntentRecord, ProfileChoice, SharedAnswer, UsualMark
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Row: TypeAlias = AlarmAnswer | UsualMark | ProfileChoice | IntentRecord
+Row: TypeAlias = AlarmAction | UsualMark | ProfileChoice | IntentRecord
 """An answer, ruling or intent of a person."""
 
 _ROWS: dict[str, TypeAdapter[Any]] = {
-    kind.__name__: TypeAdapter(kind) for kind in (AlarmAnswer, UsualMark, ProfileChoice, IntentRecord)
+    kind.__name__: TypeAdapter(kind) for kind in (AlarmAction, UsualMark, ProfileChoice, IntentRecord)
 }
 
 _MAX_NUMBER = 2**53
@@ -94,7 +94,7 @@ def encode_row(row: Row) -> tuple[str, str]:
         row = replace(row, edits=())
     name = type(row).__name__
     text = json.dumps({"kind": name, "row": _ROWS[name].dump_python(row, mode="json")}, sort_keys=True)
-    if isinstance(row, AlarmAnswer):
+    if isinstance(row, AlarmAction):
         return row.uid, text
     return (row.id if isinstance(row, IntentRecord) else sha256(text.encode()).hexdigest()), text
 

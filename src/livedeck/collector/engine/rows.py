@@ -12,7 +12,7 @@ from datetime import timedelta
 from livedeck.collector.engine.engine import Engine
 from livedeck.collector.engine.packets import Row, decode_row, encode_row
 from livedeck.collector.engine.shared import KEPT_ROWS, SharedStore, SharedStoreError, UnreadableLog
-from livedeck.monitor import AlarmAnswer, Clock, History, HistoryReader, IntentRecord
+from livedeck.monitor import AlarmAction, Clock, History, HistoryReader, IntentRecord
 
 _LOOK_SECONDS = 0.3
 """Seconds between two passes; with the monitor's own interval, an answer reaches every collector within a second."""
@@ -77,7 +77,7 @@ class SharedRows:
             if uid in self._rows or is_late:
                 continue
             self._rows[uid] = text
-            if isinstance(row, AlarmAnswer):
+            if isinstance(row, AlarmAction):
                 self._history.record_answer(row)
             elif isinstance(row, IntentRecord):
                 await self._history.record_intent(replace(row, pid=0))  # only its own collector records its outcome

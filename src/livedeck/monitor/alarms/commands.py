@@ -12,10 +12,10 @@ from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import Alarm, Shown
-from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind
+from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.thresholds import AlarmLimits
 
-_SILENCING = frozenset({AnswerKind.ACKNOWLEDGE, AnswerKind.SHELVE, AnswerKind.OUT_OF_SERVICE})
+_SILENCING = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OUT_OF_SERVICE})
 
 
 class AlarmGone(AlarmRefused):
@@ -43,7 +43,7 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     *,
     on_air: bool,
     limits: AlarmLimits,
-    promise: AlarmAnswer | None = None,
+    promise: AlarmAction | None = None,
     earlier: datetime | None = None,
 ) -> Alarm | None:
     """Return the alarm after that command, None if it changes nothing: somebody was first. Raises AlarmRefused.
@@ -53,19 +53,19 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     """
     _refuse_unseen(command, alarm)
     match command.kind:
-        case AnswerKind.ACKNOWLEDGE | AnswerKind.CLOSE:
+        case ActionKind.ACKNOWLEDGE | ActionKind.CLOSE:
             return operator.acknowledge(alarm, now, limits)
-        case AnswerKind.UNACKNOWLEDGE:
+        case ActionKind.UNACKNOWLEDGE:
             return operator.unacknowledge(alarm, promise, earlier, command.actor, now)
-        case AnswerKind.SHELVE:
+        case ActionKind.SHELVE:
             return operator.shelve(alarm, command.minutes, command.text, now, on_air=on_air, limits=limits)
-        case AnswerKind.UNSHELVE:
+        case ActionKind.UNSHELVE:
             return operator.unshelve(alarm, now)
-        case AnswerKind.OUT_OF_SERVICE:
+        case ActionKind.OUT_OF_SERVICE:
             return operator.take_out_of_service(alarm, command.text, now)
-        case AnswerKind.IN_SERVICE:
+        case ActionKind.IN_SERVICE:
             return operator.put_in_service(alarm, now)
-        case AnswerKind.NOTE:
+        case ActionKind.NOTE:
             return operator.add_note(alarm, command.text)
 
 
@@ -82,7 +82,7 @@ def is_worse(alarm: Alarm, shown: Shown) -> bool:
 def _refuse_unseen(command: AlarmCommand, alarm: Alarm) -> None:
     """Refuse to silence, or to note beside, what was not shown. Bringing back silences nothing."""
     shown, kind = command.shown, command.kind
-    if shown is None or kind in {AnswerKind.UNSHELVE, AnswerKind.IN_SERVICE}:
+    if shown is None or kind in {ActionKind.UNSHELVE, ActionKind.IN_SERVICE}:
         return
     if not is_of(shown, alarm):
         raise AlarmOver(f"over: this is another {alarm.kind}, since {alarm.since:%H:%M:%S}Z; look at it first")

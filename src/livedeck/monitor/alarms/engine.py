@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import inf
 
-from livedeck.monitor.alarms import answers, commands, faults, lifecycle, timeline
-from livedeck.monitor.alarms.answers import Answers
+from livedeck.monitor.alarms import actions, commands, faults, lifecycle, timeline
+from livedeck.monitor.alarms.actions import AlarmActions
 from livedeck.monitor.alarms.commands import AlarmGone
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
@@ -18,7 +18,7 @@ from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
-from livedeck.monitor.model.answer import AlarmAnswer, AlarmCommand, AnswerKind
+from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.state import EventState
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.secrets import masked_line
@@ -48,8 +48,8 @@ class AlarmEngine:
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # by a person, since the last step
         self._seen: dict[AlarmKey, datetime] = {}  # until when another engine has judged what it left
-        self._answers: Mapping[AlarmKey, Answers] = {}
-        self._carried_out: dict[str, AlarmAnswer] = {}  # by the id of the command
+        self._answers: Mapping[AlarmKey, AlarmActions] = {}
+        self._carried_out: dict[str, AlarmAction] = {}  # by the id of the command
 
     def judge_by(self, thresholds: Thresholds) -> None:
         """These limits hold from the next step on."""
@@ -66,32 +66,32 @@ class AlarmEngine:
         self.alarms = {**self.alarms, **restored}
         self._seen = dict.fromkeys(restored, seen) if seen else {}
 
-    def take(self, given: Iterable[AlarmAnswer]) -> tuple[AlarmAnswer, ...]:
+    def take(self, given: Iterable[AlarmAction]) -> tuple[AlarmAction, ...]:
         """Heed these answers from the next step on, wherever they were given, in whatever order they come. Returns
         those that were not known."""
-        news = tuple(answer for answer in given if answer not in self._answers.get(answer.key, Answers()))
-        self._answers = answers.merge(self._answers, news) if news else self._answers
+        news = tuple(answer for answer in given if answer not in self._answers.get(answer.key, AlarmActions()))
+        self._answers = actions.merge(self._answers, news) if news else self._answers
         self._carried_out |= {answer.uid: answer for answer in news}
         for uid in tuple(self._carried_out)[:-_MAX_COMMANDS]:
             del self._carried_out[uid]
         return news
 
-    def find_answer(self, command: AlarmCommand) -> AlarmAnswer | None:
+    def find_answer(self, command: AlarmCommand) -> AlarmAction | None:
         """What came of that very command before. Raises AlarmRefused where its id is another one's."""
         answer = self._carried_out.get(command.uid)
         if answer and not _is_answer_to(command, answer):
             raise AlarmRefused("that id is of another command: each needs its own")
         return answer
 
-    def answer(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAnswer | None:
+    def answer(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAction | None:
         """Carry out a new command, and have it counted after all that was known to be answered; None where it changes
         nothing. `on_air`: whether its alarm concerns a broadcast. Raises AlarmRefused."""
         key, kind, actor = command.key, command.kind, command.actor
         at = self._answers[key].next_moment(now) if key in self._answers else now
-        is_note = kind is AnswerKind.NOTE
+        is_note = kind is ActionKind.NOTE
 
         def act(alarm: Alarm) -> Alarm | None:
-            promise, earlier = answers.holding_promise(alarm, self._answers.get(key, Answers()), at)
+            promise, earlier = actions.holding_acknowledgement(alarm, self._answers.get(key, AlarmActions()), at)
             after = commands.carry_out(
                 command, alarm, at, on_air=on_air, limits=self._limits, promise=promise, earlier=earlier
             )
@@ -100,15 +100,15 @@ class AlarmEngine:
         if not self.handle(key, act, at):
             return None
         alarm = self.alarms[key]
-        if kind is AnswerKind.ACKNOWLEDGE and not alarm.is_ongoing:
-            kind = AnswerKind.CLOSE
-        if kind in {AnswerKind.ACKNOWLEDGE, AnswerKind.CLOSE}:
+        if kind is ActionKind.ACKNOWLEDGE and not alarm.is_ongoing:
+            kind = ActionKind.CLOSE
+        if kind in {ActionKind.ACKNOWLEDGE, ActionKind.CLOSE}:
             until = acknowledged_until(alarm, at, self._limits)
-        elif kind in {AnswerKind.UNSHELVE, AnswerKind.IN_SERVICE}:
+        elif kind in {ActionKind.UNSHELVE, ActionKind.IN_SERVICE}:
             until = None if alarm.is_ongoing else at
         else:
             until = None if is_note else alarm.shelved_until
-        given = AlarmAnswer(
+        given = AlarmAction(
             command.uid,
             key,
             alarm.since,
@@ -148,9 +148,9 @@ class AlarmEngine:
         for key in sorted(after, key=lambda key: priority(key.kind)):
             alarm, is_on_air = after[key], key.event_id in on_air
             if key in self._answers:
-                alarm = answers.apply(alarm, self._answers[key], now, on_air=is_on_air, limits=self._limits)
+                alarm = actions.apply(alarm, self._answers[key], now, on_air=is_on_air, limits=self._limits)
             if incident := incident_of(alarm, after):
-                alarm = answers.follow(alarm, incident)
+                alarm = actions.follow(alarm, incident)
             parent = hidden_by(alarm, after, now, self._limits)
             after[key] = lifecycle.apply_suppression(
                 before.get(key), alarm, parent, now, on_air=is_on_air, limits=self._limits
@@ -288,7 +288,7 @@ def _may_be_shared(alarm: Alarm) -> bool:
     return alarm.is_ongoing and alarm.kind in _SHARED and alarm.severity is not Severity.INFO
 
 
-def _is_answer_to(command: AlarmCommand, answer: AlarmAnswer) -> bool:
-    kind = AnswerKind.ACKNOWLEDGE if answer.kind is AnswerKind.CLOSE else answer.kind
-    is_same_note = kind is not AnswerKind.NOTE or answer.reason == masked_line(note_text(command.text))
+def _is_answer_to(command: AlarmCommand, answer: AlarmAction) -> bool:
+    kind = ActionKind.ACKNOWLEDGE if answer.kind is ActionKind.CLOSE else answer.kind
+    is_same_note = kind is not ActionKind.NOTE or answer.reason == masked_line(note_text(command.text))
     return (answer.key, kind) == (command.key, command.kind) and is_same_note

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from math import isfinite
 
 from livedeck.monitor.model.alarm import Alarm, AlarmState, Severity
-from livedeck.monitor.model.answer import TAKE_BACK_FOR, AlarmAnswer, person
+from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, AlarmAction, person
 from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.text.values import safe
 
@@ -43,7 +43,7 @@ def acknowledged_until(alarm: Alarm, now: datetime, limits: AlarmLimits) -> date
 
 
 def unacknowledge(
-    alarm: Alarm, promise: AlarmAnswer | None, earlier: datetime | None, actor: str, now: datetime
+    alarm: Alarm, promise: AlarmAction | None, earlier: datetime | None, actor: str, now: datetime
 ) -> Alarm:
     """Return the alarm as it was before that acknowledgement.
 

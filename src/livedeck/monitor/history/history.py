@@ -18,7 +18,7 @@ from livedeck.monitor.history.reads import HistoryReads
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.history.writer import Batch, HistoryQueue, HistoryWriter
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
-from livedeck.monitor.model.answer import AlarmAnswer
+from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
@@ -125,11 +125,11 @@ class History(HistoryReads):
         changed = (alarm for key, alarm in self._alarms.items() if _stands_otherwise(before.get(key), alarm))
         return {(alarm.key, alarm.since): alarm.moved(offset) for alarm in changed}
 
-    def record_answer(self, answer: AlarmAnswer) -> None:
+    def record_answer(self, answer: AlarmAction) -> None:
         """Keep what a person answered to an alarm. Returns at once."""
         self._queue.put(Batch(answers=(answer,)))
 
-    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+    async def new_answers(self) -> tuple[AlarmAction, ...]:
         """What was answered since the last time, by whichever deck, in the order in which it was written. What waits
         here for a file that was locked is tried again: the others look for it."""
         self._queue.retry()

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import NamedTuple
 
-from livedeck.monitor.history import answers, events, journal, published, samples
+from livedeck.monitor.history import alarm_actions, events, journal, published, samples
 from livedeck.monitor.history.columns import SLOT, TABLES, sound
 from livedeck.monitor.history.database import Database, StorageError, check_file
 from livedeck.monitor.history.foreign import Foreign, open_foreign, open_to_change
@@ -211,4 +211,6 @@ def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
         yield _Part("published", "segment, part", over, values)
     yield _Part("learnt", "rowid", "at < :end AND event = coalesce(:event, event)", values)
     yield _Part("alarm", "rowid", "changed < :micro AND event = coalesce(:event, event)", values)
-    yield _Part("answer", "id", f"event = coalesce(:event, event) AND {answers.OLD}", {**values, "before": end * 1000})
+    yield _Part(
+        "answer", "id", f"event = coalesce(:event, event) AND {alarm_actions.OLD}", {**values, "before": end * 1000}
+    )

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarms, answers, events, journal, learnt, queries, samples
+from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, queries, samples
 from livedeck.monitor.history.cursor import RowCursor
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.foreign import in_thread, open_foreign
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm
-from livedeck.monitor.model.answer import AlarmAnswer
+from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
@@ -63,7 +63,7 @@ class HistoryReads(ABC):
     """Gives back what was kept; nothing where the file cannot be read."""
 
     def __init__(self) -> None:
-        self._answers: RowCursor[AlarmAnswer] = RowCursor(answers.read)
+        self._answers: RowCursor[AlarmAction] = RowCursor(alarm_actions.read)
         self._rulings: RowCursor[Ruling] = RowCursor(journal.rulings)
 
     @property
@@ -75,7 +75,7 @@ class HistoryReads(ABC):
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         """What the file answers; `otherwise` where it cannot be read."""
 
-    async def new_answers(self) -> tuple[AlarmAnswer, ...]:
+    async def new_answers(self) -> tuple[AlarmAction, ...]:
         """What was answered to alarms since the last time, by whichever deck, in the order in which it was written."""
         return await self._read(self._answers.read, ())
 
@@ -145,11 +145,11 @@ class HistoryReads(ABC):
         """How the alarms stand that any process has seen, but those that were cleared long before `now`."""
         return await self._read(lambda db: alarms.standing(db, now), ())
 
-    async def answer_log(self, since: datetime) -> tuple[AlarmAnswer, ...]:
+    async def answer_log(self, since: datetime) -> tuple[AlarmAction, ...]:
         """What was answered to alarms since then, in the order in which it was written."""
 
-        def read(db: Database) -> tuple[AlarmAnswer, ...]:
-            return tuple(answer for answer in answers.read(db, 0)[1] if answer.at >= since)
+        def read(db: Database) -> tuple[AlarmAction, ...]:
+            return tuple(answer for answer in alarm_actions.read(db, 0)[1] if answer.at >= since)
 
         return await self._read(read, ())
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
-from livedeck.monitor.history import answers, journal, samples
+from livedeck.monitor.history import alarm_actions, journal, samples
 from livedeck.monitor.history.columns import SLOT, TABLES, Column
 from livedeck.monitor.history.database import Database, StorageError, check_file, microseconds
 from livedeck.monitor.history.foreign import current_stop, open_to_change
@@ -393,7 +393,7 @@ def _is_alarm(row: Mapping[str, Any]) -> bool:
 JUDGED: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "journal": _is_entry,
     "alarm": _is_alarm,
-    "answer": answers.is_sound,
+    "answer": alarm_actions.is_sound,
     "learnt": lambda row: parse_learnt(row["body"]) is not None,
 }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from livedeck.monitor.history import alarms, answers, events, published
+from livedeck.monitor.history import alarm_actions, alarms, events, published
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import Database, microseconds
 from livedeck.monitor.history.journal import IN_FORCE, LASTING
@@ -224,5 +224,5 @@ def prune(db: Database, before: int) -> Iterator[None]:
     while db.rows("SELECT 1 FROM learnt WHERE at < ? LIMIT 1", [before]):
         db.run("DELETE FROM learnt WHERE rowid IN (SELECT rowid FROM learnt WHERE at < ? LIMIT ?)", [before, _STEP])
         yield
-    while any(rows.prune(db, before, _STEP) for rows in (answers, alarms, events, published)):
+    while any(rows.prune(db, before, _STEP) for rows in (alarm_actions, alarms, events, published)):
         yield

@@ -20,14 +20,14 @@ from typing import TypeVar
 import structlog
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarms, answers, events, journal, learnt, links, published, samples
+from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, links, published, samples
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.salvage import salvage_in_process
 from livedeck.monitor.history.samples import FPS_SCALE, Row, Stream, StreamKey, prune
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
-from livedeck.monitor.model.answer import AlarmAnswer
+from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.readings import NO_STATUS, Readings
 from livedeck.monitor.model.snapshot import Snapshot
 
@@ -191,7 +191,7 @@ class Batch:
     samples: Mapping[StreamKey, Readings] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     alarms: Mapping[tuple[AlarmKey, datetime], Alarm] = field(default_factory=dict)
-    answers: tuple[AlarmAnswer, ...] = ()
+    answers: tuple[AlarmAction, ...] = ()
     learnt: Mapping[StreamKey, Learnt] = field(default_factory=dict)
     snapshots: tuple[Snapshot, ...] = ()
 
@@ -257,7 +257,7 @@ class HistoryWriter:
         if not batch.has_rows:
             return
         with writer.db.transaction():
-            answers.write(writer.db, batch.answers)
+            alarm_actions.write(writer.db, batch.answers)
             entries: Iterable[Entry] = batch.entries
             for untold in (alarms.untold, links.untold, events.untold):
                 entries = untold(writer.db, entries)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TypeAlias
 
-from livedeck.monitor.model.answer import person
+from livedeck.monitor.model.alarm_action import person
 from livedeck.monitor.model.readings import Reading
 from livedeck.monitor.model.thresholds import Profile
 

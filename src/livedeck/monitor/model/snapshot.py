@@ -9,7 +9,7 @@ from typing import Any
 
 from livedeck.client import Room
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey
-from livedeck.monitor.model.answer import AlarmAnswer
+from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.attachment import Attachment
 from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
@@ -38,7 +38,7 @@ class Snapshot:
     alarms: tuple[Alarm, ...] = ()
     quiet: tuple[Alarm, ...] = ()
     changes: tuple[AlarmChange, ...] = ()
-    answers: tuple[AlarmAnswer, ...] = ()
+    answers: tuple[AlarmAction, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()
     bells: tuple[AlarmKey, ...] = ()
     flood: bool = False

@@ -31,7 +31,7 @@ from livedeck.client import (
     Subtitle,
     VideoSettings,
 )
-from livedeck.monitor.model import alarm, answer, limits, ruling, state
+from livedeck.monitor.model import alarm, alarm_action, limits, ruling, state
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import Snapshot
@@ -77,7 +77,7 @@ _FIELDS: Mapping[type, str] = {
     "flapping escalated stage affects timeline diagnosis",
     alarm.Diagnosis: "cause viewers advice",
     alarm.AlarmChange: "at transition alarm",
-    answer.AlarmAnswer: "uid key since kind at actor severity stage until reason",
+    alarm_action.AlarmAction: "uid key since kind at actor severity stage until reason",
     limits.RuleChange: "at text event_id actor is_fault",
     ruling.UsualMark: "at event_id stream_id time actor",
     ruling.ProfileChoice: "at event_id profile actor",

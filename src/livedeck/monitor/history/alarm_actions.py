@@ -7,14 +7,14 @@ from typing import Any
 
 from livedeck.monitor.history.database import Database, microseconds, moment
 from livedeck.monitor.model.alarm import AlarmKey, Severity
-from livedeck.monitor.model.answer import AlarmAnswer, AnswerKind
+from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction
 
 _COLUMNS = "uid, event, kind, target, since, answer, at, actor, severity, stage, until, reason"
 _INSERT = f"INSERT OR IGNORE INTO answer ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
 _READ = f"SELECT id, {_COLUMNS} FROM answer WHERE id > ? ORDER BY id"  # noqa: S608  constants
 _CHECKED = "answer.id " + " ".join(f".{name}" for name in _COLUMNS.split(", "))
 
-_KINDS = frozenset(AnswerKind)
+_KINDS = frozenset(ActionKind)
 _SEVERITIES = frozenset(Severity)
 
 OLD = """
@@ -30,12 +30,12 @@ its own. `before`: microseconds since the epoch."""
 _OLD = f"DELETE FROM answer WHERE id IN (SELECT id FROM answer WHERE {OLD} LIMIT :step) RETURNING id"  # noqa: S608  constants
 
 
-def write(db: Database, answers: Iterable[AlarmAnswer]) -> None:
+def write(db: Database, answers: Iterable[AlarmAction]) -> None:
     """Append these, each once however often it is given; in a transaction of the caller's. Raises StorageError."""
     db.run_many(_INSERT, [_row(answer) for answer in answers])
 
 
-def read(db: Database, after: int) -> tuple[int, tuple[AlarmAnswer, ...]]:
+def read(db: Database, after: int) -> tuple[int, tuple[AlarmAction, ...]]:
     """The answers behind row `after`, in the order in which they were written, and the last row.
 
     Rows of another version are left out. Raises StorageError.
@@ -55,7 +55,7 @@ def prune(db: Database, before: int, step: int) -> bool:
     return bool(db.rows(_OLD, {"before": before * 1000, "step": step}))
 
 
-def _row(answer: AlarmAnswer) -> tuple[object, ...]:
+def _row(answer: AlarmAction) -> tuple[object, ...]:
     return (
         answer.uid,
         *answer.key,
@@ -70,13 +70,13 @@ def _row(answer: AlarmAnswer) -> tuple[object, ...]:
     )
 
 
-def _answer(uid: str, *columns: Any) -> AlarmAnswer:
+def _answer(uid: str, *columns: Any) -> AlarmAction:
     event, kind, target, since, answer, at, actor, severity, stage, until, reason = columns
-    return AlarmAnswer(
+    return AlarmAction(
         uid,
         AlarmKey(event, kind, target),
         moment(since),
-        AnswerKind(answer),
+        ActionKind(answer),
         moment(at),
         actor,
         Severity(severity),

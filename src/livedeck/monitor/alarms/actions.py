@@ -19,7 +19,7 @@ from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.alarms.operator import bring_back, put_away, without_acknowledgement
 from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
-from livedeck.monitor.model.answer import PLACES, PROMISES, AlarmAnswer, AnswerKind, person
+from livedeck.monitor.model.alarm_action import ACKNOWLEDGEMENTS, SHELVINGS, ActionKind, AlarmAction, person
 from livedeck.monitor.model.thresholds import AlarmLimits
 
 _KEPT = 4
@@ -30,32 +30,32 @@ _MAX_ALARMS = 2000
 
 _NOTE_LASTS = timedelta(hours=1)
 
-_AWAY = {AnswerKind.SHELVE: AlarmState.SHELVED, AnswerKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE}
+_AWAY = {ActionKind.SHELVE: AlarmState.SHELVED, ActionKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE}
 
-_BACK = AnswerKind.UNACKNOWLEDGE
+_BACK = ActionKind.UNACKNOWLEDGE
 
 _order = attrgetter("order")
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class AlarmActions:
     """The newest answers to one alarm, the oldest first."""
 
-    promises: tuple[AlarmAnswer, ...] = ()
-    places: tuple[AlarmAnswer, ...] = ()
-    notes: tuple[AlarmAnswer, ...] = ()
+    promises: tuple[AlarmAction, ...] = ()
+    places: tuple[AlarmAction, ...] = ()
+    notes: tuple[AlarmAction, ...] = ()
 
-    def including(self, answers: Iterable[AlarmAnswer]) -> Answers:
+    def including(self, answers: Iterable[AlarmAction]) -> AlarmActions:
         """These and those: the same in whatever order, and however often, they come."""
         known = {answer.uid: answer for answer in (*self.promises, *self.places, *self.notes, *answers)}
         ordered = sorted(known.values(), key=_order)
-        return Answers(
-            tuple(answer for answer in ordered if answer.kind in PROMISES)[-_KEPT:],
-            tuple(answer for answer in ordered if answer.kind in PLACES)[-_KEPT:],
-            tuple(answer for answer in ordered if answer.kind is AnswerKind.NOTE)[-_KEPT:],
+        return AlarmActions(
+            tuple(answer for answer in ordered if answer.kind in ACKNOWLEDGEMENTS)[-_KEPT:],
+            tuple(answer for answer in ordered if answer.kind in SHELVINGS)[-_KEPT:],
+            tuple(answer for answer in ordered if answer.kind is ActionKind.NOTE)[-_KEPT:],
         )
 
-    def __contains__(self, answer: AlarmAnswer) -> bool:
+    def __contains__(self, answer: AlarmAction) -> bool:
         return any(answer.uid == known.uid for known in (*self.promises, *self.places, *self.notes))
 
     def next_moment(self, now: datetime) -> datetime:
@@ -69,19 +69,19 @@ class Answers:
         return max(answer.at for answer in (*self.promises[-1:], *self.places[-1:], *self.notes[-1:]))
 
 
-def merge(known: Mapping[AlarmKey, Answers], answers: Iterable[AlarmAnswer]) -> dict[AlarmKey, Answers]:
+def merge(known: Mapping[AlarmKey, AlarmActions], answers: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
     """All of them by alarm; of too many alarms those that were answered last."""
-    by_key: defaultdict[AlarmKey, list[AlarmAnswer]] = defaultdict(list)
+    by_key: defaultdict[AlarmKey, list[AlarmAction]] = defaultdict(list)
     for answer in answers:
         by_key[answer.key].append(answer)
-    merged = {**known, **{key: known.get(key, Answers()).including(new) for key, new in by_key.items()}}
+    merged = {**known, **{key: known.get(key, AlarmActions()).including(new) for key, new in by_key.items()}}
     excess = len(merged) - _MAX_ALARMS
     for key in sorted(merged, key=lambda key: (merged[key].newest, key))[: max(0, excess)]:
         del merged[key]
     return merged
 
 
-def apply(alarm: Alarm, answers: Answers, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
+def apply(alarm: Alarm, answers: AlarmActions, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
     """The alarm as persons answered it. What is dated in the future does not count yet: a clock was set back."""
     limit = now + SAME_OCCURRENCE
     place = next((answer for answer in reversed(answers.places) if answer.at <= limit), None)
@@ -97,7 +97,9 @@ def apply(alarm: Alarm, answers: Answers, now: datetime, *, on_air: bool, limits
     return _with_promise(alarm, promise) if promise else alarm
 
 
-def holding_promise(alarm: Alarm, answers: Answers, now: datetime) -> tuple[AlarmAnswer | None, datetime | None]:
+def holding_acknowledgement(
+    alarm: Alarm, answers: AlarmActions, now: datetime
+) -> tuple[AlarmAction | None, datetime | None]:
     """Return the acknowledgement that holds for the alarm, and when the one before it was given; None for neither."""
     limit = now + SAME_OCCURRENCE
     place = next((answer for answer in reversed(answers.places) if answer.at <= limit), None)
@@ -106,17 +108,17 @@ def holding_promise(alarm: Alarm, answers: Answers, now: datetime) -> tuple[Alar
     return promise, _given_before(promise, promises) if promise else None
 
 
-def _promises(answers: Answers, place: AlarmAnswer | None, limit: datetime) -> list[AlarmAnswer]:
+def _promises(answers: AlarmActions, place: AlarmAction | None, limit: datetime) -> list[AlarmAction]:
     """Return the acknowledgements, and what took them back, that were given since the alarm was put in its place."""
     return [answer for answer in answers.promises if answer.at <= limit and (not place or answer.at > place.at)]
 
 
-def _standing(promises: Iterable[AlarmAnswer]) -> list[AlarmAnswer]:
+def _standing(promises: Iterable[AlarmAction]) -> list[AlarmAction]:
     """Return the acknowledgements that nobody took back."""
     return [promise for promise in promises if promise.kind is not _BACK and not _withdrawal_of(promise, promises)]
 
 
-def _withdrawal_of(promise: AlarmAnswer, promises: Iterable[AlarmAnswer]) -> AlarmAnswer | None:
+def _withdrawal_of(promise: AlarmAction, promises: Iterable[AlarmAction]) -> AlarmAction | None:
     """Return the last answer by which the person took that acknowledgement back; None if they did not.
 
     An acknowledgement that had run out by then is not taken back.
@@ -134,19 +136,19 @@ def _withdrawal_of(promise: AlarmAnswer, promises: Iterable[AlarmAnswer]) -> Ala
     return withdrawals[-1] if withdrawals else None
 
 
-def _holding(promises: Iterable[AlarmAnswer], alarm: Alarm, now: datetime) -> AlarmAnswer | None:
+def _holding(promises: Iterable[AlarmAction], alarm: Alarm, now: datetime) -> AlarmAction | None:
     """Return the acknowledgement that holds for the alarm: the last of those that nobody took back."""
     return next((promise for promise in reversed(_standing(promises)) if _holds(promise, alarm, now)), None)
 
 
-def _given_before(promise: AlarmAnswer, promises: Iterable[AlarmAnswer]) -> datetime | None:
+def _given_before(promise: AlarmAction, promises: Iterable[AlarmAction]) -> datetime | None:
     """Return when the same occurrence was acknowledged before that; None if it was not."""
     tolerance = onset_tolerance(promise.key.kind)
     earlier = (other for other in _standing(promises) if other.order < promise.order)
     return max((other.at for other in earlier if abs(other.since - promise.since) <= tolerance), default=None)
 
 
-def _without_withdrawn(alarm: Alarm, promises: Iterable[AlarmAnswer]) -> Alarm:
+def _without_withdrawn(alarm: Alarm, promises: Iterable[AlarmAction]) -> Alarm:
     """Return the alarm as it was before the acknowledgement that it has, if the person took that back."""
     promise = next((answer for answer in promises if answer.kind is not _BACK and _is_held(answer, alarm)), None)
     withdrawal = _withdrawal_of(promise, promises) if promise else None
@@ -156,7 +158,7 @@ def _without_withdrawn(alarm: Alarm, promises: Iterable[AlarmAnswer]) -> Alarm:
     return replace(alarm, answered_by=withdrawal.actor, answered_at=withdrawal.at)
 
 
-def _is_held(promise: AlarmAnswer, alarm: Alarm) -> bool:
+def _is_held(promise: AlarmAction, alarm: Alarm) -> bool:
     """Return whether the alarm has been acknowledged by that very answer."""
     return promise.at in {alarm.acknowledged_at, alarm.answered_at}
 
@@ -173,13 +175,13 @@ def follow(alarm: Alarm, incident: Alarm) -> Alarm:
     )
 
 
-def _with_note(alarm: Alarm, note: AlarmAnswer, now: datetime) -> Alarm:
+def _with_note(alarm: Alarm, note: AlarmAction, now: datetime) -> Alarm:
     """A note is beside its occurrence, and beside those that follow within the hour."""
     text = note.reason if is_of(note.shown, alarm) or now - note.at < _NOTE_LASTS else ""
     return alarm if alarm.note == text else replace(alarm, note=text)
 
 
-def _in_place(alarm: Alarm, place: AlarmAnswer, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
+def _in_place(alarm: Alarm, place: AlarmAction, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
     """The alarm put away or in sight, as the last answer says and for as long as that holds."""
     state = _AWAY.get(place.kind)
     if state:
@@ -202,7 +204,7 @@ def _as_known(alarm: Alarm, after: Alarm) -> Alarm:
     return alarm if alarm == after else after
 
 
-def _with_promise(alarm: Alarm, promise: AlarmAnswer) -> Alarm:
+def _with_promise(alarm: Alarm, promise: AlarmAction) -> Alarm:
     """Silent; done, if it is over. Applied once: what becomes worse afterwards asks again."""
     known = alarm.acknowledged_at
     if known and (known > promise.at or (known == promise.at and alarm.answered_by == promise.actor)):
@@ -217,7 +219,7 @@ def _with_promise(alarm: Alarm, promise: AlarmAnswer) -> Alarm:
     )
 
 
-def _holds(promise: AlarmAnswer, alarm: Alarm, now: datetime) -> bool:
+def _holds(promise: AlarmAction, alarm: Alarm, now: datetime) -> bool:
     """Whether it was given for this occurrence, no worse than it was then, and had not run out when that ended."""
     is_over = alarm.state in {AlarmState.RETURNED, AlarmState.CLEARED}
     until = alarm.changed if is_over else now

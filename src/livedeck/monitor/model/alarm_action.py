@@ -15,7 +15,7 @@ TAKE_BACK_FOR = timedelta(minutes=5)
 others rely on it, and it soon runs out by itself."""
 
 
-class AnswerKind(StrEnum):
+class ActionKind(StrEnum):
     """Kind of an answer. CLOSE: acknowledged when it was over. UNACKNOWLEDGE: takes either of both back."""
 
     ACKNOWLEDGE = "acknowledge"
@@ -28,8 +28,8 @@ class AnswerKind(StrEnum):
     NOTE = "note"
 
 
-PROMISES = frozenset({AnswerKind.ACKNOWLEDGE, AnswerKind.CLOSE, AnswerKind.UNACKNOWLEDGE})
-PLACES = frozenset({AnswerKind.SHELVE, AnswerKind.UNSHELVE, AnswerKind.OUT_OF_SERVICE, AnswerKind.IN_SERVICE})
+ACKNOWLEDGEMENTS = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.UNACKNOWLEDGE})
+SHELVINGS = frozenset({ActionKind.SHELVE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE})
 """The kinds that take each other's place: a promise to act, where the alarm is kept; a note is by itself."""
 
 
@@ -43,7 +43,7 @@ class AlarmCommand:
     """
 
     key: AlarmKey
-    kind: AnswerKind
+    kind: ActionKind
     shown: Shown | None = None
     minutes: float | None = None
     text: str = ""
@@ -52,7 +52,7 @@ class AlarmCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class AlarmAnswer:
+class AlarmAction:
     """One answer. `since`, `severity`, `stage`: of the alarm as it was answered.
 
     `at`, `until`: this machine's clock; `until`: when the promise or the shelf runs out, None where it has no time; of
@@ -63,7 +63,7 @@ class AlarmAnswer:
     uid: str
     key: AlarmKey
     since: datetime
-    kind: AnswerKind
+    kind: ActionKind
     at: datetime
     actor: str
     severity: Severity
@@ -84,7 +84,7 @@ class AlarmAnswer:
         """The later of two answers is the one that counts; `uid` decides between two of one moment."""
         return self.at, self.uid
 
-    def moved(self, seconds: float) -> AlarmAnswer:
+    def moved(self, seconds: float) -> AlarmAction:
         """The same by a clock that is so much ahead."""
         if not seconds:
             return self
