@@ -1,4 +1,4 @@
-"""What cites a page of the documentation names one that is there, and a heading that it has.
+"""Citations of the documentation name a page that exists and a heading that it has.
 
 A citation is a page's name with, as a rule, the heading in quotes: `monitoring.md, "Alarm kinds"`. Several headings of
 one page follow each other: `trust.md, "Secrets" and "Files"`. It stands in a comment, a string, or a page.
@@ -28,7 +28,7 @@ _WORDS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE",
 
 
 class Citation(NamedTuple):
-    """A page and the headings that are named of it. `unquoted`: what stands where a heading in quotes should."""
+    """A page and the headings cited of it. `unquoted`: words that stand where a heading in quotes should."""
 
     page: str
     headings: tuple[str, ...]
@@ -36,7 +36,7 @@ class Citation(NamedTuple):
 
 
 def citations(text: str) -> Iterator[Citation]:
-    """Every citation in a text whose line breaks are blanks."""
+    """Yield every citation in a text whose line breaks are blanks."""
     for found in _PAGE.finditer(text):
         headings, end = [], found.end()
         step = _FIRST.match(text, end)
@@ -49,7 +49,7 @@ def citations(text: str) -> Iterator[Citation]:
 
 
 def words(path: Path) -> str:
-    """What people read in a file, in one line: all of it, but of Python code the comments and strings alone."""
+    """Return a file in one line; of Python code only its comments and strings."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
@@ -58,18 +58,18 @@ def words(path: Path) -> str:
 
 
 def headings(page: str) -> list[str]:
-    """The headings of a page, without what stands in its blocks of code."""
+    """Return the headings of a page; blocks of code have none."""
     prose = re.sub(r"^ *```.*?^ *```", "", page, flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"^#+ (.+?)\s*$", prose, re.MULTILINE)
 
 
 def anchor(heading: str) -> str:
-    """What a link within a page calls it."""
+    """Return the anchor that a link within a page uses for a heading."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def complaints(text: str) -> list[str]:
-    """What is wrong with the citations in a text."""
+    """Return a sentence for each citation in a text that leads nowhere."""
     found = []
     for page, named, unquoted in citations(text):
         if page not in PAGES:
@@ -82,16 +82,19 @@ def complaints(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_is_cited_is_there(path: Path) -> None:
-    assert complaints(words(path)) == []
+def test_citations_lead_to_pages_and_headings() -> None:
+    found = {str(path.relative_to(ROOT)): complaints(words(path)) for path in FILES}
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_heading_stands_once_in_its_page_and_links_in_a_page_lead_to_one(name: str) -> None:
-    named = headings(PAGES[name])
-    assert len(named) == len({*named})
-    assert {*re.findall(r"\]\(#([^)]+)\)", PAGES[name])} <= {anchor(heading) for heading in named}
+def test_a_page_has_each_heading_once_and_its_links_lead_to_one() -> None:
+    named = {name: headings(page) for name, page in PAGES.items()}
+    assert [name for name, found in named.items() if len(found) != len({*found})] == []
+    lost = {
+        name: {*re.findall(r"\]\(#([^)]+)\)", PAGES[name])} - {anchor(heading) for heading in found}
+        for name, found in named.items()
+    }
+    assert {name: links for name, links in lost.items() if links} == {}
 
 
 @pytest.mark.parametrize(
@@ -109,5 +112,5 @@ def test_a_heading_stands_once_in_its_page_and_links_in_a_page_lead_to_one(name:
         ("interface#md, Behaviour", 1),
     ],
 )
-def test_a_citation_is_told_from_one_that_leads_nowhere(text: str, wrong: int) -> None:
+def test_a_citation_that_leads_nowhere_is_found(text: str, wrong: int) -> None:
     assert len(complaints(text.replace("#", "."))) == wrong
