@@ -12,7 +12,16 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 EXPECTED = {
-    "": (".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "requirements.lock"),
+    "": (
+        ".editorconfig",
+        ".gitignore",
+        ".pre-commit-config.yaml",
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "pyproject.toml",
+        "requirements.lock",
+    ),
     ".ci": ("run",),
     "contrib": ("Containerfile", "*.service"),
     "monitoring": ("*.json", "*.yml"),
@@ -24,7 +33,7 @@ EXPECTED = {
     "src/livedeck/simulator/data": ("*.toml", "*.txt"),
     "src/livedeck/ui": ("*.py", "app.tcss"),
     "src/livedeck/ui/wallboard/assets": ("*.html", "*.css", "*.js", "*.svg"),
-    "tests": ("*.py",),
+    "tests": ("*.py", "quick.txt"),
     "tests/cli": ("*.py", "*.c"),
     "tests/golden/recordings": ("*.livedeck",),
     "tests/simulator": ("*.py", "schemathesis.toml"),

@@ -23,6 +23,7 @@ from pictures import as_seen
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "src" / "livedeck" / "docs"
+QUICK = ROOT / "tests" / "quick.txt"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS_PAGE = (DOCS / "commands.md").read_text(encoding="utf-8")
 WALLBOARD_PAGE = (DOCS / "wallboard.md").read_text(encoding="utf-8")
@@ -108,6 +109,11 @@ def test_the_unit_of_the_wallboard_starts_a_command_and_sets_what_is_read() -> N
 def test_ci_runs_exactly_the_test_command() -> None:
     (command,) = re.findall(r"\*\*Test it:\*\*\s+```sh\n(.+?)\n```", README)
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_quick_tests_name_paths_that_exist() -> None:
+    named = [line.removeprefix("--ignore=") for line in QUICK.read_text(encoding="utf-8").splitlines()]
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 def test_every_command_is_on_its_page_and_answers_for_itself() -> None:
