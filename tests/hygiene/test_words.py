@@ -16,7 +16,7 @@ HEADLESS = re.compile(r"(?:What|Who|That|Those|Of|As|One|Where|Its|There|Nothing
 """Beginnings that leave out the thing or the verb."""
 
 MOST = 0.25
-"""Share of docstrings that may begin so: a sentence is read, not counted, and now and then one of them is the clearest."""
+"""Share of docstrings that may begin so: now and then such a sentence is the clearest."""
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
