@@ -13,7 +13,7 @@ import os
 import sys
 from importlib import import_module
 
-from livedeck.cli import COMMANDS
+from livedeck.cli import COMMANDS, PLACES
 
 
 def open_stream(number: int, spec: str) -> None:
@@ -88,6 +88,7 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    for name in ("changing", "reading", *COMMANDS):
-        import_module(f"livedeck.cli.{name}")
+    modules = {PLACES.get(name, name).partition(":")[0] for name in COMMANDS}
+    for module in ("objects.changing", "objects.reading", *modules):
+        import_module(f"livedeck.cli.{module}")
     serve()

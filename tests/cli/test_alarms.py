@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from cli.commands import called, served
 from cli.listening import listen
-from livedeck.cli.alarms import follow_alarms
+from livedeck.cli.alarm import follow_alarms
 from livedeck.monitor import ActionKind, AlarmAction, AlarmKey, History, Severity
 from livedeck.text.times import parse_timestamp
 from monitor.stage import Deck, Stage, event

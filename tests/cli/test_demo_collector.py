@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from livedeck.cli.demo import demo_settings
-from livedeck.cli.demo_collector import run_collector
+from livedeck.cli.demo import demo_settings, run_collector
 from livedeck.cli.wiring import open_watch
 from livedeck.client.http.outgoing import Outgoing
 from livedeck.monitor import AlarmState, AttachmentState

@@ -151,7 +151,7 @@ def test_a_terminal_that_hung_up_before_anybody_listened_ends_the_screen(tmp_pat
     """Where it is nobody's controlling terminal no SIGHUP comes either."""
     master, slave = os.openpty()
     program = (
-        "import asyncio, sys; from livedeck.cli.signals import end_on_signals; sys.stdin.readline()\n"
+        "import asyncio, sys; from livedeck.cli.process import end_on_signals; sys.stdin.readline()\n"
         "async def wait() -> int:\n"
         "    left = asyncio.get_running_loop().create_future()\n"
         "    with end_on_signals(left.set_result, lambda: None):\n"

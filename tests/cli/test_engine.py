@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from collector.engine.servers import RedisServer, skip_without_redis
-from livedeck.cli.engine import engine_faults, join_others, redis_address
+from livedeck.cli.collect.engine import engine_faults, join_others, redis_address
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor import History
 from livedeck.settings import Settings, SettingsError

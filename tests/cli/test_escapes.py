@@ -232,5 +232,5 @@ def test_every_screen_is_on_the_way() -> None:
 
 
 def test_every_command_prints_by_one_function() -> None:
-    files = {path.name for path in Path("src/livedeck/cli").glob("*.py") if "click.echo(" in path.read_text("utf-8")}
+    files = {path.name for path in Path("src/livedeck/cli").rglob("*.py") if "click.echo(" in path.read_text("utf-8")}
     assert files <= {"output.py", "docs.py", "process.py", "__init__.py"}, "these print nothing from outside"

@@ -20,9 +20,9 @@ from contract.endpoints import ROWS
 from livedeck import docs
 from livedeck.cli import COMMANDS as NAMES
 from livedeck.cli import GROUPS, main
-from livedeck.cli.entries import field_options
 from livedeck.cli.examples import EXAMPLES
-from livedeck.cli.groups import NounGroup
+from livedeck.cli.objects.entries import field_options
+from livedeck.cli.objects.groups import NounGroup
 from livedeck.operations.catalogue import OPERATIONS
 from livedeck.operations.commands import COMMANDS
 from livedeck.ui.features import FEATURES

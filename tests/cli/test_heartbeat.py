@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from livedeck.cli.collect import Collector
+from livedeck.cli.collect.command import Collector
 from livedeck.client import Api, RequestCounts
 from livedeck.monitor import Monitor
 from livedeck.notify import Notifier, Plan, Route, Spool

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from livedeck.cli.imports import keep_collections_short
+from livedeck.cli.process import keep_collections_short
 from livedeck.cli.wiring import SystemClock
 
 

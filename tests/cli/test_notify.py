@@ -13,7 +13,7 @@ import pytest
 
 from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
 from collector.engine.servers import RedisServer, skip_without_redis
-from livedeck.cli.engine import join_others
+from livedeck.cli.collect.engine import join_others
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor import History
 from livedeck.notify import DEAD, WAITING, Message, Outcome, Spool, State, Status, spool_path

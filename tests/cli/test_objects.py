@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from livedeck.cli import alarms
+from livedeck.cli import alarm
 from livedeck.cli.screenshots import EVENING
 from livedeck.presentation import serialization
 from livedeck.presentation.render_time import RenderTime
@@ -33,5 +33,5 @@ async def test_alarms_of_such_an_event_are_printed(capsys: pytest.CaptureFixture
     known = await evening()
     named = replace(known, alarms=tuple(replace(alarm, subject=HOSTILE) for alarm in known.alarms))
     capsys.readouterr()  # what the monitor logged meanwhile
-    alarms.print_alarms(named, named.at, as_json=True, include_quiet=False)
+    alarm.print_alarms(named, named.at, as_json=True, include_quiet=False)
     assert {alarm["subject"] for alarm in json.loads(capsys.readouterr().out)["alarms"]} == {HOSTILE}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedeck.cli.picture_size import PictureSize, picture_size
+from livedeck.cli.wall.posters import PictureSize, picture_size
 
 JPEG = (
     "ffd8ffe000104a46494600010100000100010000ffdb00430050373c463c32504641465a55505f78c882786e6e78f5afb991c8"

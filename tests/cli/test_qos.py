@@ -19,8 +19,8 @@ import pytest
 from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
 from cli.listening import listen
 from client.answers import Platform, api_of
+from livedeck.cli.event.qos import QosFollower, follow_samples, print_samples
 from livedeck.cli.lookup import match_event
-from livedeck.cli.qos import QosFollower, follow_samples, print_samples
 from livedeck.client import Event, NotFound
 from livedeck.settings import Settings
 from virtual_clock import VirtualClock

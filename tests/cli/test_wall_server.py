@@ -15,10 +15,11 @@ from pydantic import SecretStr
 
 from cli.test_picture_size import PICTURES
 from cli.wall_stage import data_of, model_of, served, with_poster
-from livedeck.cli import http_server, wall_server
+from livedeck.cli import http_server
 from livedeck.cli.exposure import Exposure
-from livedeck.cli.wall_posters import MAX_BYTES
-from livedeck.cli.wall_server import MAX_VIEWERS
+from livedeck.cli.wall import page as wall_page
+from livedeck.cli.wall.page import MAX_VIEWERS
+from livedeck.cli.wall.posters import MAX_BYTES
 from livedeck.cli.wiring import make_api
 from livedeck.client import Secret
 from livedeck.monitor import Snapshot
@@ -136,7 +137,7 @@ async def test_a_slow_browser_gets_the_newest_and_the_numbers_tell_an_old_pictur
 
 
 async def test_while_nothing_comes_a_comment_is_sent_that_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wall_server, "SILENT_SECONDS", 0.01)
+    monkeypatch.setattr(wall_page, "SILENT_SECONDS", 0.01)
     async with served() as outlet, outlet.updates() as blocks:
         await anext(blocks), await anext(blocks)
         assert await anext(blocks) == b": nothing new\n\n"
@@ -193,7 +194,7 @@ async def test_where_half_of_all_connections_are_in_use_nobody_waits_long_for_wh
 ) -> None:
     monkeypatch.setattr(http_server, "HEAD_SECONDS", 1000)
     monkeypatch.setattr(http_server, "CROWDED_HEAD_SECONDS", 0)
-    monkeypatch.setattr(wall_server, "MAX_VIEWERS", 1)
+    monkeypatch.setattr(wall_page, "MAX_VIEWERS", 1)
     async with served() as outlet, asyncio.timeout(30):
         idle = [await asyncio.open_connection("127.0.0.1", outlet.port) for _ in range(2)]
         for reader, writer in idle:
@@ -217,7 +218,7 @@ async def test_a_peer_that_never_ends_its_body_is_cut_though_it_is_answered(monk
 async def test_a_peer_that_never_reads_gives_its_place_back(known: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "SENDING_SECONDS", 0)
     monkeypatch.setattr(http_server, "SEND_BUFFER", 4096)
-    monkeypatch.setattr(wall_server, "MAX_VIEWERS", 1)
+    monkeypatch.setattr(wall_page, "MAX_VIEWERS", 1)
     models = [model_of(many(known, count)) for count in (60, 0)]
     async with served(models[0]) as outlet, asyncio.timeout(60):
         loop, refusals = asyncio.get_running_loop(), 0

@@ -19,8 +19,8 @@ from cli.commands import called
 from livedeck.atomic_file import replace_file
 from livedeck.cli.exposure import Exposure
 from livedeck.cli.screenshots import EVENING
-from livedeck.cli.wall_picture import SvgPublisher
-from livedeck.cli.wallboard import parse_terms
+from livedeck.cli.wall.command import parse_terms
+from livedeck.cli.wall.picture import SvgPublisher
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import ConnectionState, Snapshot
 from livedeck.presentation.filtering import Term

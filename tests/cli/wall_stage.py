@@ -13,8 +13,8 @@ from typing import Any
 
 from livedeck.cli.exposure import Exposure
 from livedeck.cli.screenshots import EVENING
-from livedeck.cli.wall_posters import Fetch, Posters
-from livedeck.cli.wall_server import PagePublisher, serve_wall
+from livedeck.cli.wall.page import PagePublisher, serve_wall
+from livedeck.cli.wall.posters import Fetch, Posters
 from livedeck.client import Poster, Secret, Unreachable
 from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.render_time import RenderTime

@@ -13,7 +13,7 @@ import pytest
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from livedeck.cli.metrics import FILES
+from livedeck.cli.collect.metrics import FILES
 from livedeck.presentation.metric_files import PANELS, RULES, dashboard
 from livedeck.presentation.metrics import METRICS
 from presentation.promtool import promtool

@@ -52,6 +52,31 @@ COMMANDS = {
     "wallboard": "a screen for the wall of a control room: asks nothing, changes nothing",
 }
 
+PLACES = {
+    "alarms": "alarm:command",
+    "chat": "event.chat:command",
+    "check": "event.check:command",
+    "collect": "collect.command:command",
+    "episodes": "past.telling:episodes_command",
+    "handover": "past.telling:handover_command",
+    "help": "docs:help_command",
+    "history": "past.file:command",
+    "keys": "config:keys_command",
+    "metrics": "collect.metrics:command",
+    "notify": "collect.notify:command",
+    "preflight": "event.preflight:command",
+    "profile": "event.expectation:profile_command",
+    "qos": "event.qos:command",
+    "rebaseline": "event.expectation:rebaseline_command",
+    "record": "past.recording:record_command",
+    "replay": "past.recording:replay_command",
+    "report": "past.report:command",
+    "search": "past.telling:search_command",
+    "wait": "event.wait:command",
+    "wallboard": "wall.command:command",
+}
+"""Module and name of each command that is not `command` of the module of its name."""
+
 GROUPS = {
     "events": "list, read and change live events",
     "streams": "list, read and schedule the streams of events",
@@ -62,7 +87,7 @@ GROUPS = {
     "annotations": "list, read, make and change the annotations of a video",
     "materials": "list, read, make and change the files beside a video",
 }
-"""The nouns of the platform: `cli/groups.py` makes their commands of the operations."""
+"""The nouns of the platform: `cli/objects/groups.py` makes their commands of the operations."""
 
 EPILOG = """\b
 Exit codes: 0 done, 1 a fault, 2 wrong use or settings, 3 the platform refuses, 4 it cannot be reached,
@@ -82,14 +107,15 @@ class _Lazy(CommandGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name in GROUPS:
-            from livedeck.cli.groups import NounGroup
+            from livedeck.cli.objects.groups import NounGroup
 
             return NounGroup(cmd_name, GROUPS[cmd_name])
         if cmd_name not in COMMANDS:
             return None
         from livedeck.cli.examples import with_examples
 
-        command = import_module(f"livedeck.cli.{cmd_name}").command
+        module, _, name = PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
+        command = getattr(import_module(f"livedeck.cli.{module}"), name)
         return with_examples(cmd_name, command) if isinstance(command, click.Command) else None
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -161,14 +187,14 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
 
 
 def _past_moment(text: str) -> datetime:
-    from livedeck.cli.recorded import past_moment
+    from livedeck.cli.past.asking import past_moment
 
     return past_moment(text)
 
 
 async def _start(flags: Mapping[str, Any], at: datetime | None = None) -> int:
     """The deck of the settings in force, or what a first start chooses. Returns the exit code. Raises SettingsError."""
-    from livedeck.cli.imports import lasting_imports
+    from livedeck.cli.process import lasting_imports
     from livedeck.environment import no_screen_reason
 
     has_screen = not no_screen_reason()
@@ -182,7 +208,7 @@ async def _start(flags: Mapping[str, Any], at: datetime | None = None) -> int:
     settings = load(**flags)
     if settings.base_url or settings.collector_urls or not has_screen:
         return await run_deck(settings, WatchedLimits(), at)
-    from livedeck.cli.setup import first_start
+    from livedeck.cli.settings_file import first_start
     from livedeck.ui.general.welcome import Choice
 
     choice = await first_start(flags)

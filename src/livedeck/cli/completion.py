@@ -169,7 +169,7 @@ def load_tree(main: click.Group) -> Tree:
 def _stamp() -> str:
     """What tells one installation from another of the same version: when its commands were written."""
     folder = Path(__file__).parents[1]
-    times = (entry.stat().st_mtime_ns for room in ("cli", "operations") for entry in (folder / room).glob("*.py"))
+    times = (entry.stat().st_mtime_ns for room in ("cli", "operations") for entry in (folder / room).rglob("*.py"))
     return f"{folder}:{max(times)}"
 
 

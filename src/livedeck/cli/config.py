@@ -1,4 +1,4 @@
-"""`livedeck config`: the settings file, and what is in force."""
+"""`livedeck config` and `livedeck keys`: the settings file, and what is in force."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import click
 from pydantic import BaseModel
 
 from livedeck.atomic_file import write_private
+from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.receivers import notify_faults
 from livedeck.cli.wiring import make_keymap
 from livedeck.environment import config_path
 from livedeck.settings import (
@@ -21,6 +21,7 @@ from livedeck.settings import (
     Settings,
     SettingsError,
     load,
+    load_display,
     load_with_origins,
     template,
     toml,
@@ -145,3 +146,19 @@ def _without_arguments(table: dict[str, Any]) -> dict[str, Any]:
 
 def _origin(loaded: LoadedSettings, name: str) -> str:
     return loaded.origins.get(name, "not set" if name in TOKEN_SOURCES else "default")
+
+
+@click.command
+@click.pass_context
+def keys_command(ctx: click.Context) -> None:
+    """Print every action with its keys and its command, as `[keys]` of the settings has them."""
+
+    async def work() -> int:
+        from livedeck.ui.features import FEATURES
+        from livedeck.ui.shell.commands import markdown
+        from livedeck.ui.shell.context import ActionRegistry
+
+        echo(markdown(ActionRegistry(FEATURES, make_keymap(load_display()))))
+        return DONE
+
+    ctx.exit(run(work))

@@ -16,9 +16,8 @@ from typing import Any
 import structlog
 
 from livedeck.atomic_file import BackgroundWriter, write_private
-from livedeck.cli.imports import lasting_imports
 from livedeck.cli.output import echo
-from livedeck.cli.signals import end_on_signals
+from livedeck.cli.process import end_on_signals, lasting_imports
 from livedeck.cli.wiring import SystemClock, make_keymap, open_watch
 from livedeck.cli.write_locks import WriteLocks
 from livedeck.environment import (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, closing
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from pydantic import SecretStr
@@ -14,6 +16,10 @@ from livedeck.cli.options import READ_ONLY, appearance, merge_flags, refuse_plat
 from livedeck.cli.output import echo
 from livedeck.settings import IN_MEMORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Simulator, SimulatorError, domains, serve
+
+if TYPE_CHECKING:
+    from livedeck.collector.hub import Hub
+    from livedeck.monitor import Monitor
 
 IN_PROCESS = "http://127.0.0.1:8787"
 """The address of a platform that is reached without a socket."""
@@ -50,8 +56,6 @@ async def run_demo(
                 **display.model_dump(),
             )
             if has_collector:
-                from livedeck.cli.demo_collector import run_collector
-
                 collector = await stack.enter_async_context(run_collector(settings))
                 echo(f"livedeck demo: a wall beside it: {collector.command('wallboard')}", err=True)
                 attached = {"collector_url": collector.url, "collector_token_file": collector.token_file}
@@ -92,3 +96,63 @@ def command(
         return await run_demo(simulator, load_display(**flags), read_only=is_locked, has_collector=has_collector)
 
     ctx.exit(run(work, is_screen=True))
+
+
+COLLECTOR_NAME = "demo"
+"""Of its one token: who answers alarms there."""
+
+
+class DemoCollector(NamedTuple):
+    """Where it is, and the file of the token that may act there."""
+
+    url: str
+    token_file: Path
+
+    def command(self, name: str) -> str:
+        """The line that has another command of livedeck attach to it."""
+        return f"LIVEDECK_COLLECTOR_URL={self.url} LIVEDECK_COLLECTOR_TOKEN_FILE={self.token_file} livedeck {name}"
+
+
+@asynccontextmanager
+async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
+    """A collector of that platform on a free port of loopback, while the block runs."""
+    import asyncio
+    from hashlib import sha256
+    from secrets import token_hex
+    from tempfile import TemporaryDirectory
+
+    from livedeck.atomic_file import write_private
+    from livedeck.cli.exposure import Exposure
+    from livedeck.cli.http_server import serve_app
+    from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
+    from livedeck.collector.access import MAX_READERS, Access
+    from livedeck.collector.app import collector_app
+    from livedeck.collector.hub import Hub
+    from livedeck.presentation.metrics import Counted
+    from livedeck.settings import CollectTokenSettings
+
+    async with AsyncExitStack() as stack:
+        api = await stack.enter_async_context(make_api(settings.model_copy(update={"read_only": True})))
+        history = await stack.enter_async_context(make_history(settings))
+        monitor = make_monitor(api, settings=settings, history=history)
+        token, hub = token_hex(32), Hub(monitor.clock, token_hex(4))
+        tokens = {COLLECTOR_NAME: CollectTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
+        access = Access(lambda: tokens, SystemClock())
+        app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
+        token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-demo-"))) / "token"
+        write_private(token_file, token, replace=False)
+        listener = stack.enter_context(Exposure(0).listen())
+        url = await stack.enter_async_context(serve_app(listener, app, max_connections=2 * MAX_READERS))
+        publishing = asyncio.create_task(_publish(monitor, hub))
+        try:
+            yield DemoCollector(url.rstrip("/"), token_file)
+        finally:
+            publishing.cancel()
+            await asyncio.gather(publishing, return_exceptions=True)
+            hub.close()
+
+
+async def _publish(monitor: Monitor, hub: Hub) -> None:
+    async with aclosing(monitor.snapshots()) as snapshots:
+        async for snapshot in snapshots:
+            await hub.publish(snapshot)

@@ -1,4 +1,5 @@
-"""`livedeck docs`: the pages of the documentation, and the tables in them that are made from the code."""
+"""`livedeck docs` and `livedeck help`: the pages of the documentation, the tables in them that are made from the code,
+and the help of a command."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from livedeck import docs
 from livedeck.atomic_file import replace_file
+from livedeck.cli.output import echo
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
@@ -65,7 +67,7 @@ def show(topic: str) -> None:
 
 def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> None:
     """Write every generated table anew between its markers. `flags`: names of the settings that have one."""
-    from livedeck.cli.groups import commands_table
+    from livedeck.cli.objects.groups import commands_table
     from livedeck.operations.catalogue import evidence_table
     from livedeck.settings import settings_table
     from livedeck.ui.features import FEATURES
@@ -88,3 +90,19 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
         if after != before:
             replace_file(path, after.encode())
             click.echo(path)
+
+
+@click.command
+@click.argument("words", metavar="[COMMAND]", nargs=-1)
+@click.pass_context
+def help_command(ctx: click.Context, /, *, words: tuple[str, ...]) -> None:
+    """Show the help of COMMAND, as `livedeck help events list`; without one that of livedeck."""
+    shown = ctx.find_root()
+    for word in words:
+        group = shown.command
+        if not isinstance(group, click.Group):
+            raise click.UsageError(f"{shown.command_path} has no commands of its own")
+        name, found, _ = group.resolve_command(shown, [word])
+        assert found is not None  # else it has raised UsageError
+        shown = click.Context(found, parent=shown, info_name=name)
+    echo(shown.get_help())

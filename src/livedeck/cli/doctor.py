@@ -13,11 +13,11 @@ from typing import Any
 
 import click
 
-from livedeck.cli.engine import engine_faults
+from livedeck.cli.collect.engine import engine_faults
+from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.receivers import notify_faults
 from livedeck.cli.wiring import make_api, make_keymap, make_link
 from livedeck.client import (
     Api,

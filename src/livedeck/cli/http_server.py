@@ -11,11 +11,9 @@ from math import inf
 
 import h11
 import uvicorn
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-from livedeck.cli.exposure import Exposure
 
 HEAD_SECONDS, CROWDED_HEAD_SECONDS, SENDING_SECONDS = 10, 1, 30
 """How long a peer may take for the head of a request, and for its body, also where half of all connections are in use,
@@ -83,18 +81,6 @@ def _head_fault(scope: Scope) -> tuple[int, str] | None:
     if b"transfer-encoding" in names and (b"content-length" in names or scope["http_version"] == "1.0"):
         return 400, "The length of this request is ambiguous."
     return None
-
-
-class OwnName:
-    """Refuses what was asked of another name."""
-
-    def __init__(self, app: ASGIApp, exposure: Exposure, refusal: Response) -> None:
-        self._app, self._exposure, self._refusal = app, exposure, refusal
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        names = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"]
-        is_own = len(names) == 1 and self._exposure.allows(names[0])
-        await (self._app if is_own else self._refusal)(scope, receive, send)
 
 
 class _Server(uvicorn.Server):

@@ -36,7 +36,7 @@ def command(*, words: tuple[str, ...]) -> None:
 def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     """The schema of every command that prints JSON, by the words behind `livedeck`."""
     from livedeck.cli.formats import schema_name
-    from livedeck.cli.reading import noun_fields
+    from livedeck.cli.objects.reading import noun_fields
     from livedeck.operations.commands import COMMANDS
     from livedeck.operations.nouns import NOUNS, RECORDINGS, Noun
     from livedeck.presentation.json_schema import FAULTS, model_fields, object_schema
@@ -91,7 +91,7 @@ def _preflight_fields() -> dict[str, Any]:
 
 def _result_fields() -> dict[str, Any]:
     """What became of a change."""
-    from livedeck.cli.changing import ACCEPTED, DRY_RUN
+    from livedeck.cli.objects.changing import ACCEPTED, DRY_RUN
     from livedeck.operations.operation import Verdict
     from livedeck.presentation.json_schema import object_schema
 

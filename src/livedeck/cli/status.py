@@ -23,7 +23,7 @@ def command(ctx: click.Context, /, *, as_json: bool, closed: str | None, **flags
     """
 
     async def close() -> int:
-        from livedeck.cli.close_change import close_change
+        from livedeck.cli.change import close_change
         from livedeck.settings import load
 
         return await close_change(load(**merge_flags(ctx, flags)), closed or "")

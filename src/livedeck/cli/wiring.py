@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from livedeck.cli.token import SettingsTokenSource, read_collector_token, read_token
+from livedeck.cli.secret_sources import SettingsTokenSource, read_collector_token, read_token
 from livedeck.client import Api, Outgoing, Secret
 from livedeck.egress import Egress
 from livedeck.environment import config_path, expand_user, this_process
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from livedeck.collector.attached.remote import Remote
     from livedeck.ui.shell.context import Keymap
 
+
+from livedeck.monitor import Ruling, Rulings
 
 _MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """On Linux the monotonic clock stands still while the machine sleeps; elsewhere it does not."""
@@ -255,3 +257,18 @@ async def _find_video(api: Api, video_id: str) -> Video:
     """Raises ApiError, NotFound where there is none."""
     await api.posters.list(video_id, per_page=1)
     return Video(video_id)
+
+
+async def rule(settings: Settings, make: Callable[[Rulings, datetime, str], Ruling]) -> Ruling:
+    """What `make` makes of the rulings so far, the time and the actor, kept in the history. Raises SettingsError where
+    none is kept, or it cannot be written."""
+    if settings.history_file() is None:
+        raise SettingsError("no history is kept, so no deck would hear of it: see `history` in the settings")
+    async with make_history(settings) as history:
+        assert history is not None
+        known = Rulings().including(await history.new_rulings())
+        ruling = make(known, SystemClock().now(), this_process())
+        await history.record_ruling(ruling)
+        if history.fault:
+            raise SettingsError(history.fault)
+        return ruling

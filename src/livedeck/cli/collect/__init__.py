@@ -1,0 +1,1 @@
+"""The collector and its notifications, as commands."""

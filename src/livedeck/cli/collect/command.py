@@ -1,0 +1,238 @@
+"""`livedeck collect`: monitor and history without a screen, for decks that attach and for who is to be told of alarms;
+as a service (collector.md)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from secrets import token_hex
+from typing import Any
+
+import click
+from starlette.types import ASGIApp
+
+from livedeck.cli.collect.engine import Membership, join_others
+from livedeck.cli.collect.receivers import (
+    heartbeat_address,
+    make_notification_way,
+    make_plan,
+    make_targets,
+    refusals,
+    spool_file,
+)
+from livedeck.cli.collect.tokens import token
+from livedeck.cli.exit_codes import DONE, FAULT, run
+from livedeck.cli.exposure import Exposure, OwnName
+from livedeck.cli.http_server import serve_app
+from livedeck.cli.options import CommandGroup, merge_flags, platform
+from livedeck.cli.output import echo
+from livedeck.cli.process import cancel_on_signals, keep_collections_short
+from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
+from livedeck.client import RequestCounts
+from livedeck.collector.access import MAX_READERS, Access
+from livedeck.collector.app import collector_app
+from livedeck.collector.endpoints import Refusal, refused
+from livedeck.collector.hub import Hub
+from livedeck.collector.ledger import Ledger, uses_path
+from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
+from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
+from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text
+from livedeck.presentation.connection import loss_text
+from livedeck.presentation.metrics import Counted, count_turns
+from livedeck.settings import Settings, WatchedLimits, WatchedTokens, load
+
+
+@click.group(cls=CommandGroup, invoke_without_command=True)
+@platform
+@click.pass_context
+def command(ctx: click.Context, /, **flags: Any) -> None:
+    """Watch the platform without a screen: keep the history, serve decks, tell who is to be told.
+
+    It prints a line a change, runs until a signal ends it, and changes nothing on the platform. One collector for a
+    history: a second one says that there is one. Decks attach to the address that it prints: `livedeck docs collector`.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+
+    async def work() -> int:
+        settings = load(**{**merge_flags(ctx, flags), "read_only": True})
+        try:
+            return await cancel_on_signals(lambda: _collect(settings))
+        except SpoolError as error:
+            echo(f"livedeck collect: {error}", err=True)
+            return FAULT
+
+    code = run(work)
+    ctx.exit(DONE if code in _ASKED else code)
+
+
+command.add_command(token)
+
+_ASKED = {128 + number for number in (1, 2, 15)}
+"""It was asked to end (SIGHUP, SIGINT, SIGTERM), and did."""
+
+
+async def _collect(settings: Settings) -> int:
+    async with AsyncExitStack() as stack:
+        path = spool_file(settings)
+        stack.enter_context(only_notifier(path))
+        outgoing = await stack.enter_async_context(make_notification_way(settings))
+        targets = await make_targets(settings, outgoing)
+        heartbeat = await heartbeat_address(settings)
+        for refusal in await refusals(targets, heartbeat, outgoing):
+            _tell(refusal)
+        api = await stack.enter_async_context(make_api(settings))
+        history = await stack.enter_async_context(make_history(settings))
+        others = await stack.enter_async_context(join_others(settings, history))
+        storage = others.spool if others else await asyncio.to_thread(Spool, path)
+        monitor = make_monitor(
+            api,
+            settings=settings,
+            history=history,
+            limits_source=WatchedLimits(),
+            notify_error=lambda: notifier.failure,
+            shares=others.engine if others else None,
+        )
+        notifier = Notifier(make_plan(settings), targets, storage, monitor.clock)
+        stack.push_async_callback(notifier.close)
+        if others is None:  # else it is opened once it is this one that tells
+            await notifier.open()
+        collector = Collector(monitor, history, notifier, api.request_counts, others)
+        if heartbeat:
+            collector.beat(outgoing.send, heartbeat)
+        history_file = settings.history_file()
+        assert history_file is not None  # else there is no spool file either
+        record = history.record_action if history else None
+        ledger = await asyncio.to_thread(Ledger, uses_path(history_file), record, SystemClock())
+        try:
+            await stack.enter_async_context(_served(settings, collector, ledger))
+        except OSError as error:
+            echo(f"livedeck collect: {error.filename}: {error.strerror}; `listen` of [collect] says where", err=True)
+            return FAULT
+        async with asyncio.TaskGroup() as group:
+            group.create_task(keep_collections_short(SystemClock()), name="garbage")
+            group.create_task(notifier.run(), name="notify")
+            group.create_task(ledger.run(), name="ledger")
+            if others:
+                group.create_task(others.run(), name="engine")
+            if collector.heartbeat:
+                group.create_task(collector.heartbeat.run(), name="heartbeat")
+            await collector.watch()
+    return DONE
+
+
+@asynccontextmanager
+async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> AsyncIterator[None]:
+    """Serve what it knows while the block runs. Raises OSError, with the place, where it cannot listen."""
+    address = settings.collect.address()
+    if address is None:
+        yield
+        return
+    host, port = address
+    exposure = Exposure(port, host, names=settings.collect.allowed_hosts)
+    refusal = Refusal(400, "foreign name", "this is no name of this collector; `allowed_hosts` of [collect] has those")
+    with exposure.listen() as listener:
+        app = OwnName(collector.app(settings, ledger), exposure, refused(refusal))
+        async with serve_app(listener, app, max_connections=2 * MAX_READERS) as url:
+            echo(f"livedeck collect: {url}{'' if settings.collect.tokens else _NO_TOKENS}", err=True)
+            try:
+                yield
+            finally:
+                collector.hub.close()
+
+
+_NO_TOKENS = (
+    " says no more than how it is, as there is no token yet; `livedeck collect token add NAME --may act` makes one"
+)
+
+
+_NEVER = datetime.fromtimestamp(0, UTC)
+"""When a heartbeat was taken that never was: as Prometheus has it."""
+
+
+def _tell(text: str) -> None:
+    echo(f"livedeck collect: {text}", err=True)
+
+
+class Collector:
+    """Watches, prints a line a change, publishes what it knows, and has told who is to be told."""
+
+    def __init__(
+        self,
+        monitor: Monitor,
+        history: History | None,
+        notifier: Notifier,
+        requests: RequestCounts,
+        others: Membership | None = None,
+    ) -> None:
+        self.hub = Hub(monitor.clock, token_hex(4))
+        self.heartbeat: Heartbeat | None = None
+        self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
+        self._others = others
+        self._turned_at = monitor.clock.now()
+        self._answered_at: datetime | None = None
+        self._reported = ConnectionState.CONNECTING
+        self._turns: Mapping[str, int] = {}
+
+    def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
+        """Return the app that decks attach to. `ledger`: notes who comes."""
+        clock, collect = SystemClock(), settings.collect  # dates of tokens are by this machine's clock, with its steps
+        tokens = WatchedTokens(collect.tokens, clock.monotonic)
+        access = Access(tokens, clock, is_proxied=collect.behind_proxy, ledger=ledger)
+        return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
+
+    def beat(self, post: Post, address: str) -> None:
+        """Have a heartbeat, by the clock of all that it stands for."""
+        self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock, _tell)
+
+    def counted(self) -> Counted:
+        """What it has counted, as it stands: a thread may take its time with it."""
+        engine = self._others.engine if self._others else None
+        return Counted(
+            turns=self._turns,
+            requests=deepcopy(self._requests),
+            notifications=dict(self._notifier.results),
+            spool_messages=self._notifier.waiting,
+            spool_since=self._notifier.waiting_since,
+            readers=self.hub.readers,
+            beat_at=self._beat_at(),
+            events_owned=engine.held_events if engine else None,
+            is_apart=engine.fault.apart_since is not None if engine else None,
+            writes_refused=engine.refused if engine else None,
+        )
+
+    def _beat_at(self) -> datetime | None:
+        """By the machine's clock, as whoever reads the metrics has it."""
+        if self.heartbeat is None or self.heartbeat.taken_at is None:
+            return _NEVER if self.heartbeat else None
+        return self.heartbeat.taken_at + timedelta(seconds=self._monitor.clock.offset)
+
+    def vitals(self) -> Vitals:
+        """What the heartbeat stands for."""
+        fault = self._history.fault if self._history else ""
+        fault = fault or self._notifier.fault or (self._others.fault if self._others else "")
+        return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault)
+
+    async def watch(self) -> None:
+        """Until cancelled."""
+        async with aclosing(self._monitor.snapshots()) as snapshots:
+            async for snapshot in snapshots:
+                self._turned_at, self._answered_at = self._monitor.clock.now(), snapshot.link.as_of
+                self._turns = count_turns(self._turns, snapshot)
+                await self.hub.publish(snapshot)
+                self._print(snapshot)
+                for message in await self._notifier.take(snapshot):
+                    echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  to be told        {message.target}: {message.title}")
+
+    def _print(self, snapshot: Snapshot) -> None:
+        for change in snapshot.changes:
+            if change.transition not in HIDDEN_TRANSITIONS:
+                echo(change_text(change))
+        link = snapshot.link
+        if link.state is not self._reported and link.state is not ConnectionState.CONNECTING:
+            self._reported = link.state
+            texts = {ConnectionState.OK: "the platform answers", ConnectionState.POOR: f"poor link: {loss_text(link)}"}
+            echo(f"livedeck collect: {texts.get(link.state, f'cannot watch: {link.reason}')}", err=True)

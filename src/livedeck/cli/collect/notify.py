@@ -1,0 +1,264 @@
+"""`livedeck notify`: try the targets, ask what would be told, and see what waits (notifications.md, "Commands")."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import click
+
+from livedeck.cli.collect.engine import shared_spool
+from livedeck.cli.collect.receivers import make_notification_way, make_plan, make_targets, spool_file
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
+from livedeck.cli.options import CommandGroup, merge_flags, platform
+from livedeck.cli.output import echo
+from livedeck.cli.wiring import make_link
+from livedeck.monitor import HistoryReader, Severity
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.notify import (
+    DEAD,
+    WAITING,
+    Case,
+    CaseEvent,
+    Entry,
+    Plan,
+    Route,
+    Spool,
+    SpoolError,
+    Status,
+    compose,
+    reasons_against,
+)
+from livedeck.report.recorded import latest_events
+from livedeck.settings import Settings, SettingsError, load
+from livedeck.text.secrets import masked_line
+from livedeck.text.times import TimeReference, parse
+from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.collector.engine.spool import SharedSpool
+    from livedeck.collector.outbox import Unsent
+
+
+def _alarm_kind(text: str) -> str:
+    """A kind of the table of kinds. Raises click.BadParameter, naming what is nearest."""
+    if text.upper() in ALARM_KINDS:
+        return text.upper()
+    near = get_close_matches(text.upper(), ALARM_KINDS, 3)
+    advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ALARM_KINDS))}"
+    raise click.BadParameter(f"no kind of alarm is called {safe(text, 40)!r}: {advice}")
+
+
+@click.group(cls=CommandGroup)
+def command() -> None:
+    """Try who is told of alarms, and see what waits to be sent."""
+
+
+@command.command("test")
+@click.argument("route", required=False)
+@platform
+@click.pass_context
+def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> None:
+    """Send a message marked TEST by ROUTE, or by every route, and print what the receiver answers.
+
+    Exit code 1 where one did not take it.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        plan = make_plan(settings)
+        routes = [known for known in plan.routes if route in {None, known.name}]
+        if not routes:
+            if not plan.routes:
+                raise SettingsError("notify.routes: there are none in these settings; ask where the collector runs")
+            known = ", ".join(known.name for known in plan.routes)
+            raise SettingsError(f"notify.routes: no such route {route!r}; known: {known}")
+        taken = True
+        async with make_notification_way(settings) as outgoing:
+            targets = await make_targets(settings, outgoing)
+            for tried in routes:
+                delivery = await targets[tried.to].send(_test_message(plan, tried))
+                taken = taken and delivery.is_taken
+                verdict = "taken" if delivery.is_taken else "NOT TAKEN"
+                echo(f"{tried.name} -> {tried.to}: {verdict}: {masked_line(delivery.answer, 300)}")
+        return DONE if taken else FAULT
+
+    ctx.exit(run(work))
+
+
+def _test_message(plan: Plan, route: Route) -> Any:
+    now = datetime.now(UTC)
+    entry = Entry(
+        Status.TEST,
+        f"test/{now.timestamp():.0f}",
+        0,
+        "",
+        "TEST",
+        "",
+        Severity.INFO,
+        "livedeck",
+        "",
+        "a test of this route",
+        "",
+        now,
+        0.0,
+    )
+    return compose(route.name, route.to, [entry], now, plan.sender)
+
+
+@command.command("explain")
+@click.argument("event")
+@click.argument("kind", type=_alarm_kind)
+@click.argument("severity", type=click.Choice([severity.value for severity in Severity]))
+@click.option("--at", help="When: 21:00, tomorrow 21:00, 2026-11-21T23:30; by the zone of the settings. [default: now]")
+@platform
+@click.pass_context
+def explain_command(
+    ctx: click.Context, /, *, event: str, kind: str, severity: str, at: str | None, **flags: Any
+) -> None:
+    """Say which routes an alarm KIND of EVENT (an id or a name) would take, and why it would not take the others.
+
+    The platform is not asked: EVENT is looked up in the history of this machine, and taken as it is typed where that
+    does not know it, which is said. Exit code 6 where it would take none.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        zone = ZoneInfo(settings.notify.timezone)
+        local = _moment(at, TimeReference(datetime.now(UTC), zone)).astimezone(zone)
+        known = await _known_events(settings, event)
+        if not known:
+            text = f"no event called {safe(event, 80)!r} is known here: it is taken as it is typed"
+            echo(f"livedeck notify explain: {text}", err=True)
+        case = Case(kind, Severity(severity), known or [CaseEvent(event, event)])
+        fires = False
+        for route in make_plan(settings).routes:
+            reasons = reasons_against(route, case)
+            fires = fires or not reasons
+            echo(f"{route.name} -> {route.to}: {_verdict(route, case, reasons, local)}")
+        return DONE if fires else NOT_SO
+
+    ctx.exit(run(work))
+
+
+def _moment(typed: str | None, reference: TimeReference) -> datetime:
+    if typed is None:
+        return reference.now
+    try:
+        return parse(typed, reference)
+    except ValueError as error:
+        raise click.BadParameter(f"{typed!r} {error}", param_hint="--at") from None
+
+
+async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
+    """What the history knows by that id, name or shell pattern."""
+    path, pattern = settings.history_file(), words.strip().casefold()
+    records = await latest_events(HistoryReader(path)) if path else ()
+    return [
+        CaseEvent(record.event_id, record.name, record.parent_id)
+        for record in records
+        if record.event_id.casefold() == pattern or fnmatchcase(record.name.casefold(), pattern)
+    ]
+
+
+def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:
+    """What becomes of it on that route, in words."""
+    if reasons:
+        return f"no: {'; '.join(reasons)}"
+    escalation = f"; after {route.escalate:g} min without an answer {route.escalate_to} is told"
+    after = escalation if route.escalate else ""
+    if route.is_quiet(case.severity, local):
+        return f"waits: nobody reads it at {local:%a %H:%M %Z}, and it is not {route.through}{after}"
+    return f"yes, 5 s after it began{after}"
+
+
+@command.command("list")
+@platform
+@click.pass_context
+def list_command(ctx: click.Context, /, **flags: Any) -> None:
+    """Print what waits to be sent and what was given up, with what the receiver answered last.
+
+    With `collector_url` in the settings the collector is asked, which sends; with `[engine]` what the collectors share.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        messages = await _collectors(settings) if settings.collector_urls else await _own(settings)
+        for unsent in messages:
+            echo(_line(unsent))
+        if not messages:
+            echo("nothing waits", err=True)
+        return DONE
+
+    ctx.exit(run(work))
+
+
+async def _own(settings: Settings) -> list[Unsent]:
+    """Those of the storage that the settings name."""
+    from livedeck.collector.outbox import Unsent
+
+    async with _storage(settings, reads=True) as spool:
+        return [Unsent.of(spooled) for state in (WAITING, DEAD) for spooled in spool.messages(state)]
+
+
+async def _collectors(settings: Settings) -> list[Unsent]:
+    """Those of the collector. Raises CollectorError."""
+    from livedeck.collector.outbox import parse_unsent
+
+    async with AsyncExitStack() as stack:
+        return parse_unsent(await (await make_link(settings, stack)).get("/v1/notifications"))
+
+
+def _line(unsent: Unsent) -> str:
+    words = "waits" if unsent.state == WAITING else "given up"
+    tries = f" after {unsent.tries} tries" if unsent.tries else ""
+    answer = f": {masked_line(unsent.answer, 300)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
+    where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"
+    return f"{unsent.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z  {where}  {words}{tries}{answer}"
+
+
+@command.command("retry")
+@platform
+@click.pass_context
+def retry_command(ctx: click.Context, /, **flags: Any) -> None:
+    """Have what was given up sent once more, by the collector that runs or the next one that starts.
+
+    With `collector_url` in the settings by that collector, which wants a token that may act.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        if settings.collector_urls:
+            async with AsyncExitStack() as stack:
+                answer = await (await make_link(settings, stack)).post("/v1/notifications/retry", {})
+            count = int(answer.get("revived", 0))
+        else:
+            async with _storage(settings) as spool:
+                count = spool.revive()
+        echo(f"{count} message{'' if count == 1 else 's'} will be tried again")
+        return DONE
+
+    ctx.exit(run(work))
+
+
+@asynccontextmanager
+async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
+    """What these settings name: what several collectors share, or the spool beside the history. Raises SettingsError
+    where there is none, or none that can be used."""
+    try:
+        with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:
+            yield storage
+    except SpoolError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _spool(settings: Settings, *, reads: bool) -> Spool:
+    path = spool_file(settings)
+    if not path.exists():
+        raise SettingsError(f"{path}: nothing was ever told from this history; `livedeck collect` tells")
+    return Spool(path, reads=reads)

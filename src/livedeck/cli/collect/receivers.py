@@ -1,0 +1,138 @@
+"""The settings of `[notify]` made into the objects that tell (notifications.md)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from livedeck.cli.secret_sources import secret_from_command, secret_from_file
+from livedeck.cli.wiring import make_outgoing
+from livedeck.client import Misconfigured, Outgoing, check_outgoing
+from livedeck.egress import Egress
+from livedeck.environment import expand_user, sender_variables, this_process
+from livedeck.notify import AppriseMissing, AppriseTarget, Plan, Sender, Target, Webhook, spool_path
+from livedeck.settings import Settings, SettingsError, TargetSettings
+from livedeck.text.secrets import register_address, register_secret
+
+_NO_SPOOL = "notifications are kept beside the history, and `history` names no file; let it name one"
+
+
+def make_plan(settings: Settings) -> Plan:
+    """The routes that the settings name, and who tells."""
+    notify = settings.notify
+    host = this_process().partition("@")[2].partition(":")[0]
+    profile = "" if settings.profile == "default" else settings.profile
+    sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template)
+    return Plan(tuple(route.route() for route in notify.routes), sender)
+
+
+def spool_file(settings: Settings) -> Path:
+    """Where what must not be lost is kept. Raises SettingsError without a history beside which it could be."""
+    history = settings.history_file()
+    if history is None:
+        raise SettingsError(_NO_SPOOL)
+    return spool_path(history)
+
+
+def make_notification_way(settings: Settings) -> AbstractAsyncContextManager[Outgoing]:
+    """Return the way to webhooks and to the heartbeat's address: to what is public, and to what `allow_private` has."""
+    return make_outgoing(settings, Egress.of(settings.notify.allow_private))
+
+
+async def make_targets(settings: Settings, outgoing: Outgoing) -> Mapping[str, Target]:
+    """The receivers by name. Raises SettingsError where the address of one cannot be had or used."""
+    return {name: await _make_target(settings, name, outgoing) for name in settings.notify.targets}
+
+
+async def _make_target(settings: Settings, name: str, outgoing: Outgoing) -> Target:
+    path, table = f"notify.targets.{name}", settings.notify.targets[name]
+    egress = Egress.of(settings.notify.allow_private)
+    return await asyncio.to_thread(_read_target, path, table, outgoing, egress)
+
+
+def _read_target(path: str, table: TargetSettings, outgoing: Outgoing, egress: Egress) -> Target:
+    if address := read_secret(f"{path}.webhook", table.webhook_command, table.webhook_file):
+        _check_address(f"{path}.webhook", address)
+        return Webhook(outgoing.send, address, read_secret(f"{path}.secret", table.secret_command, table.secret_file))
+    try:
+        address = read_secret(f"{path}.apprise", table.apprise_command, table.apprise_file)
+        return AppriseTarget(address, sender_variables(outgoing.proxy_variables()), egress=egress)
+    except AppriseMissing as error:
+        raise SettingsError(f"{path}: {error}") from None
+
+
+async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[str]:
+    """Return why targets or the heartbeat cannot be used, in words. Their secrets are read, and nothing is sent.
+
+    `looks_up`: look names of webhooks up, to say whether `allow_private` lacks what they lead to.
+    """
+    faults, targets, heartbeat = list[str](), dict[str, Target](), ""
+    if settings.notify.targets and settings.history_file() is None:
+        faults.append(_NO_SPOOL)
+    async with make_notification_way(settings) as outgoing:
+        for name in settings.notify.targets:
+            try:
+                targets[name] = await _make_target(settings, name, outgoing)
+            except SettingsError as error:
+                faults.append(str(error))
+        try:
+            heartbeat = await heartbeat_address(settings)
+        except SettingsError as error:
+            faults.append(str(error))
+        return [*faults, *await refusals(targets, heartbeat, outgoing, looks_up=looks_up)]
+
+
+async def refusals(
+    targets: Mapping[str, Target], heartbeat: str, outgoing: Outgoing, *, looks_up: bool = False
+) -> list[str]:
+    """Return which of these receivers `allow_private` lacks, and what to set, as far as that shows before a try."""
+    found = {
+        f"notify.targets.{name}": await _refusal(target, outgoing, looks_up=looks_up)
+        for name, target in targets.items()
+    }
+    if heartbeat:
+        found["notify.heartbeat"] = await outgoing.refusal(heartbeat, looks_up=looks_up)
+    return [f"{name}: {refusal}" for name, refusal in found.items() if refusal]
+
+
+async def _refusal(target: Target, outgoing: Outgoing, *, looks_up: bool) -> str:
+    match target:
+        case AppriseTarget(refusal=refusal):
+            return refusal
+        case Webhook(address=address):
+            return await outgoing.refusal(address, looks_up=looks_up)
+    return ""
+
+
+async def heartbeat_address(settings: Settings) -> str:
+    """What is called while all is well; empty where nothing is. Raises SettingsError."""
+    notify = settings.notify
+    address = await asyncio.to_thread(read_secret, "notify.heartbeat", notify.heartbeat_command, notify.heartbeat_file)
+    if address:
+        _check_address("notify.heartbeat", address)
+    return address
+
+
+def read_secret(setting: str, argv: tuple[str, ...], path: Path | None) -> str:
+    """The secret of that setting, masked wherever it would be shown; empty where there is none."""
+    if argv:
+        secret = secret_from_command(f"{setting}_command", argv)
+    elif path:
+        secret = secret_from_file(f"{setting}_file", expand_user(str(path)))
+    else:
+        return ""
+    register_secret(secret)
+    register_address(secret, has_key=True)
+    for part in secret.split("/")[3:]:  # of a webhook every part of the path may be the key
+        register_secret(part)
+    return secret
+
+
+def _check_address(setting: str, address: str) -> None:
+    try:
+        check_outgoing(address)
+    except Misconfigured as error:
+        raise SettingsError(f"{setting}: {error}") from None

@@ -1,0 +1,199 @@
+"""`livedeck chat export`: the chat of an event's streams in a file, a folder or a pipe."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any, get_args
+from zoneinfo import ZoneInfo
+
+import click
+
+from livedeck.cli.exit_codes import DONE, USAGE, code_of_error, error_text, run
+from livedeck.cli.lookup import lookup_event
+from livedeck.cli.options import CommandGroup, merge_flags, platform, time_zone, timestamp
+from livedeck.cli.output import ProgressLine, echo
+from livedeck.cli.process import cancel_on_signals
+from livedeck.cli.wiring import make_api, make_history
+from livedeck.client import Api, ChatExport, ChatFormat, Event, FileFault, MessageFilter, Rejected, plain_name
+from livedeck.monitor import KnownStream, StreamRecord, current_stream, known_streams
+from livedeck.presentation.chat_export import progress_parts, result_parts
+from livedeck.settings import Settings, load
+from livedeck.text import values
+
+FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTarget:
+    """Where the bytes go. `path`: a file, or with --all a folder; None: a name of our own. `pipe`: stdout instead."""
+
+    path: Path | None
+    pipe: bool
+    force: bool
+
+
+@click.group(cls=CommandGroup)
+def command() -> None:
+    """The chat of an event's streams."""
+
+
+@command.command("export")
+@click.argument("event", metavar="EVENT")
+@click.option("--stream", metavar="ID", help="That stream; without it the current one.")
+@click.option(
+    "--all", "all_streams", is_flag=True, help="Every stream that the platform, a recording or the history names."
+)
+@click.option("--format", "chat_format", type=click.Choice(FORMATS), help="By default what -o ends in, else json.")
+@click.option("--from", "since", type=timestamp, metavar="MOMENT", help="Written then or later: 2026-11-21T18:00.")
+@click.option("--to", "until", type=timestamp, metavar="MOMENT", help="Written before that.")
+@click.option("--user", "users", multiple=True, metavar="NAME", help="Written by them: user name or external id.")
+@click.option("--admins", is_flag=True, help="Written by administrators.")
+@click.option("--search", default="", metavar="TEXT", help="Holds that text, in any case.")
+@click.option("--tz", "zone", type=time_zone, metavar="ZONE", help="Write times so, and read --from and --to so. [UTC]")
+@click.option("--safe-csv", is_flag=True, help="Put a ' before cells that a spreadsheet would compute, and count them.")
+@click.option("-o", "--output", metavar="PATH|-", help="A file, with --all a folder, or - for standard output.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@platform
+@click.pass_context
+def export_command(
+    ctx: click.Context, /, *, event: str, stream: str | None, all_streams: bool, force: bool, **flags: Any
+) -> None:
+    """Export the chat of EVENT: an id, a name, or the beginning of either that fits one event alone.
+
+    json, csv and txt are written byte for byte as the platform sends them, unless only some messages, another time zone
+    or safe cells are asked for. A file has its name once it is whole: an export that ends before leaves none.
+    """
+    output = flags.pop("output")
+    target = ExportTarget(None if output in {None, "-"} else Path(output), output == "-", force)
+    export = export_from_flags(flags, target, all_streams=all_streams)
+    check_usage(target, export, stream, all_streams=all_streams)
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        async with make_api(settings) as api:
+            found = await lookup_event(api, event)
+            streams = await select_streams(api, found, stream, settings if all_streams else None)
+            return await export_streams(api, found, streams, export, target, all_streams=all_streams)
+
+    ctx.exit(run(lambda: cancel_on_signals(work)))
+
+
+def export_from_flags(flags: dict[str, Any], target: ExportTarget, *, all_streams: bool) -> ChatExport:
+    """What the flags ask for, of no event yet; takes them out of the flags. Raises UsageError."""
+    zone: ZoneInfo | None = flags.pop("zone")
+    since, until = (_aware(flags.pop(name), zone) for name in ("since", "until"))
+    if since and until and since >= until:
+        raise click.UsageError("--from should be before --to")
+    suffix = target.path.suffix[1:].lower() if target.path else ""
+    default: ChatFormat = next((name for name in FORMATS if name == suffix), "json")
+    chosen: ChatFormat | None = flags.pop("chat_format")
+    if suffix and suffix != default and not chosen and not all_streams:
+        _print_note(f".{values.safe(suffix, 20)} names no format: it will be json; --format chooses another one")
+    chat_format = chosen or default
+    messages = MessageFilter(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
+    safe_csv = flags.pop("safe_csv")
+    if safe_csv and chat_format != "csv":
+        raise click.UsageError(f"--safe-csv is for --format csv, not {chat_format}")
+    return ChatExport("", "", chat_format, messages, zone, safe_csv)
+
+
+def _aware(time: datetime | None, zone: ZoneInfo | None) -> datetime | None:
+    return time.replace(tzinfo=zone or UTC) if time and time.tzinfo is None else time
+
+
+def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *, all_streams: bool) -> None:
+    """Raises UsageError for what does not go together."""
+    if all_streams and stream:
+        raise click.UsageError("--stream names one stream and --all means every one: leave out one of them")
+    if all_streams and target.pipe:
+        raise click.UsageError("--all writes a file for each stream: give -o a folder")
+    if target.pipe and sys.stdout.isatty():
+        advice = "write to a file with -o, or to a pipe"
+        raise click.UsageError(
+            f"a chat may hold codes that a terminal obeys, and {export.format} is for files: {advice}"
+        )
+
+
+async def select_streams(api: Api, event: Event, stream: str | None, history: Settings | None) -> list[KnownStream]:
+    """The streams that are to be exported; may be none. `history`: settings that name the history to search for more.
+
+    Those that were found there are named on standard error.
+    """
+    if stream:
+        return [KnownStream(stream, "named")]
+    if history is None:
+        current = await current_stream(api, event)
+        return [current] if current else []
+    streams = [*await known_streams(api, event, await _streams_of_history(history, event))]
+    _print_note(f"known streams of {_name(event)}: {', '.join(map(str, streams)) or 'none'}")
+    return streams
+
+
+async def _streams_of_history(settings: Settings, event: Event) -> tuple[StreamRecord, ...]:
+    path = settings.history_file()
+    if path is None or not path.exists():  # none is begun here
+        return ()
+    async with make_history(settings) as history:
+        if history is None:
+            return ()
+        streams = await history.streams(event.id)
+        if history.fault:
+            _print_note(f"the history was not read: {history.fault}")
+        return streams
+
+
+async def export_streams(
+    api: Api, event: Event, streams: list[KnownStream], export: ChatExport, target: ExportTarget, *, all_streams: bool
+) -> int:
+    """Export them. Returns the exit code. With --all what fails of one does not keep the others. Raises ApiError."""
+    if not streams:
+        known, advice = ("that is known", "") if all_streams else ("now", ", or look for them with --all")
+        _print_note(f"{_name(event)} has no stream {known}: name an earlier one with --stream{advice}")
+        return USAGE
+    code, written = DONE, set[Path]()
+    for stream in streams:
+        path = target.path
+        if path is None or all_streams:
+            name = f"{plain_name(event.name or event.id)}-{plain_name(stream.id)}.{export.format}"
+            path = (path or Path()) / name
+        stream_export = replace(export, event_id=event.id, stream_id=stream.id)
+        try:
+            await _export_stream(
+                api, stream_export, replace(target, path=path, force=target.force and path not in written)
+            )
+        except (Rejected, FileFault) as error:
+            if not all_streams:
+                raise
+            _print_note(f"{stream}: {error_text(error)}")
+            code = code_of_error(error)
+        written.add(path)
+    return code
+
+
+async def _export_stream(api: Api, export: ChatExport, target: ExportTarget) -> None:
+    line = ProgressLine(sys.stderr, monotonic)
+    try:
+        if target.pipe or target.path is None:
+            with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as pipe:  # noqa: ASYNC230  a number
+                result = await api.chat.export(export, pipe, progress=lambda done: line.show(progress_parts(done)))
+        else:
+            result = await api.chat.export(
+                export, target.path, replace=target.force, progress=lambda done: line.show(progress_parts(done))
+            )
+    finally:
+        line.clear()
+    size, *notes = result_parts(export, result)
+    destination = "standard output" if target.pipe else values.safe(str(target.path), 200)
+    _print_note("; ".join([f"{size}, to {destination}", *notes]))
+
+
+def _name(event: Event) -> str:
+    return values.safe(event.name or event.id, 60)
+
+
+def _print_note(text: str) -> None:
+    echo(f"livedeck: {text}", err=True)

@@ -1,0 +1,81 @@
+"""`livedeck profile` and `livedeck rebaseline`: what is expected of an event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from livedeck.cli.event.qos import QosFollower
+from livedeck.cli.exit_codes import DONE, FAULT, run
+from livedeck.cli.lookup import lookup_event
+from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo
+from livedeck.cli.wiring import SystemClock, make_api, rule
+from livedeck.monitor import Profile, ProfileChoice, UsualMark
+from livedeck.presentation.qos import SAMPLE_HEAD, sample_text
+from livedeck.settings import load
+from livedeck.text.values import age, safe
+
+SETTINGS = "none"
+
+
+@click.command
+@click.argument("event", metavar="EVENT")
+@click.argument("name", metavar="NAME", type=click.Choice([*(profile.value for profile in Profile), SETTINGS]))
+@platform
+@click.pass_context
+def profile_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
+    """Say what EVENT consists of: show, radio, silent, slides or share; none: what the settings say.
+
+    EVENT: an id, a name, or the beginning of either that fits one event alone. What a profile does not expect is no
+    fault. It holds for every deck, wall and `alarms --follow` of the same history within 2 s, over restarts, and before
+    the settings.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        async with make_api(settings) as api:
+            target = await lookup_event(api, event)
+        profile = None if name == SETTINGS else Profile(name)
+        await rule(
+            settings,
+            lambda known, at, actor: ProfileChoice(known.next_moment(target.id, at), target.id, profile, actor),
+        )
+        in_force = profile or settings.thresholds_of(target.id).profile
+        echo(f"{safe(target.name or target.id, 80)}: profile {in_force}{'' if profile else ', by the settings'}")
+        return DONE
+
+    ctx.exit(run(work))
+
+
+@click.command
+@click.argument("event", metavar="EVENT")
+@platform
+@click.pass_context
+def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> None:
+    """Take what EVENT sends now as usual: it is judged by that from now on.
+
+    EVENT: an id, a name, or the beginning of either that fits one event alone. Every deck, wall and `alarms --follow`
+    of the same history hears of it within 2 s. A fault that stands now would be usual too: look and listen first.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        async with make_api(settings) as api:
+            target = await lookup_event(api, event)
+            follower = QosFollower(api, target, SystemClock(), settings)
+            await follower.poll()
+        name, newest, old = safe(target.name or target.id, 80), follower.readings.last, follower.age() or 0.0
+        if newest is None or target.stream is None:
+            echo(f"livedeck rebaseline: {name} has no samples: there is nothing to take as usual", err=True)
+            return FAULT
+        if old > settings.thresholds_of(target.id).missed_most:
+            echo(f"livedeck rebaseline: the newest sample of {name} is {age(old)} old: it sends nothing now", err=True)
+            return FAULT
+        stream_id, sample = target.stream.id or "", newest
+        await rule(settings, lambda _, at, actor: UsualMark.of(target.id, stream_id, sample, at, actor))
+        echo(f"{name}: usual from now on is what it sends now\n{SAMPLE_HEAD}\n{sample_text(newest)}")
+        return DONE
+
+    ctx.exit(run(work))

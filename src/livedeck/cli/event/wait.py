@@ -1,0 +1,146 @@
+"""`livedeck wait`: return once an event is what a script waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import click
+
+from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, UNREACHABLE, code_of_error, code_of_link, run
+from livedeck.cli.lookup import lookup_event
+from livedeck.cli.options import merge_flags, platform, time_span
+from livedeck.cli.output import echo
+from livedeck.cli.process import cancel_on_signals
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.client import Api, ApiError
+from livedeck.monitor import BroadcastState, ConnectionProblem, ConnectionStatus, EventState, Grade, Monitor, Severity
+from livedeck.settings import load
+from livedeck.text.values import safe
+
+GOALS = ("on-air", "healthy", "completed")
+
+RETRY_SECONDS = 2.0
+"""Between two questions of which event is meant, while the platform gives no answer."""
+
+
+@click.command
+@click.argument("event", metavar="EVENT")
+@click.option("--until", "goal", type=click.Choice(GOALS), required=True, help="What to wait for.")
+@click.option("--timeout", type=time_span, default="10m", show_default=True, metavar="TIME", help="90s, 15m or 2h.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but faults.")
+@platform
+@click.pass_context
+def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, quiet: bool, **flags: Any) -> None:
+    """Return once EVENT is on air, healthy (on air, with a good picture and no fault), or completed.
+
+    EVENT: an id, a name, or the beginning of either that fits one event alone. A platform that gives no answer is asked
+    again until --timeout. Exit code 6 where it is not so in time, and 4 where the platform never answered.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        async with make_api(settings) as api:
+            wait = Wait(goal, is_quiet=quiet)
+            try:
+                async with asyncio.timeout(timeout):
+                    event_id = await wait.find_event(api, event)
+                    return await wait.follow(make_monitor(api, settings=settings), event_id)
+            except TimeoutError:
+                return wait.end_late(timeout)
+
+    ctx.exit(run(lambda: cancel_on_signals(work)))
+
+
+@dataclass(slots=True)
+class Wait:
+    """What is waited for, and what came of it so far. `answered_at`: when the platform last answered.
+
+    `problem`: why it gives no answer; empty while it does. `code`: the exit code where it is not so in time.
+    """
+
+    goal: str
+    is_quiet: bool
+    answered_at: datetime | None = None
+    problem: str = ""
+    code: int = UNREACHABLE
+
+    async def find_event(self, api: Api, words: str) -> str:
+        """The id of the event that is meant, however long the platform gives no answer. Raises UsageError, ApiError."""
+        clock = SystemClock()
+        while True:
+            try:
+                event = await lookup_event(api, words)
+            except ApiError as error:
+                if code_of_error(error) != UNREACHABLE:
+                    raise
+                if not self.problem:
+                    self._tell(f"{error}; asking again")
+                self.problem = str(error)
+                await clock.sleep(RETRY_SECONDS)
+            else:
+                self.answered_at, self.problem, self.code = clock.now(), "", NOT_SO
+                return event.id
+
+    async def follow(self, monitor: Monitor, event_id: str) -> int:
+        """Wait until that event is so. Returns the exit code."""
+        monitor.set_focus(event_id)
+        last_text = ""
+        async with aclosing(monitor.snapshots()) as snapshots:
+            async for snapshot in snapshots:
+                self._note_link(snapshot.link)
+                state = snapshot.find(event_id)
+                if state is None and snapshot.link.as_of is not None and snapshot.link.state.is_answering:
+                    echo("livedeck wait: the event is gone", err=True)
+                    return NOT_SO
+                if state is None:
+                    continue
+                text = describe(state)
+                if text != last_text:
+                    self._tell(text)
+                last_text = text
+                if is_reached(state, self.goal):
+                    return DONE
+                if state.phase.tally is BroadcastState.COMPLETED:
+                    echo(f"livedeck wait: it is over, and will not be {self.goal}", err=True)
+                    return NOT_SO
+        return NOT_SO
+
+    def end_late(self, seconds: float) -> int:
+        """Say that it is not so in time, and why that may not be known. Returns the exit code."""
+        since = f" since {self.answered_at:%H:%M:%S}Z" if self.answered_at else ""
+        silence = f": the platform has not answered{since}" if self.problem or not self.answered_at else ""
+        why = f": {self.problem}" if self.problem else ""
+        echo(f"livedeck wait: not {self.goal} after {seconds:g} s{silence}{why}", err=True)
+        return self.code
+
+    def _note_link(self, link: ConnectionStatus) -> None:
+        self.answered_at = link.as_of or self.answered_at
+        is_failing = not link.state.is_answering and link.problem is not ConnectionProblem.NONE
+        self.problem = (link.reason or link.problem.value) if is_failing else ""
+        self.code = REFUSED if is_failing and code_of_link(link) == REFUSED else NOT_SO
+
+    def _tell(self, text: str) -> None:
+        if not self.is_quiet:
+            echo(f"livedeck wait: {text}", err=True)
+
+
+def is_reached(state: EventState, goal: str) -> bool:
+    """Whether the event is what is waited for."""
+    if goal == "completed":
+        return state.phase.tally is BroadcastState.COMPLETED
+    if state.phase.tally is not BroadcastState.ON_AIR:
+        return False
+    has_fault = any(finding.severity is not Severity.INFO for finding in state.assessment.findings)
+    return goal == "on-air" or (state.assessment.health.grade is Grade.GOOD and not has_fault)
+
+
+def describe(state: EventState) -> str:
+    """What it is now: `Choir, hall B: ON AIR, 100 GOOD`."""
+    health = state.assessment.health
+    score = f", {health.score} {health.grade}" if health.score is not None else ""
+    faults = ", ".join(finding.kind for finding in state.assessment.findings)
+    return f"{safe(state.event.name or state.id, 60)}: {state.phase.tally}{score}{f', {faults}' if faults else ''}"

@@ -1,0 +1,1 @@
+"""Commands made from the operations of the platform's objects."""

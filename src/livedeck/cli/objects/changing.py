@@ -1,0 +1,445 @@
+"""The commands that change something: their options, the executor of the deck, verdict and exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import click
+
+from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, UNKNOWN, code_of_error, run
+from livedeck.cli.formats import schema_name
+from livedeck.cli.lookup import EVENT_HELP, argument_names, find_named
+from livedeck.cli.objects.consent import CommandPort, Consent
+from livedeck.cli.objects.entries import STDIN, field_options, flag_name, typed_entries
+from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import echo, echo_json
+from livedeck.cli.process import cancel_on_signals
+from livedeck.cli.wiring import SystemClock, make_api, make_audit
+from livedeck.cli.write_locks import WriteLocks
+from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, Subtitle, Unreadable
+from livedeck.environment import state_folder
+from livedeck.monitor import History, KnownMaterial
+from livedeck.monitor.polling.on_demand import MaterialCache
+from livedeck.operations.commands import Command, Names
+from livedeck.operations.diff import Change, ParsedForm, parse_form
+from livedeck.operations.events import EventView
+from livedeck.operations.executor import HELD_ELSEWHERE, Executor
+from livedeck.operations.materials import DeleteMaterial
+from livedeck.operations.nouns import Found, Known, Noun, read_again, unreadable_rows_text
+from livedeck.operations.open_changes import OpenChanges
+from livedeck.operations.operation import (
+    Conflicts,
+    DeleteOperation,
+    FieldOperation,
+    Operation,
+    OperationResult,
+    Platform,
+    Target,
+    Verdict,
+)
+from livedeck.operations.schema import Entry, Field, FieldKind, FormResult
+from livedeck.operations.subtitles import RecogniseSpeech
+from livedeck.presentation.open_changes import ADVICE
+from livedeck.settings import load
+from livedeck.text import times
+from livedeck.text.secrets import mask_secrets
+from livedeck.text.times import TimeReference
+from livedeck.text.values import safe
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+DRY_RUN = "dry run"
+"""What the result of --dry-run says in place of a verdict."""
+
+WAIT_POLL_SECONDS = 2.0
+
+ACCEPTED = "accepted"
+"""What stands in for a verdict where the platform took the change and shows something else right after."""
+
+SO_ALREADY = "it is so already: nothing was sent"
+
+NOT_AS_SEEN = "nothing was sent: it is not as it was seen; read it again, and decide anew"
+
+_OPTIONS = (
+    click.option("-y", "--yes", is_flag=True, help="Ask nothing. Needed where there is no terminal."),
+    click.option("--confirm", metavar="NAME", help="Confirm what cuts an audience off, by the name of the target."),
+    click.option("--dry-run", is_flag=True, help="Say what would be sent, and send nothing."),
+    click.option("--if-unchanged", metavar="TOKEN", help="Only if it is as it was seen: `token` of list and get."),
+    click.option("--overwrite", is_flag=True, help="Send it though somebody changed the object since it was read."),
+    click.option("--wait", is_flag=True, help="Return once it is seen to be applied."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(min=0),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long --wait waits.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="The result as one JSON object on standard output."),
+    click.option("-q", "--quiet", is_flag=True, help="Print the id of what was changed or made, and nothing else."),
+)
+
+
+def change_options(command: Decorated) -> Decorated:
+    """Add what every command has that changes something."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def change_command(command: Command) -> click.Command:
+    """The command of an operation: what it names, its fields as options, and what every change has."""
+    operation, schema = command.operation, command.schema
+
+    def callback(ctx: click.Context, /, **flags: Any) -> None:
+        ctx.exit(run(lambda: cancel_on_signals(partial(_change, ctx, command, flags))))
+
+    text = [f"{operation.help}.", *([EVENT_HELP] if "EVENT" in command.arguments else [])]
+    if operation.evidence:
+        text.append(f"Where the answer is lost, it counts as applied once that shows: {operation.evidence}.")
+    else:
+        text.append(f"Where the answer is lost, nothing shows whether it happened: {operation.no_evidence}.")
+    decorated = change_options(platform(click.pass_context(callback)))
+    if schema:
+        from_file = click.option("--from-file", metavar="FILE", help="Fields from JSON or TOML; - is standard input.")
+        decorated = from_file(decorated)
+    made = click.command(command.name, help="\n\n".join(text))(decorated)
+    arguments = argument_names(command.arguments)
+    if command.names is Names.ORDER:
+        arguments.append(click.Argument(["order"], metavar="ID...", nargs=-1, required=True))
+    options = field_options(schema, is_new=command.is_new, always=command.always) if schema else []
+    made.params[:0] = [*arguments, *options]
+    return made
+
+
+async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -> int:
+    fields = {name: flags.pop(name) for name in [*flags] if name.startswith("field_")}
+    words = [flags.pop(argument.lower()) for argument in command.arguments]
+    order, from_file = tuple(flags.pop("order", ())), flags.pop("from_file", None)
+    seconds, wait = flags.pop("timeout"), flags.pop("wait")
+    report = Report(command, is_json=flags.pop("as_json"), is_quiet=flags.pop("quiet"))
+    token, overwrite = flags.pop("if_unchanged"), flags.pop("overwrite")
+    consent = Consent(
+        flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"), overwrite, if_unchanged=token is not None
+    )
+    settings = load(**merge_flags(ctx, flags))
+    if settings.read_only and not consent.dry_run:
+        raise ReadOnly(f"{command.path}: not sent, the deck is read-only")
+    if token is not None and command.names is not Names.ITEM:
+        raise click.UsageError("--if-unchanged is for one object that is there already")
+    if token is not None and overwrite:
+        raise click.UsageError("--if-unchanged and --overwrite exclude each other")
+    async with AsyncExitStack() as stack:
+        api = await stack.enter_async_context(make_api(settings))
+        history = await stack.enter_async_context(make_audit(settings))
+        materials = MaterialCache(history, SystemClock())
+        found = await _find(command, api, words, order, lambda video_id: materials.materials(video_id, None))
+        listed, found = found, await read_again(command.noun, found) if command.names is Names.ITEM else found
+        fingerprint = command.noun.fingerprint
+        if token is not None and token not in {fingerprint(listed.item), fingerprint(found.item)}:
+            return report.print(_target(command, found), (), Outcome(Verdict.REFUSED, NOT_AS_SEEN, REFUSED))
+        folder = stack.enter_context(TemporaryDirectory(prefix="livedeck-"))
+        form = fill_form(command, found, fields, from_file, Path(folder))
+        if form is None:
+            return report.print(_target(command, found), (), Outcome(Verdict.DONE, SO_ALREADY, DONE))
+        made = command.make(found, form)
+        operation = made if isinstance(made, Operation) else await made
+
+        outcome = await run_change(
+            api,
+            history,
+            operation,
+            consent,
+            locks=WriteLocks(state_folder() / "locks", settings.base_url, SystemClock(), warn),
+            recheck=partial(_field_changes, command.noun, found.item) if token is not None else None,
+            is_quiet=report.is_quiet or report.is_json,
+            wait=seconds if wait else None,
+            siblings=found.siblings,
+        )
+        await _remember(materials, operation, outcome)
+        return report.print(operation.target, operation.changes, outcome)
+
+
+def _target(command: Command, found: Found) -> Target:
+    """What was named, where no operation was made of it."""
+    return Target(command.operation.kind, found.item.id, safe(command.noun.called(found.item), 60))
+
+
+def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
+    """Return which fields of the object changed, those too that nobody sets. `now`: as an operation reads it."""
+    item = now.event if isinstance(now, EventView) else now
+    if not isinstance(item, Model):  # no endpoint reads a material
+        return ()
+    before, after = noun.as_object(seen), noun.as_object(item)
+    names = [name for name in after if name not in noun.volatile and before.get(name) != after[name]]
+    return (f"{', '.join(names)} changed",) if names else ()
+
+
+async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[str, ...], known: Known) -> Found:
+    """What the line names. Raises UsageError, ApiError."""
+    if command.names is Names.NOTHING:
+        return Found(api)
+    noun = command.noun
+    found = await find_named(noun, api, words, known)
+    if command.names is not Names.ORDER:
+        return found
+    if noun.name == "materials":
+        return replace(found, order=order, siblings=_in_order(noun, order, await known(found.owner.id)))
+    rows = await noun.read_all(api, found.owner)
+    if rows.unreadable:
+        raise Unreadable(
+            f"{noun.name} reorder: an order names them all, and {unreadable_rows_text(noun, rows.unreadable)}"
+        )
+    return replace(found, order=order, siblings=_in_order(noun, order, rows.items))
+
+
+def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The rows that are put in order. Raises UsageError for an id that is none of them, or comes twice."""
+    known = [row.id for row in siblings]
+    if len({*order}) < len(order):
+        raise click.UsageError("an id comes twice")
+    if noun.name == "materials":  # nothing lists them: those that are named, and no others
+        return tuple(row for row in siblings if row.id in order) if {*order} <= {*known} else ()
+    if wrong := [name for name in order if name not in known]:
+        raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; there are {', '.join(known) or 'none'}")
+    return siblings
+
+
+def fill_form(
+    command: Command, found: Found, options: Mapping[str, Any], from_file: str | None, folder: Path
+) -> ParsedForm[Any] | None:
+    """The filled form; None where nothing that was typed differs from what is so. Raises UsageError, Invalid.
+
+    `folder`: where what comes on standard input becomes a file.
+    """
+    schema = command.schema
+    if schema is None:
+        return ParsedForm({}, None, {}, ())
+    initial = command.initial_values(found)
+    current = {} if found.item is None else command.noun.as_object(found.item)
+    typed = typed_entries(schema, options, from_file, initial, current)
+    if typed.get("file") == STDIN:
+        typed["file"] = str(_spooled(folder))
+    entries = {**initial, **typed}
+    required = [field for field in schema.fields if field.required and (command.is_new or field.name in typed)]
+    if missing := [flag_name(field) for field in required if not entries[field.name]]:
+        raise click.UsageError(f"missing {', '.join(missing)}; an option, or a field of --from-file")
+    if not typed:
+        raise click.UsageError(f"nothing to change: give {' or '.join(map(flag_name, schema.fields))}, or --from-file")
+    reference = TimeReference(SystemClock().now())
+    changed = tuple(
+        name
+        for name, entry in typed.items()
+        if command.is_new or not _is_same(schema.field(name), entry, initial[name], reference)
+    )
+    if not changed:
+        return None
+    errors = schema.check(entries, reference, {*changed, *command.always})
+    if errors:
+        raise click.UsageError("\n".join(f"{flag_name(schema.field(name))}: {text}" for name, text in errors.items()))
+    before = schema.empty() if command.is_new else initial
+    try:
+        return parse_form(schema, before, FormResult(entries, changed), reference, always=command.always)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference) -> bool:
+    """Whether that is so already; of a moment to the second, which is all that a form shows."""
+    if field.kind is not FieldKind.DATETIME or not entry or not before:
+        return entry == before
+    try:
+        return abs((times.parse(str(entry), reference) - times.parse(str(before), reference)).total_seconds()) < 1
+    except ValueError:  # the check of the form says so
+        return False
+
+
+def _spooled(folder: Path) -> Path:
+    """Standard input as a file, which is gone at the end of the command: a change reads a file by its path."""
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        while chunk := sys.stdin.buffer.read(2**20):
+            file.write(chunk)
+    return path
+
+
+async def _remember(materials: MaterialCache, operation: Operation[Any], outcome: Outcome) -> None:
+    """Keep what no endpoint lists, as the deck does."""
+    answer, video = outcome.answer, getattr(operation, "video", None)
+    material: KnownMaterial | None = getattr(operation, "material", None)
+    if isinstance(answer, Material):
+        video_id = video.id if video else (material.video_id if material else answer.video_id or "")
+        await materials.remember([KnownMaterial.of(answer, video_id, "this machine")])
+    elif isinstance(operation, DeleteMaterial) and outcome.verdict in {Verdict.DONE, Verdict.APPLIED}:
+        await materials.forget([operation.material.id])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a change. `verdict`: a Verdict, or DRY_RUN. `code`: the exit code."""
+
+    verdict: str
+    text: str
+    code: int
+    answer: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Prints what became of a change: data on standard output, words on standard error where it did not happen."""
+
+    command: Command
+    is_json: bool
+    is_quiet: bool
+
+    def print(self, target: Target, changes: Sequence[Change], outcome: Outcome) -> int:
+        """Print it. Returns the exit code."""
+        made = outcome.answer if isinstance(outcome.answer, tuple) else (outcome.answer,)
+        identities = [target.id] if target.id else [str(item.id) for item in made if getattr(item, "id", None)]
+        name, text = target.name, mask_secrets(outcome.text)
+        if self.is_json:
+            echo_json(self._object(target, changes, outcome, identities, text))
+        elif self.is_quiet and outcome.code == DONE and identities:
+            echo("\n".join(identities))
+        elif outcome.code == DONE and not self.is_quiet:
+            said = f"{name}: {text}" if outcome.text == SO_ALREADY else name or text
+            echo(f"{self.command.path}: {outcome.verdict}: {said}{''.join(f'  {identity}' for identity in identities)}")
+        if outcome.verdict == ACCEPTED:  # its text begins with the word, and names the object
+            warn(f"{self.command.path}: {text}")
+        elif outcome.code != DONE:
+            echo(f"livedeck: {self.command.path}: {outcome.verdict}: {f'{name}: ' if name else ''}{text}", err=True)
+        return outcome.code
+
+    def _object(
+        self, target: Target, changes: Sequence[Change], outcome: Outcome, identities: Sequence[str], text: str
+    ) -> dict[str, Any]:
+        answer = outcome.answer if isinstance(outcome.answer, Model) else None
+        identity = identities[0] if len(identities) == 1 else None
+        return {
+            "schema": schema_name(self.command.path),
+            "operation": self.command.operation.name,
+            "verdict": str(outcome.verdict),
+            "text": text,
+            "target": {"kind": self.command.operation.kind, "id": identity, "name": target.name},
+            "ids": [*identities],
+            "changes": [{"field": change.name, "before": change.before, "after": change.after} for change in changes],
+            "object": answer.model_dump(mode="json") if answer is not None else None,
+        }
+
+
+async def run_change(
+    api: Api,
+    history: History | None,
+    operation: Operation[Any],
+    consent: Consent,
+    *,
+    locks: WriteLocks,
+    recheck: Callable[[Any], Conflicts] | None = None,
+    is_quiet: bool,
+    wait: float | None,
+    siblings: tuple[Any, ...] = (),
+) -> Outcome:
+    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that. `siblings`:
+    the objects of its kind that were read.
+
+    A change that another command has under way comes to its end first: it is open only if nobody works on it.
+    """
+    open_changes = OpenChanges()
+    async with locks.hold(operation.target) as is_free:
+        if not is_free:
+            return Outcome(Verdict.REFUSED, HELD_ELSEWHERE, REFUSED)
+        if history is not None:
+            open_changes.take_recorded(await history.open_changes())
+    port = CommandPort(consent, open_changes, is_quiet)
+    results: list[OperationResult] = []
+    executor = Executor(
+        Platform(api, siblings=siblings),
+        SystemClock(),
+        confirmations=port,
+        progress=port,
+        audit=history,
+        notify=lambda _, result: results.append(result),
+        open_changes=open_changes,
+        locks=locks,
+        recheck=recheck or (lambda _: ()),
+        reads_back=True,
+    )
+    try:
+        result = await executor.run(operation)
+        if result.verdict is Verdict.UNKNOWN and wait is not None:
+            await asyncio.wait_for(executor.wait_watches(), wait)
+            result = results[-1]
+    except TimeoutError:
+        pass
+    finally:
+        await executor.stop_watches()
+    if result.verdict is Verdict.CANCELLED:
+        if consent.dry_run:
+            return Outcome(DRY_RUN, "nothing was sent", DONE)
+        reason, code = port.refusal
+        verdict = Verdict.REFUSED if code == REFUSED else Verdict.CANCELLED
+        return Outcome(verdict, f"nothing was sent: {reason}", code)
+    outcome = outcome_of(result)
+    if result.verdict is Verdict.DONE and wait is not None and not await _wait_applied(api, operation, result, wait):
+        text = f"the platform said yes, and it is not seen to be applied after {wait:g} s"
+        return Outcome(outcome.verdict, result.text if result.differs else text, NOT_SO, result.answer)
+    if result.differs and wait is None:
+        return Outcome(ACCEPTED, result.text, NOT_SO, result.answer)
+    if result.verdict is Verdict.DONE and result.error:
+        warn(f"{operation.target.name}: {result.text}")
+    return outcome
+
+
+def warn(text: str) -> None:
+    """Say that on standard error, masked."""
+    echo(f"livedeck: {mask_secrets(text)}", err=True)
+
+
+def outcome_of(result: OperationResult) -> Outcome:
+    """A result of the executor with its exit code (commands.md, "Exit codes")."""
+    code = DONE
+    text = result.text
+    if result.verdict is Verdict.UNKNOWN:
+        code, text = UNKNOWN, f"{text}; {ADVICE}"
+    elif result.verdict is Verdict.REFUSED:
+        code = code_of_error(result.error) if result.error else REFUSED
+        code = REFUSED if code == UNKNOWN else code  # it is proven that nothing was changed
+    return Outcome(result.verdict, text, code, result.answer)
+
+
+async def _wait_applied(api: Api, operation: Operation[Any], result: OperationResult, seconds: float) -> bool:
+    """Whether what it changes is seen within so many seconds; True where nothing can show it."""
+    platform = Platform(api)
+
+    async def is_applied() -> bool:
+        try:
+            if isinstance(operation, RecogniseSpeech) and isinstance(result.answer, tuple):
+                tracks = [track for track in result.answer if isinstance(track, Subtitle)]
+                now = [await api.subtitles.get(operation.video.id, track.id) for track in tracks]
+                return all(track.status != "pending" for track in now)
+            if isinstance(operation, FieldOperation):
+                return operation.is_so(await operation.read(platform))
+            if isinstance(operation, DeleteOperation):
+                await operation.read(platform)
+                return False
+        except NotFound:
+            return isinstance(operation, DeleteOperation)
+        except ApiError:
+            return False
+        return True
+
+    clock = SystemClock()
+    until = clock.monotonic() + seconds
+    while not await is_applied():
+        if clock.monotonic() >= until:
+            return False
+        await clock.sleep(WAIT_POLL_SECONDS)
+    return True

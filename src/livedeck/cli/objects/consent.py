@@ -1,0 +1,124 @@
+"""Who agrees to a change on a command line: flags, or a person who is asked; and how it shows what takes long."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from shlex import quote
+from typing import Any, TypeVar
+
+from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, USAGE
+from livedeck.cli.options import is_interactive
+from livedeck.cli.output import TransferLine, echo
+from livedeck.client import Progress
+from livedeck.operations.open_changes import OpenChanges
+from livedeck.operations.operation import Confirmation, ConfirmLevel, Operation
+from livedeck.text.segments import plain
+from livedeck.text.values import safe
+
+R = TypeVar("R")
+
+_YES = frozenset({"y", "yes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What the command line says of confirming.
+
+    `overwrite`: send it though the object changed since it was read. `if_unchanged`: a token of the object was given.
+    """
+
+    yes: bool = False
+    confirm: str = ""
+    dry_run: bool = False
+    overwrite: bool = False
+    if_unchanged: bool = False
+
+
+@dataclass(slots=True)
+class CommandPort:
+    """The executor's ports on a command line. `refusal`: why nothing was sent, with its exit code."""
+
+    consent: Consent
+    open_changes: OpenChanges
+    is_quiet: bool = False
+    refusal: tuple[str, int] = ("", DONE)
+    _previewed: list[Confirmation] = field(default_factory=list)
+
+    async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
+        """Show what would be sent, and whether it may be."""
+        is_again = bool(self._previewed)
+        self._previewed.append(confirmation)
+        self._preview(operation, confirmation)
+        if self.consent.dry_run:
+            return False
+        return self._agrees_again(confirmation) if is_again else self._agrees(operation, confirmation)
+
+    async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
+        """The result of that work, its progress on standard error."""
+        line = TransferLine(title)
+        try:
+            return await work(line)
+        finally:
+            line.clear()
+
+    def _preview(self, operation: Operation[Any], confirmation: Confirmation) -> None:
+        if self.is_quiet:
+            return
+        echo(confirmation.title, err=True)
+        lines: list[str] = [plain([line]) for line in confirmation.lines]
+        if not operation.lists_changes:
+            lines += [f"{change.name}: {change.before or '-'} → {change.after or '-'}" for change in operation.changes]
+        for line in lines:
+            echo(f"  {line}", err=True)
+
+    def _agrees(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
+        if self.consent.confirm:
+            return self._is_named(confirmation)
+        if self.open_changes.of_target(operation.audit_name or operation.name, operation.target):
+            return self._agrees_by_name(confirmation, "a change of it has no verdict yet")
+        if confirmation.level is ConfirmLevel.TYPE_NAME:
+            return self._agrees_by_name(confirmation, "it may cut an audience off")
+        if not self.consent.yes and not is_interactive():
+            return self._refuse("nobody can be asked here: add --yes", USAGE)
+        if self.consent.yes or confirmation.level is ConfirmLevel.NONE:
+            return True
+        is_yes = self._ask(f"{confirmation.button}? [y/N] ").casefold() in _YES
+        return is_yes or self._refuse("not confirmed", NOT_SO)
+
+    def _is_named(self, confirmation: Confirmation) -> bool:
+        """Return whether --confirm has the word that is asked for, the id, or the real name if no other one has it."""
+        named, typed = confirmation.named, self.consent.confirm
+        is_id = bool(named and named.id and named.id.casefold() == typed.strip().casefold())
+        if is_id or confirmation.is_word(typed) or confirmation.is_name(typed):
+            return True
+        word = f"{safe(confirmation.word, 80)!r}{', the whole name' if confirmation.has_own_name else ''}"
+        return self._refuse(f"--confirm should be {word} or the whole id", USAGE)
+
+    def _agrees_by_name(self, confirmation: Confirmation, reason: str) -> bool:
+        """A name is typed, or stands behind --confirm; a yes for everything is not enough."""
+        word = confirmation.word
+        if not is_interactive():
+            return self._refuse(f"{reason}: --yes is not enough, add --confirm {quote(safe(word, 80))}", USAGE)
+        what = "the whole name" if confirmation.wants_name else "the end of the id"
+        typed = self._ask(f"Type {what} to go on, {safe(word, 80)}: ")
+        return confirmation.is_word(typed) or self._refuse(f"not confirmed: that is not {safe(word, 80)}", NOT_SO)
+
+    def _agrees_again(self, confirmation: Confirmation) -> bool:
+        """Return whether it may be sent though it changed since it was read: --overwrite, or a person, agrees."""
+        consent = self.consent
+        if consent.overwrite:
+            return True
+        if consent.yes or consent.if_unchanged or not is_interactive():
+            advice = "read it again, and decide anew" if consent.if_unchanged else "look at it, or add --overwrite"
+            return self._refuse(f"it changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED)
+        return self._ask("Go on all the same? [y/N] ").casefold() in _YES or self._refuse("not confirmed", NOT_SO)
+
+    def _ask(self, question: str) -> str:
+        echo(question, nl=False, err=True)
+        return sys.stdin.readline().strip()
+
+    def _refuse(self, reason: str, code: int) -> bool:
+        self.refusal = reason, code
+        return False

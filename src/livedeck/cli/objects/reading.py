@@ -1,0 +1,224 @@
+"""The commands that read: list, get, recordings, and the files that are downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from livedeck.cli.exit_codes import DONE, UNREACHABLE, run
+from livedeck.cli.formats import Output, check_columns, output_options, print_item, print_list
+from livedeck.cli.lookup import EVENT_HELP, argument_names, find_named, remember_names
+from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.output import TransferLine, echo
+from livedeck.cli.process import cancel_on_signals
+from livedeck.cli.wiring import SystemClock, make_api, make_history
+from livedeck.client import Api, Incomplete, Secret, plain_name
+from livedeck.monitor import KnownMaterial
+from livedeck.monitor.polling.on_demand import MaterialCache
+from livedeck.operations.nouns import RECORDINGS, Found, Known, Noun, Rows, unreadable_rows_text
+from livedeck.presentation.json_schema import FAULTS, model_fields
+from livedeck.presentation.serialization import fault_object
+from livedeck.settings import Settings, load
+from livedeck.text.secrets import mask_secrets
+from livedeck.text.values import safe
+
+Work = Callable[[Api, Sequence[str], Known, Output], Awaitable[int]]
+"""What a command does with what its line names."""
+
+
+def list_command(noun: Noun) -> click.Command:
+    """`list`: all of them, or those of an owner."""
+    owner = (noun.owner,) if noun.owner else ()
+
+    async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
+        found = await find_named(noun, api, words, known)
+        is_known_here = noun.name == "materials"
+        rows = Rows(await known(found.owner.id)) if is_known_here else await noun.read_all(api, found.owner)
+        if is_known_here and not rows.items:
+            echo("livedeck: no endpoint lists materials, and this machine's history knows of none here", err=True)
+        if noun.name == "events":
+            remember_names(rows.items)
+        return print_rows(f"{noun.name} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
+
+    of = f" of a {noun.owner.lower()}" if noun.owner else ""
+    text = f"List the {noun.noun}s{of}. The other forms than the table have the token that --if-unchanged takes."
+    return _reading_command("list", noun, owner, text, work)
+
+
+def get_command(noun: Noun) -> click.Command:
+    """`get`: one, read once more."""
+
+    async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
+        found = await find_named(noun, api, words, known)
+        item = await noun.read(api, found.owner, found.item)
+        print_item(f"{noun.name} get", object_of(noun, item), output)
+        tell_faults(noun, [item])
+        return DONE
+
+    text = f"Print the {noun.noun} with every field, and the token that --if-unchanged takes."
+    return _reading_command("get", noun, noun.arguments, text, work)
+
+
+def recordings_command() -> click.Command:
+    """`events recordings`: the videos that can be found."""
+
+    async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
+        found = await find_named(RECORDINGS, api, words, known)
+        rows = await RECORDINGS.read_all(api, found.owner)
+        items = [{**RECORDINGS.as_object(item), "faults": faults_of(RECORDINGS, item)} for item in rows.items]
+        return print_rows("events recordings", RECORDINGS, rows, items, output)
+
+    text = "List the recordings of EVENT: each is a VIDEO of other commands."
+    return _reading_command("recordings", RECORDINGS, RECORDINGS.arguments[:1], text, work)
+
+
+def noun_fields(noun: Noun) -> dict[str, Any]:
+    """The fields of its JSON, each with its JSON Schema."""
+    return {**model_fields(noun.model), **noun.extra_fields, "token": {"type": "string"}, "faults": FAULTS}
+
+
+def object_of(noun: Noun, item: Any) -> dict[str, Any]:
+    """It as JSON, with its token and what could not be read of it."""
+    return {**noun.as_object(item), "token": noun.fingerprint(item), "faults": faults_of(noun, item)}
+
+
+def faults_of(noun: Noun, item: Any) -> list[dict[str, str]]:
+    """What could not be read of it, as JSON."""
+    return [fault_object(fault) for fault in noun.faults(item)]
+
+
+def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, Any]], output: Output) -> int:
+    """Print a list, and say what is not in it. Returns the exit code (commands.md, "What could not be read")."""
+    print_list(command, items, noun.columns, output, [fault_object(fault) for fault in rows.unreadable])
+    tell_faults(noun, rows.items)
+    if not rows.unreadable:
+        return DONE
+    echo(f"livedeck: {unreadable_rows_text(noun, rows.unreadable)}", err=True)
+    return UNREACHABLE
+
+
+def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
+    """Say which fields came and could not be read."""
+    odd = [(item, faults) for item in items if (faults := noun.faults(item))]
+    if not odd:
+        return
+    item, (fault, *_) = odd[0]
+    name = safe(noun.called(item) or item.id, 60)
+    rest = f"; so it is with {len(odd)} {noun.noun}s, see `faults` of --json" if len(odd) > 1 else ""
+    echo(f"livedeck: {name}: could not be read: {mask_secrets(str(fault))}{rest}", err=True)
+
+
+class ReadingCommand(click.Command):
+    """A command that reads. `columns`: the names that --columns takes."""
+
+    columns: tuple[str, ...] = ()
+
+
+def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: str, work: Work) -> click.Command:
+    def callback(ctx: click.Context, /, **flags: Any) -> None:
+        words = [flags.pop(argument.lower()) for argument in arguments]
+        output = Output.take(flags)
+        check_columns(output, [*noun_fields(noun)])
+
+        async def read() -> int:
+            settings = load(**merge_flags(ctx, flags))
+            async with AsyncExitStack() as stack:
+                api = await stack.enter_async_context(make_api(settings))
+                return await work(api, words, known_materials(settings, stack), output)
+
+        ctx.exit(run(read))
+
+    help_text = f"{text}\n\n{EVENT_HELP}" if "EVENT" in arguments else text
+    decorated = click.pass_context(callback)
+    command = click.command(name, help=help_text, cls=ReadingCommand)(output_options(platform(decorated)))
+    command.columns = tuple(noun_fields(noun))
+    command.params[:0] = argument_names(arguments)
+    return command
+
+
+def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:
+    """The materials of a video that the history of this machine has; it is opened when they are asked for."""
+
+    async def known(video_id: str) -> tuple[KnownMaterial, ...]:
+        path = settings.history_file()
+        if path is None or not path.exists():  # none is begun here
+            return ()
+        history = await stack.enter_async_context(make_history(settings))
+        return await MaterialCache(history, SystemClock()).materials(video_id, None)
+
+    return known
+
+
+async def _subtitle_link(api: Api, found: Found) -> tuple[Secret | str, str]:
+    track = await api.subtitles.get(found.owner.id, found.item.id)
+    if not track.url or not track.url.reveal():
+        raise Incomplete(f"download {safe(found.item.id, 40)}: it has no file yet")
+    return track.url, track.file_name or f"{track.language or 'track'}.vtt"
+
+
+async def _poster_link(api: Api, found: Found) -> tuple[Secret | str, str]:
+    poster = await api.posters.get(found.owner.id, found.item.id)
+    if not poster.original:
+        raise Incomplete(f"download {safe(found.item.id, 40)}: the platform names no picture")
+    return poster.original, f"{found.item.id}.png"
+
+
+async def _material_link(api: Api, found: Found) -> tuple[Secret | str, str]:
+    material: KnownMaterial = found.item
+    return await api.materials.link(material.id), material.file_name or material.title or material.id
+
+
+FILES = {"subtitles": _subtitle_link, "posters": _poster_link, "materials": _material_link}
+"""Where the file of each is, and its name by the platform."""
+
+
+def download_command(noun: Noun) -> click.Command:
+    """`download`: the file of one."""
+    arguments = noun.arguments
+
+    def callback(ctx: click.Context, /, *, output: str | None, force: bool, quiet: bool, **flags: Any) -> None:
+        words = [flags.pop(argument.lower()) for argument in arguments]
+
+        async def work() -> int:
+            settings = load(**merge_flags(ctx, flags))
+            async with AsyncExitStack() as stack:
+                api = await stack.enter_async_context(make_api(settings))
+                found = await find_named(noun, api, words, known_materials(settings, stack))
+                return await _download(noun, api, found, output, force=force, quiet=quiet)
+
+        ctx.exit(run(lambda: cancel_on_signals(work)))
+
+    text = f"Download the file of the {noun.noun}. It has its name once it is whole; a file that is there stays."
+    options = (
+        click.option("-o", "--output", metavar="PATH", help="A file or a folder; without it the platform's own name."),
+        click.option("--force", is_flag=True, help="Replace a file that is there."),
+        click.option("-q", "--quiet", is_flag=True, help="Print nothing but faults."),
+    )
+    decorated = platform(click.pass_context(callback))
+    for option in reversed(options):
+        decorated = option(decorated)
+    command = click.command("download", help=text)(decorated)
+    command.params[:0] = argument_names(arguments)
+    return command
+
+
+def _destination(output: str, name: str) -> Path:
+    path = Path(output).expanduser()
+    return path / name if path.is_dir() else path
+
+
+async def _download(noun: Noun, api: Api, found: Found, output: str | None, *, force: bool, quiet: bool) -> int:
+    link, name = await FILES[noun.name](api, found)
+    path = _destination(output or ".", plain_name(name, noun.noun))
+    line = TransferLine(f"download {safe(name, 40)}")
+    try:
+        size = await api.cdn.save(link, path, f"download {safe(name, 60)}", replace=force, progress=line)
+    finally:
+        line.clear()
+    if not quiet:
+        echo(f"livedeck: {size:,} bytes in {path}", err=True)
+    return DONE

@@ -1,0 +1,181 @@
+"""`livedeck record` and `livedeck replay`: a recording, made and opened."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from livedeck.atomic_file import resolve_target
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, code_of_link, run
+from livedeck.cli.lookup import lookup_event
+from livedeck.cli.options import appearance, merge_flags, platform, time_span
+from livedeck.cli.output import echo
+from livedeck.cli.past.asking import past_moment
+from livedeck.cli.past.file import write_recording
+from livedeck.cli.process import cancel_on_signals, end_on_interrupt
+from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.environment import no_screen_reason
+from livedeck.monitor import ConnectionState, History, Monitor, PastError, Snapshot
+from livedeck.monitor.history.database import StorageError
+from livedeck.monitor.history.foreign import check_whole, in_thread
+from livedeck.monitor.judging import AlarmSpan, Comparison, Judgement, judge
+from livedeck.monitor.model.limits import Limits
+from livedeck.settings import load
+from livedeck.text.values import safe
+
+_KEPT_DAYS = 3650.0
+"""Nothing grows too old while it is recorded."""
+
+
+@click.command
+@click.argument("words", metavar="[EVENT]...", nargs=-1)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True, help="Where to.")
+@click.option("--for", "length", type=time_span, metavar="TIME", help="For so long: 15m, 2h. Else until ctrl-c.")
+@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@platform
+@click.pass_context
+def record_command(
+    ctx: click.Context, /, *, words: tuple[str, ...], output: Path, length: float | None, force: bool, **flags: Any
+) -> None:
+    """Watch these events, or all, without a screen, and write a recording that `livedeck replay` opens anywhere.
+
+    EVENT: an id, a name, or the beginning of either. The whole workspace is judged, and these events are written. What
+    is seen is in FILE.part until the end, by --for or ctrl-c; what a killed command leaves there the next one goes on
+    with.
+    """
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        part = output.with_name(f"{output.name}.part")
+        async with make_api(settings) as api:
+            ids = [(await lookup_event(api, word)).id for word in words]
+            history = await History.open(part, SystemClock().now(), retention_days=_KEPT_DAYS)
+            monitor = make_monitor(api, settings=settings, history=history)
+            echo(f"recording into {output}; {'ctrl-c ends it earlier' if length else 'ctrl-c ends it'}", err=True)
+            last = await _watch(monitor, history, length)
+        await history.close()
+        if last.link.as_of is None:
+            return code_of_link(last.link)
+        return await asyncio.to_thread(_finish, part, output, ids, replace=force)
+
+    if output.exists() and not force:
+        raise click.UsageError(f"{output} is there already; --force replaces it")
+    resolve_target(output)  # better now than at the end of the recording
+    ctx.exit(run(lambda: cancel_on_signals(work)))
+
+
+def _finish(part: Path, output: Path, event_ids: Sequence[str], *, replace: bool) -> int:
+    """Write the recording, and remove what it was made of. Returns the exit code."""
+    code = write_recording(part, output, event_ids, replace=replace)
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{part}{suffix}").unlink(missing_ok=True)
+    return code
+
+
+async def _watch(monitor: Monitor, history: History, length: float | None) -> Snapshot:
+    """Listen until the time is over or somebody ends it; on standard error what keeps it from recording."""
+    last, told = None, ("", "")
+    try:
+        async with asyncio.timeout(length), aclosing(monitor.snapshots()) as snapshots:
+            async for last in snapshots:
+                state = last.link.state
+                link = "" if state in {ConnectionState.OK, ConnectionState.CONNECTING} else last.link.reason
+                if (link, history.fault) != told:
+                    told = link, history.fault
+                    problem = "; ".join(filter(None, told))
+                    echo(f"livedeck record: {problem or 'all is recorded again'}", err=True)
+    except TimeoutError:
+        pass
+    except asyncio.CancelledError:
+        if last is None:
+            raise
+    assert last is not None  # the first snapshot comes at once
+    return last
+
+
+@click.command
+@click.argument("path", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--judge", "is_judged", is_flag=True, help="Print what would be told today beside what was told then.")
+@click.option("--at", type=past_moment, metavar="MOMENT", help="Show that moment first, not the beginning.")
+@appearance
+@click.pass_context
+def replay_command(ctx: click.Context, /, *, path: Path, is_judged: bool, at: datetime | None, **flags: Any) -> None:
+    """Open a recording in the deck, or a history: no account, no token, no network, and nothing is written into it.
+
+    --judge runs the detector anew over what was recorded, by the limits of the settings here, and compares the alarms:
+    kind, onset, end, severity. Exit code 6 where any differs, or where no alarm of then could be compared. What a
+    deck says of its own machine and link is not compared.
+    """
+
+    async def work() -> int:
+        try:
+            return await (_judge(path) if is_judged else _show(path, at, merge_flags(ctx, flags)))
+        except (StorageError, PastError) as error:
+            echo(f"livedeck replay: {error}", err=True)
+            return FAULT
+
+    ctx.exit(run(work, is_screen=not is_judged))
+
+
+async def _show(path: Path, at: datetime | None, flags: dict[str, Any]) -> int:
+    """The deck on that recording. Returns the exit code. Raises StorageError and PastError."""
+    if reason := no_screen_reason():
+        echo(f"livedeck replay: {reason}; --judge prints what was told", err=True)
+        return FAULT
+    await in_thread(partial(check_whole, path))
+    from livedeck.cli.deck import show_past
+
+    return await show_past(load(theme=flags.get("theme"), ascii=flags.get("ascii")), path, at)
+
+
+async def _judge(path: Path) -> int:
+    end_on_interrupt()
+    settings = load()
+    limits = Limits(settings.thresholds_of(), settings.event_thresholds())
+    judgement = await judge(path, limits, settings.polling_cadence())
+    if judgement is None:
+        echo(f"livedeck replay: {path} holds no samples: there is nothing to judge", err=True)
+        return FAULT
+    echo("\n".join(judgement_lines(judgement)))
+    is_compared = any(comparison.then for comparison in judgement.alarms)
+    return NOT_SO if judgement.differs or (judgement.left_out and not is_compared) else DONE
+
+
+def judgement_lines(judgement: Judgement) -> list[str]:
+    """A line for each alarm, and what it comes to."""
+    lines = [_line(comparison) for comparison in judgement.alarms]
+    differing = sum(bool(comparison.differences) for comparison in judgement.alarms)
+    span = f"{judgement.since:%Y-%m-%d %H:%M:%S} to {_moment(judgement.until)}"
+    as_then = len(judgement.alarms) - differing
+    reasons = {
+        "of kinds that a recording does not tell": judgement.unjudged,
+        "begun before it": judgement.begun_before,
+        "begun at its very end": judgement.begun_last,
+    }
+    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
+    left_out = f"; not compared: {why}" if why else ""
+    return [*lines, f"{span}: {as_then} as then, {differing} otherwise{left_out}"]
+
+
+def _line(comparison: Comparison) -> str:
+    span = comparison.then or comparison.today
+    assert span is not None
+    words = "; ".join(comparison.differences)
+    return f"{'otherwise' if words else 'as then':9}  {_span_text(span)}{f': {words}' if words else ''}"
+
+
+def _span_text(span: AlarmSpan) -> str:
+    who = " ".join(safe(name, 60) for name in (span.subject, span.target_name) if name)
+    until = f"to {_moment(span.until)}" if span.until else "to the end"
+    return f"{span.key.kind} of {who}, {span.severity}, {span.since:%H:%M:%S} {until}"
+
+
+def _moment(at: datetime) -> str:
+    return f"{at:%H:%M:%S}Z"

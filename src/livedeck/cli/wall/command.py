@@ -1,0 +1,202 @@
+"""`livedeck wallboard`: a screen for the wall of a control room, and the same as a picture and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from livedeck.atomic_file import resolve_target
+from livedeck.cli.exit_codes import FAULT, run
+from livedeck.cli.exposure import LOOPBACK, ORIGIN, Exposure
+from livedeck.cli.options import appearance, merge_flags, platform
+from livedeck.cli.output import echo
+from livedeck.cli.process import end_on_signals, lasting_imports
+from livedeck.cli.wiring import Watch, open_watch
+from livedeck.environment import log_path, no_screen_reason
+from livedeck.presentation.events import EVENTS
+from livedeck.presentation.filtering import FilterError, Term, parse
+from livedeck.settings import Settings, SettingsError, WatchedLimits, load
+from livedeck.ui.wallboard.glyphs import MAX_SCALE, PLAIN
+from livedeck.ui.wallboard.layout import MAX_TILES, Wall
+
+if TYPE_CHECKING:
+    from livedeck.ui.wallboard.app import Picture
+    from livedeck.ui.wallboard.model import WallModel
+
+
+HEADLESS_SIZE = (160, 45)
+"""Columns and rows of a wall that only a browser shows: 16 to 9, a cell being half as wide as it is high."""
+
+
+@dataclass(frozen=True, slots=True)
+class WallOutputs:
+    """Where the wall goes besides the terminal: a picture file, a page at an address of this machine."""
+
+    svg: Path | None = None
+    exposure: Exposure | None = None
+
+    def __bool__(self) -> bool:
+        return self.svg is not None or self.exposure is not None
+
+
+def frame_ancestors(_ctx: click.Context, _parameter: click.Parameter, origins: tuple[str, ...]) -> tuple[str, ...]:
+    """The origins of --frame-ancestors. Raises BadParameter for what is none."""
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            raise click.BadParameter(f"{origin!r} is no origin; write https://desk.example, or 'self'")
+    return origins
+
+
+def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | None) -> None:
+    """A moment of the past is not for the wall. Raises BadParameter."""
+    if moment is not None:
+        raise click.BadParameter("the wall shows what is now; `livedeck --at MOMENT` shows the past, in the deck")
+
+
+@click.command
+@click.option("--at", metavar="MOMENT", hidden=True, expose_value=False, callback=refuse_past)
+@click.option("--filter", "filter_text", default="", metavar="FILTER", help="Only what matches: `choir !test`.")
+@click.option("--project", metavar="ID", help="Only the events of that project or folder.")
+@click.option("--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Per page, s.")
+@click.option(
+    "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="A tile each up to so many."
+)
+@click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: as large as fits]")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write the picture there, each time anew.")
+@click.option("--http", "port", metavar="PORT", type=click.IntRange(0, 65535), help="Show it to browsers, as a page.")
+@click.option(
+    "--http-host",
+    "host",
+    metavar="ADDRESS",
+    default=LOOPBACK,
+    show_default=True,
+    help="Address or name to serve the page at; whoever reaches it can read the wall.",
+)
+@click.option(
+    "--frame-ancestors",
+    multiple=True,
+    metavar="ORIGIN",
+    callback=frame_ancestors,
+    help="A site that may hold the page in a frame: https://desk.example; may be repeated. [default: none]",
+)
+@platform
+@appearance
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    filter_text: str,
+    project: str | None,
+    page_seconds: float,
+    tiles: int,
+    scale: int | None,
+    svg: Path | None,
+    port: int | None,
+    host: str,
+    frame_ancestors: tuple[str, ...],
+    **flags: Any,
+) -> None:
+    """A screen for the wall: what is on air, what is wrong, what is next. Asks nothing, changes nothing.
+
+    Without a terminal it draws for --svg and --http alone. q leaves; the arrows, the page keys and space turn pages.
+    """
+    terms = parse_terms(filter_text, project)
+    wall = Wall(tiles, scale or 0, page_seconds=page_seconds)
+    exposure = None if port is None else Exposure(port, host, frame_ancestors)
+
+    async def work() -> int:
+        return await run_wallboard(load(**merge_flags(ctx, flags)), wall, terms, WallOutputs(svg, exposure))
+
+    ctx.exit(run(work, is_screen=True))
+
+
+def parse_terms(filter_text: str, project: str | None) -> tuple[Term, ...]:
+    """The conditions of --filter and --project together. Raises UsageError."""
+    try:
+        terms = parse(filter_text, EVENTS.filter_fields())
+    except FilterError as error:
+        raise click.UsageError(f"--filter: {error}") from None
+    return (*terms, Term("project", "=", project.casefold())) if project else terms
+
+
+async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...], outputs: WallOutputs) -> int:
+    """The wall, or the status where nobody would see it. Returns the exit code. Raises SettingsError."""
+    if outputs.svg:
+        try:
+            resolve_target(outputs.svg)
+        except OSError as error:
+            raise SettingsError(f"--svg {outputs.svg}: {error.strerror}") from None
+    reason = no_screen_reason()
+    if reason and not outputs:
+        from livedeck.cli.status_report import print_status
+
+        echo(f"livedeck wallboard: {reason}; printing the status instead", err=True)
+        return await print_status(settings, as_json=False)
+    with lasting_imports():
+        from livedeck.ui.kit.driver import terminal_guard
+        from livedeck.ui.wallboard.app import Wallboard
+
+    read_only = settings.model_copy(update={"read_only": True})
+    async with open_watch(read_only, limits_source=WatchedLimits()) as watch, AsyncExitStack() as stack:
+        try:
+            opened = await _open_outputs(outputs, stack, wall, watch, settings.theme)
+        except OSError as error:
+            echo(f"livedeck wallboard: {error.filename}: {error.strerror}", err=True)
+            return FAULT
+        app = Wallboard(
+            watch.feed.snapshots(),
+            watch.feed.clock,
+            replace(wall, scale=PLAIN) if settings.ascii else wall,
+            terms=terms,
+            theme=settings.theme,
+            ascii_only=settings.ascii,
+            has_terminal=not reason,
+            published=opened.publish_picture,
+            modelled=opened.publish_model,
+            log_file=log_path(),
+        )
+        if reason and opened.address:
+            echo(f"livedeck wallboard: {opened.address}")
+        with end_on_signals(app.end, terminal_guard()):
+            code = await app.run_async(headless=bool(reason), size=HEADLESS_SIZE if reason else None, mouse=False)
+        return app.return_code or code or 0
+
+
+class OpenOutputs(NamedTuple):
+    """What wants to know of each picture and of what it is drawn from, and where the page is."""
+
+    publish_picture: Callable[[Picture], None] | None = None
+    publish_model: Callable[[WallModel], None] | None = None
+    address: str = ""
+
+
+async def _open_outputs(
+    outputs: WallOutputs, stack: AsyncExitStack, wall: Wall, watch: Watch, theme: str
+) -> OpenOutputs:
+    """Open them until the stack ends. Raises OSError for what cannot be, with a file name or an address."""
+    opened = OpenOutputs()
+    if outputs.svg:
+        from livedeck.cli.wall.picture import SvgPublisher, check_folder
+
+        check_folder(outputs.svg)
+        picture = SvgPublisher()
+        await stack.enter_async_context(picture.write_to(outputs.svg))
+        opened = opened._replace(publish_picture=picture.publish)
+    if outputs.exposure:
+        from livedeck.cli.wall.page import PagePublisher, serve_wall
+        from livedeck.cli.wall.posters import Posters
+
+        listener = stack.enter_context(outputs.exposure.listen())
+        pages, posters = (
+            PagePublisher(wall),
+            Posters(watch.api.cdn.content if watch.api else None, watch.feed.clock.monotonic),
+        )
+        server = serve_wall(listener, pages, posters, outputs.exposure, theme=theme)
+        opened = opened._replace(publish_model=pages.publish, address=await stack.enter_async_context(server))
+    return opened

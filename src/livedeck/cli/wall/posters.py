@@ -1,0 +1,152 @@
+"""Posters for the wall in a browser: fetched from the platform one after the other, seen to be pictures, and kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from struct import error, unpack_from
+from typing import NamedTuple
+
+import structlog
+
+from livedeck.client import ApiError, Secret
+
+MAX_BYTES = 2 * 2**20
+"""Of one picture; the platform makes one of the size that a tile needs."""
+
+MAX_SIDE = 4096
+"""Pixels of a side: a browser takes four bytes for each pixel, however few bytes they were sent in."""
+
+MAX_KEPT = 256
+
+RETRY_SECONDS = 60.0
+"""How long a picture that could not be had is not asked for again."""
+
+Fetch = Callable[[Secret, int, str], Awaitable[bytes]]
+"""The content behind a link, of so many bytes at most; raises ApiError. `client.resources.cdn.Cdn.content` is one."""
+
+log = structlog.get_logger("livedeck.wallboard")
+
+
+class PosterPicture(NamedTuple):
+    """The bytes of a picture, and of which type they are by their own first ones."""
+
+    content: bytes
+    media_type: str
+
+
+class Posters:
+    """Pictures by a key of their own. `fetch`: None where there is no way to the platform. `monotonic`: seconds, for
+    those that could not be had."""
+
+    def __init__(self, fetch: Fetch | None, monotonic: Callable[[], float]) -> None:
+        self._fetch, self._monotonic = fetch, monotonic
+        self._kept: OrderedDict[str, PosterPicture] = OrderedDict()
+        self._failed: dict[str, float] = {}
+        self._fetching = asyncio.Lock()
+
+    async def get(self, key: str, link: Secret) -> PosterPicture | None:
+        """That picture; None where it cannot be had, or is none that a browser is given."""
+        async with self._fetching:  # a wall asks for all at once, and the monitor's own calls come first
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            if self._monotonic() < self._failed.get(key, 0.0):
+                return None
+            picture = await self._load(link)
+            if picture is None:
+                now = self._monotonic()
+                self._failed = {old: until for old, until in self._failed.items() if until > now}
+                self._failed[key] = now + RETRY_SECONDS
+                return None
+            self._kept[key] = picture
+            if len(self._kept) > MAX_KEPT:
+                self._kept.popitem(last=False)
+            return picture
+
+    async def _load(self, link: Secret) -> PosterPicture | None:
+        if self._fetch is None:
+            return None
+        try:
+            content = await self._fetch(link, MAX_BYTES, "show poster")
+        except ApiError as error:
+            log.info("a poster is not shown", reason=str(error))
+            return None
+        size = picture_size(content)
+        if size is None or max(size.width, size.height) > MAX_SIDE:
+            what = f"of {size.width}x{size.height} pixels" if size else "no PNG, JPEG, GIF or WebP"
+            log.info("a poster is not shown", reason=f"{link} is {what}")
+            return None
+        return PosterPicture(content, size.media_type)
+
+
+class PictureSize(NamedTuple):
+    """The type of a picture, and its pixels beside and above each other."""
+
+    media_type: str
+    width: int
+    height: int
+
+
+def picture_size(content: bytes) -> PictureSize | None:
+    """None for what is no PNG, JPEG, GIF or WebP, or does not say how large it is."""
+    read, media_type = next(
+        ((read, name) for signature, name, read in _FORMATS if content.startswith(signature)), (None, "")
+    )
+    try:
+        size = read(content) if read else None
+    except (error, IndexError):
+        return None
+    return PictureSize(media_type, *size) if size and min(size) > 0 else None
+
+
+_Size = tuple[int, int]
+
+
+def _png_size(content: bytes) -> _Size | None:
+    width, height = unpack_from(">II", content, 16)
+    return (width, height) if content[12:16] == b"IHDR" else None
+
+
+def _gif_size(content: bytes) -> _Size | None:
+    width, height = unpack_from("<HH", content, 6)
+    return width, height
+
+
+_START_OF_FRAME = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+_WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD8)}
+
+
+def _jpeg_size(content: bytes) -> _Size | None:
+    """That of the first frame header, behind whatever segments stand before it."""
+    at = 2
+    while content[at] == 0xFF:
+        marker = content[at + 1]
+        if marker in _START_OF_FRAME:
+            height, width = unpack_from(">HH", content, at + 5)
+            return width, height
+        at += 1 if marker == 0xFF else 2 if marker in _WITHOUT_LENGTH else 2 + unpack_from(">H", content, at + 2)[0]
+    return None
+
+
+def _webp_size(content: bytes) -> _Size | None:
+    kind = content[8:16]
+    if kind == b"WEBPVP8X" and len(content) >= 30:
+        return 1 + int.from_bytes(content[24:27], "little"), 1 + int.from_bytes(content[27:30], "little")
+    if kind == b"WEBPVP8L":
+        bits = unpack_from("<I", content, 21)[0]
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    if kind == b"WEBPVP8 " and content[23:26] == b"\x9d\x01\x2a":
+        width, height = unpack_from("<HH", content, 26)
+        return width & 0x3FFF, height & 0x3FFF
+    return None
+
+
+_FORMATS: tuple[tuple[bytes, str, Callable[[bytes], _Size | None]], ...] = (
+    (b"\x89PNG\r\n\x1a\n", "image/png", _png_size),
+    (b"\xff\xd8\xff", "image/jpeg", _jpeg_size),
+    (b"GIF87a", "image/gif", _gif_size),
+    (b"GIF89a", "image/gif", _gif_size),
+    (b"RIFF", "image/webp", _webp_size),
+)
