@@ -152,6 +152,26 @@ def test_an_address_that_others_can_read_is_refused_with_a_sentence(address: str
         Link(Outgoing(), [address], Secret(TOKEN))
 
 
+@pytest.mark.parametrize("token", ["", "two words", "tab\tbetween", "line\nbreak", "größe"])
+def test_a_token_that_no_header_can_carry_is_refused(token: str) -> None:
+    with pytest.raises(Misconfigured, match="token") as caught:
+        Link(Outgoing(), ["https://collector.example"], Secret(token))
+    assert not token or token not in str(caught.value)
+
+
+async def test_a_stream_that_breaks_goes_on_at_the_next_address(outgoing: Outgoing) -> None:
+    async with (
+        stand_in(saying(b"")) as broken,
+        stand_in(saying(plain("410 Gone", b'{"error":"gone","say":"x"}'))) as good,
+    ):
+        link = link_to(outgoing, broken.address, good.address)
+        with pytest.raises(CollectorAwayError, match="broke"):
+            await listen(link, [])
+        with pytest.raises(CollectorRefusedError):
+            await listen(link, [])
+    assert (len(broken.asked), len(good.asked)) == (1, 1)
+
+
 async def listen(link: Link, heard: list[ServerEvent]) -> None:
     """Add what is heard, until it breaks."""
     async with link.stream("/v1/changes", "a-0") as events:
@@ -194,7 +214,7 @@ async def test_a_refused_stream_and_a_page_in_its_place_are_told_apart(outgoing:
 
 STREAM = (
     '\ufeff: begin\r\n\r\nid: a-1\r\ndata: {"name":"Größe 試合"}\r\revent: gone\ndata\n\n'
-    "id:a-2\rdata:x\rdata: y\n\ndata: m\r\ndata: n\r\n\r\nid: a-3\n"
+    "id:a-2\rdata:x\rdata: y\n\ndata: m\r\ndata: n\r\n\r\nid: a\0b\n\ufeffid: c\ndata:z\n\nid: a-3\n"
 ).encode()
 EVENTS = [
     ServerEvent(None, comment="begin"),
@@ -202,6 +222,7 @@ EVENTS = [
     ServerEvent("", "gone", "a-1"),
     ServerEvent("x\ny", "message", "a-2"),
     ServerEvent("m\nn", "message", "a-2"),
+    ServerEvent("z", "message", "a-2"),  # an id with NUL is none, and a byte order mark counts at the beginning alone
 ]
 
 
