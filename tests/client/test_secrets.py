@@ -14,6 +14,8 @@ import pytest
 from client.answers import EMPTY_LIST, TOKEN, Platform, api_of, listening, saying
 from client.test_events import DOCUMENTED, read
 from livedeck.client import Api, ApiError, Event, EventDraft, EventRestreamDraft, Secret, SecretLink, Validation
+from livedeck.client.http.secrets import Address, IngestAddress, PublicName, SignedLink
+from livedeck.client.resources.base import Model
 from livedeck.text.secrets import REGISTER, masked
 
 SECRETS = (
@@ -155,3 +157,37 @@ assert state() == before
 """
     env = {"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PATH": ""}
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
+
+
+class Parsed(Model):
+    """One field of each kind that enters the register as it is parsed."""
+
+    ingest: SecretLink | None = None
+    signed: SignedLink | None = None
+    page: Address | None = None
+    target: IngestAddress | None = None
+    name: PublicName | None = None
+    key: Secret | None = None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "secret"),
+    [
+        ("ingest", "rtmp://ingest.example/live/kq7-canary-41", "kq7-canary-41"),
+        ("signed", "https://cdn.example/a.vtt?sign=kq7-canary-42", "kq7-canary-42"),
+        ("page", "https://cdn.example/a.jpg?token=kq7-canary-43", "kq7-canary-43"),
+        ("target", "https://ingest.example/whip/kq7-canary-44", "kq7-canary-44"),
+        ("key", "kq7-canary-45", "kq7-canary-45"),
+    ],
+)
+def test_a_parsed_secret_is_masked_in_every_text(field: str, value: str, secret: str) -> None:
+    before = masked(f"refused {secret}")
+    Parsed.model_validate({field: value})
+    assert (before, secret in masked(f"refused {secret}")) == (f"refused {secret}", False)
+
+
+def test_the_path_of_an_rtmp_target_is_no_key_and_a_public_name_is_never_masked() -> None:
+    Parsed.model_validate(
+        {"target": "rtmp://ingest.example/studio-north", "name": "kq7-canary-46", "key": "kq7-canary-46"}
+    )
+    assert masked("studio-north and kq7-canary-46") == "studio-north and kq7-canary-46"
