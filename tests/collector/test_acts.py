@@ -31,10 +31,10 @@ from livedeck.monitor import (
     AlarmKey,
     AuditOutcome,
     BroadcastState,
+    Content,
     History,
     IntentRecord,
     Monitor,
-    Profile,
     ResourceKey,
     ResourceKind,
     Severity,
@@ -237,7 +237,7 @@ async def test_an_alarm_that_is_not_there_is_gone(room: Room) -> None:
 
 async def test_who_may_only_read_cannot_act_and_who_has_no_token_nothing(room: Room) -> None:
     path, body = request_of(room.command(ActionKind.ACKNOWLEDGE))
-    acting = [path, "/v1/events/one/usual", "/v1/events/one/profile", "/v1/materials", "/v1/audit"]
+    acting = [path, "/v1/events/one/usual", "/v1/events/one/content", "/v1/materials", "/v1/audit"]
     routed = routes(room.monitor, room.history)
     nobody, prometheus = Attached(routed, ""), Attached(routed, "prometheus")
     for target in acting:
@@ -279,12 +279,12 @@ async def test_no_body_is_too_long_or_no_json_or_foreign(room: Room) -> None:
 
 async def test_rulings_are_of_the_person_whose_token_it_is(room: Room) -> None:
     assert (await room.anna.post("/v1/events/one/usual")).body == {"changed": True}
-    assert (await room.bert.post("/v1/events/one/profile", {"profile": "slides"})).body == {"changed": True}
-    assert (await room.bert.post("/v1/events/one/profile", {"profile": "slides"})).body == {"changed": False}
+    assert (await room.bert.post("/v1/events/one/content", {"content": "slides"})).body == {"changed": True}
+    assert (await room.bert.post("/v1/events/one/content", {"content": "slides"})).body == {"changed": False}
     snapshot = await room.until(lambda snapshot: snapshot.rule_changes)
     assert [(change.event_id, change.actor) for change in snapshot.rule_changes] == [("one", "anna"), ("one", "bert")]
-    assert snapshot.events[0].profile is Profile.SLIDES
-    assert (await room.bert.post("/v1/events/one/profile")).status == 422
+    assert snapshot.events[0].content is Content.SLIDES
+    assert (await room.bert.post("/v1/events/one/content")).status == 422
     assert (await room.bert.post("/v1/events/two/usual")).status == 404
 
 

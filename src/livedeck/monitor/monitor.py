@@ -27,7 +27,7 @@ from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
-from livedeck.monitor.model.thresholds import Cadence, Profile, Thresholds
+from livedeck.monitor.model.thresholds import Cadence, Content, Thresholds
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.after_end import EndedStreams
 from livedeck.monitor.polling.losses import LossMeter, is_passing
@@ -177,13 +177,13 @@ class Monitor:
         await self._rule(UsualMark.of(event_id, stream_id, newest, self._machine_time(), by))
         return True
 
-    async def choose_profile(self, event_id: str, profile: Profile | None, actor: str = "") -> bool:
+    async def choose_content(self, event_id: str, content: Content | None, actor: str = "") -> bool:
         """Say what that event consists of; None: what the settings say. False where that is how it is already.
         `actor`: who says so; empty: whoever acts here."""
-        if self._rulings.profile_of(event_id) is profile:
+        if self._rulings.content_of(event_id) is content:
             return False
         at = self._rulings.next_moment(event_id, self._machine_time())
-        await self._rule(ProfileChoice(at, event_id, profile, actor or self.actor))
+        await self._rule(ProfileChoice(at, event_id, content, actor or self.actor))
         return True
 
     def _machine_time(self) -> datetime:

@@ -33,10 +33,10 @@ from livedeck.monitor import (
     ActionKind,
     AlarmAction,
     AlarmKey,
+    Content,
     History,
     HistoryReader,
     IntentRecord,
-    Profile,
     ProfileChoice,
     Severity,
     SharedAnswer,
@@ -63,7 +63,7 @@ def note() -> AlarmAction:
 ROWS: list[Row] = [
     note(),
     UsualMark(NOW, "e", "s", 12.001, "anna@regie:1"),
-    ProfileChoice(NOW, "e", Profile.RADIO, "anna@regie:1"),
+    ProfileChoice(NOW, "e", Content.RADIO, "anna@regie:1"),
     IntentRecord("i", NOW, "event.complete", "complete", "event", "e", "Show", "anna", "regie", 1),
 ]
 

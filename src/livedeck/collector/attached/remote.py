@@ -36,9 +36,9 @@ from livedeck.monitor import (
     ConnectionProblem,
     ConnectionState,
     ConnectionStatus,
+    Content,
     KnownMaterial,
     Monitor,
-    Profile,
     ResourceKey,
     RuleChange,
     Shown,
@@ -432,13 +432,13 @@ class Remote:
             return await self._alone.take_as_usual(event_id)
         return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/usual", {})).get("changed", True))
 
-    async def choose_profile(self, event_id: str, profile: Profile | None) -> bool:
+    async def choose_content(self, event_id: str, content: Content | None) -> bool:
         """Say what that event consists of; None: what the settings say. False where that is how it is already. Raises
         AlarmRefused."""
         if self._alone:
-            return await self._alone.choose_profile(event_id, profile)
-        body = {"profile": profile and profile.value}
-        return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/profile", body)).get("changed", True))
+            return await self._alone.choose_content(event_id, content)
+        body = {"content": content and content.value}
+        return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/content", body)).get("changed", True))
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
         """Remember these materials of a video, in this order, behind what is known. Raises AlarmRefused."""

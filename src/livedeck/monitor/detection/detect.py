@@ -129,7 +129,7 @@ class _Fold:
     def __init__(self, start: Checkpoint, rules: StreamRules) -> None:
         self.samples = start.samples
         self._stream, self._thresholds = rules, rules.thresholds
-        expected = self._thresholds.profile.expectations
+        expected = self._thresholds.content.expectations
         self._rules = [
             _Rule(kind, detector, detector.hold_time(self._thresholds))
             for kind, detector in SAMPLE_KINDS

@@ -155,7 +155,7 @@ class _Rate(NamedTuple):
 
 def _score_rates(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
     """Video, audio and frame rate, each where it was measured and is expected. A still picture needs few bits."""
-    readings, usual, expected = analysis.readings, analysis.usual, thresholds.profile.expectations
+    readings, usual, expected = analysis.readings, analysis.usual, thresholds.content.expectations
     start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
     video, audio, fps = (_rate(column, start) for column in (readings.video, readings.audio, readings.fps))
     if video and Expectation.PICTURE in expected:

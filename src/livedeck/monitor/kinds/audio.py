@@ -30,7 +30,7 @@ def _classify_lost(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 def _is_mute(features: SampleFeatures, thresholds: Thresholds) -> bool:
     has_picture = features.video >= thresholds.dark_video
-    is_alone = Expectation.PICTURE not in thresholds.profile.expectations
+    is_alone = Expectation.PICTURE not in thresholds.content.expectations
     return features.audio == 0 and (has_picture or is_alone)
 
 
@@ -62,7 +62,7 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
 def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
     if features.has_sound:
         return Evidence("audio 0 while video flows", "audio")
-    return Evidence("no sound since its first sample", "audio, or the profile silent")
+    return Evidence("no sound since its first sample", "audio, or content silent")
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:

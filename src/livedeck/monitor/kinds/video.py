@@ -31,7 +31,7 @@ def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
         return False
     if features.dip or features.fps_charge or features.fps < thresholds.dark_fps:
         return False
-    if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.profile.expectations:
+    if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.content.expectations:
         return not isnan(features.fps)
     collapsed = (thresholds.collapsed_fps + thresholds.deadband / 2) * usual.fps
     return features.fps >= max(collapsed, usual.fps - fps_tolerance(usual.fps, thresholds))
@@ -166,7 +166,7 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
     expected = f"video over {bits(thresholds.dark_video)}"
     if features.has_picture:
         return Evidence(f"video {bits(features.video)}, fps {frames(features.fps)}", expected)
-    return Evidence("no picture since its first sample", f"{expected}, or the profile radio")
+    return Evidence("no picture since its first sample", f"{expected}, or content radio")
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
@@ -302,7 +302,7 @@ VIDEO_KINDS = (
         diagnosis=Diagnosis(
             cause="Too few bits for the preset: a wrong setting, a thin line, or a picture that stands still.",
             viewers="A soft, blocky or frozen picture.",
-            advice="Look at the picture; set the encoder's bit rate, or the event's profile to slides.",
+            advice="Look at the picture; set the encoder's bit rate, or the event's content to slides.",
         ),
     ),
     AlarmKind(

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from livedeck.monitor.model.alarm_action import person
 from livedeck.monitor.model.readings import Reading
-from livedeck.monitor.model.thresholds import Profile
+from livedeck.monitor.model.thresholds import Content
 
 _JUST_AFTER = 0.001
 """Seconds after a sample: what is said of it counts from the next one on."""
@@ -46,18 +46,21 @@ class UsualMark:
 
 @dataclass(frozen=True, slots=True)
 class ProfileChoice:
-    """What that event consists of; `profile` None: what the settings say. `at`: this machine's clock; `actor`:
-    `user@host:pid`."""
+    """Choice of an event's content by a person; stored with its key `profile`.
+
+    `profile` is the content, or None to follow the settings. `at` is by this machine's clock; `actor` is
+    `user@host:pid`.
+    """
 
     at: datetime
     event_id: str
-    profile: Profile | None
+    profile: Content | None
     actor: str
 
     @property
     def text(self) -> str:
         """What was ruled, and by whom."""
-        chosen = f"profile {self.profile}" if self.profile else "the profile of the settings"
+        chosen = f"content {self.profile}" if self.profile else "content by the settings"
         return f"{chosen}, chosen by {person(self.actor)}"
 
     @property
@@ -101,13 +104,13 @@ class Rulings:
         chosen = (choice,) if choice and choice.profile else ()
         return (*self.marks.get((event_id, stream_id), ()), *chosen)
 
-    def profile_of(self, event_id: str) -> Profile | None:
-        """The profile that a person chose; None where the settings say it."""
+    def content_of(self, event_id: str) -> Content | None:
+        """Return the content that a person chose, or None to follow the settings."""
         choice = self.choices.get(event_id)
         return choice.profile if choice else None
 
     def next_moment(self, event_id: str, now: datetime) -> datetime:
-        """When a profile is chosen `now`: later than what its chooser knew, though a clock was set back."""
+        """Return a time for a choice made `now`: later than the last choice, even if a clock was set back."""
         known = self.choices.get(event_id)
         return max(now, known.at + timedelta(microseconds=1)) if known else now
 

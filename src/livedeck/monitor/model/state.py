@@ -16,7 +16,7 @@ from livedeck.client import Event
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
-from livedeck.monitor.model.thresholds import Profile
+from livedeck.monitor.model.thresholds import Content
 
 
 class Clock(Protocol):
@@ -269,7 +269,7 @@ class EventState:
     `is_stale`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
     stopped while the platform answers make nothing stale: that silence is known. `is_listed`: the last list held it;
     else it held rows that could not be read, and this event may be one of them, or it is the first list without it.
-    `profile`: what the event consists of; `rulings`: what persons said of how it is judged.
+    `content`: what the event carries; `rulings`: what persons said of how it is judged.
     """
 
     event: Event
@@ -281,7 +281,7 @@ class EventState:
     episodes: tuple[Episode, ...] = ()
     pattern: Pattern = Pattern.NONE
     is_listed: bool = True
-    profile: Profile = Profile.SHOW
+    content: Content = Content.SHOW
     rulings: tuple[Ruling, ...] = ()
 
     @property
