@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 NOW = VirtualClock(START).now
 
-NEWS = {"new_answers", "new_rulings"}
+NEWS = {"new_alarm_actions", "new_rulings"}
 """What is new since the last time: an attached deck has it in its snapshots."""
 
 

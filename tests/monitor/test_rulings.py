@@ -196,7 +196,7 @@ async def decks(path: Path, stage: Stage, at: float) -> AsyncIterator[tuple[Moni
             Monitor(api, clock, random=Random(1), history=history, actor=actor)
             for history, actor in zip(histories, ("anna@regie:1", "bert@hall:2"), strict=True)
         )
-        yield anna, bert, Monitor(api, clock, random=Random(1), answers=HistoryReader(path))
+        yield anna, bert, Monitor(api, clock, random=Random(1), reader=HistoryReader(path))
     for history in histories:
         await history.close()
 

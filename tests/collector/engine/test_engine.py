@@ -308,8 +308,8 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
             )
             for name, history in histories.items()
         ]
-        histories["a"].record_answer(old)
-        histories["a"].record_answer(answer)
+        histories["a"].record_alarm_action(old)
+        histories["a"].record_alarm_action(answer)
         await histories["a"].record_ruling(choice)
         await histories["a"].record_intent(intent)
         await until_read(HistoryReader(tmp_path / "b.sqlite"), {"u"}, choice)
@@ -317,7 +317,7 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
         opened = [await histories[name].open_changes() for name in "ab"]
         assert opened == [(OpenChange(intent),), ()]  # what becomes of it is kept where it began
         mortal_server.kill(forgets=True)
-        histories["b"].record_answer(late)
+        histories["b"].record_alarm_action(late)
         mortal_server.start()
         await until_read(HistoryReader(tmp_path / "a.sqlite"), {"u", "v", "w"}, choice)
         store = SharedStore(mortal_server.address, "workspace", "c/1")
@@ -363,7 +363,7 @@ async def until_read(reader: HistoryReader, uids: set[str], ruling: ProfileChoic
     found: set[str] = set()
     rulings: list[object] = []
     while found != uids or rulings != [ruling]:
-        found |= {answer.uid for answer in await reader.new_answers()}
+        found |= {answer.uid for answer in await reader.new_alarm_actions()}
         rulings += await reader.new_rulings()
         assert found <= uids
         await asyncio.sleep(0.02)

@@ -160,7 +160,7 @@ async def hear(server: RedisServer, client: Redis, folder: Path, batches: Sequen
                 heard, answered = set[str](), set[str]()
                 while not (said.uid in heard and said.uid in answered):
                     answered |= {answer.event_id for answer in engine.received()}
-                    heard |= {answer.uid for answer in await reader.new_answers()}
+                    heard |= {answer.uid for answer in await reader.new_alarm_actions()}
                     await asyncio.sleep(0.005)
             for task in working:
                 task.cancel()

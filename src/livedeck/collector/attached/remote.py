@@ -93,7 +93,7 @@ class _News:
     def add(self, snapshot: Snapshot) -> None:
         """What that one says besides, but for what rings."""
         self.changes += snapshot.changes
-        self.answers += snapshot.answers
+        self.answers += snapshot.alarm_actions
         self.rule_changes += snapshot.rule_changes
 
 
@@ -232,7 +232,7 @@ class Remote:
             alarms=tuple(alarm for alarm in alarms if alarm.active),
             quiet=(*self._own.inactive(now), *base.quiet),
             changes=(*news.changes, *own_changes),
-            answers=news.answers,
+            alarm_actions=news.answers,
             rule_changes=news.rule_changes,
             bells=(*news.bells, *own_bells),
             attachment=self._attachment(silence, news.told),
@@ -392,7 +392,7 @@ class Remote:
         """Have it done by whoever watches. Raises AlarmRefused."""
         command = replace(command, shown=command.shown or self._shown_of(command.key), actor=self.actor)
         if command.key == _OWN:
-            answer = self._own.answer(command, self.clock.now(), on_air=False)
+            answer = self._own.act(command, self.clock.now(), on_air=False)
         elif self._alone:
             answer = self._alone.carry_out(command)
             shown = command.shown and command.shown._replace(since=command.shown.since - self._alone_ahead)

@@ -43,12 +43,12 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     *,
     on_air: bool,
     limits: AlarmLimits,
-    promise: AlarmAction | None = None,
+    acknowledgement: AlarmAction | None = None,
     earlier: datetime | None = None,
 ) -> Alarm | None:
     """Return the alarm after that command, None if it changes nothing: somebody was first. Raises AlarmRefused.
 
-    `on_air`: whether it concerns a broadcast. `promise`: the acknowledgement that holds, None if none does; `earlier`:
+    `on_air`: whether it concerns a broadcast. `acknowledgement`: the acknowledgement that holds, None if none does; `earlier`:
     when the one before it was given.
     """
     _refuse_unseen(command, alarm)
@@ -56,7 +56,7 @@ def carry_out(  # noqa: PLR0911  a return for each kind
         case ActionKind.ACKNOWLEDGE | ActionKind.CLOSE:
             return operator.acknowledge(alarm, now, limits)
         case ActionKind.UNACKNOWLEDGE:
-            return operator.unacknowledge(alarm, promise, earlier, command.actor, now)
+            return operator.unacknowledge(alarm, acknowledgement, earlier, command.actor, now)
         case ActionKind.SHELVE:
             return operator.shelve(alarm, command.minutes, command.text, now, on_air=on_air, limits=limits)
         case ActionKind.UNSHELVE:

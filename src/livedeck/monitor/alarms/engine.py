@@ -12,7 +12,7 @@ from livedeck.monitor.alarms.actions import AlarmActions
 from livedeck.monitor.alarms.commands import AlarmGone
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
-from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, bring_back, note_text
+from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, note_text, unhide
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
@@ -48,7 +48,7 @@ class AlarmEngine:
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # by a person, since the last step
         self._seen: dict[AlarmKey, datetime] = {}  # until when another engine has judged what it left
-        self._answers: Mapping[AlarmKey, AlarmActions] = {}
+        self._actions: Mapping[AlarmKey, AlarmActions] = {}
         self._carried_out: dict[str, AlarmAction] = {}  # by the id of the command
 
     def judge_by(self, thresholds: Thresholds) -> None:
@@ -69,35 +69,37 @@ class AlarmEngine:
     def take(self, given: Iterable[AlarmAction]) -> tuple[AlarmAction, ...]:
         """Heed these answers from the next step on, wherever they were given, in whatever order they come. Returns
         those that were not known."""
-        news = tuple(answer for answer in given if answer not in self._answers.get(answer.key, AlarmActions()))
-        self._answers = actions.merge(self._answers, news) if news else self._answers
-        self._carried_out |= {answer.uid: answer for answer in news}
+        news = tuple(action for action in given if action not in self._actions.get(action.key, AlarmActions()))
+        self._actions = actions.merge(self._actions, news) if news else self._actions
+        self._carried_out |= {action.uid: action for action in news}
         for uid in tuple(self._carried_out)[:-_MAX_COMMANDS]:
             del self._carried_out[uid]
         return news
 
-    def find_answer(self, command: AlarmCommand) -> AlarmAction | None:
+    def find_action(self, command: AlarmCommand) -> AlarmAction | None:
         """What came of that very command before. Raises AlarmRefused where its id is another one's."""
-        answer = self._carried_out.get(command.uid)
-        if answer and not _is_answer_to(command, answer):
+        action = self._carried_out.get(command.uid)
+        if action and not _is_action_of(command, action):
             raise AlarmRefused("that id is of another command: each needs its own")
-        return answer
+        return action
 
-    def answer(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAction | None:
+    def act(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAction | None:
         """Carry out a new command, and have it counted after all that was known to be answered; None where it changes
         nothing. `on_air`: whether its alarm concerns a broadcast. Raises AlarmRefused."""
         key, kind, actor = command.key, command.kind, command.actor
-        at = self._answers[key].next_moment(now) if key in self._answers else now
+        at = self._actions[key].next_moment(now) if key in self._actions else now
         is_note = kind is ActionKind.NOTE
 
-        def act(alarm: Alarm) -> Alarm | None:
-            promise, earlier = actions.holding_acknowledgement(alarm, self._answers.get(key, AlarmActions()), at)
+        def carry_out(alarm: Alarm) -> Alarm | None:
+            acknowledgement, earlier = actions.holding_acknowledgement(
+                alarm, self._actions.get(key, AlarmActions()), at
+            )
             after = commands.carry_out(
-                command, alarm, at, on_air=on_air, limits=self._limits, promise=promise, earlier=earlier
+                command, alarm, at, on_air=on_air, limits=self._limits, acknowledgement=acknowledgement, earlier=earlier
             )
             return after and (after if is_note else replace(after, answered_by=actor, answered_at=at))
 
-        if not self.handle(key, act, at):
+        if not self.handle(key, carry_out, at):
             return None
         alarm = self.alarms[key]
         if kind is ActionKind.ACKNOWLEDGE and not alarm.is_ongoing:
@@ -147,8 +149,8 @@ class AlarmEngine:
         on_air = ids_on_air(state.events)
         for key in sorted(after, key=lambda key: priority(key.kind)):
             alarm, is_on_air = after[key], key.event_id in on_air
-            if key in self._answers:
-                alarm = actions.apply(alarm, self._answers[key], now, on_air=is_on_air, limits=self._limits)
+            if key in self._actions:
+                alarm = actions.apply(alarm, self._actions[key], now, on_air=is_on_air, limits=self._limits)
             if incident := incident_of(alarm, after):
                 alarm = actions.follow(alarm, incident)
             parent = hidden_by(alarm, after, now, self._limits)
@@ -187,7 +189,7 @@ class AlarmEngine:
         return tuple(rung)
 
     def _asks(self, key: AlarmKey) -> bool:
-        """Whether that alarm asks a person to answer, now."""
+        """Whether that alarm asks a person to act."""
         alarm = self.alarms.get(key)
         return alarm is not None and alarm.needs_ack and alarm.active
 
@@ -281,14 +283,14 @@ def ids_on_air(events: Iterable[EventState]) -> frozenset[str]:
 
 def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
     is_of_future = alarm.state is AlarmState.SHELVED and alarm.changed > now
-    return bring_back(alarm, now) if is_of_future else alarm
+    return unhide(alarm, now) if is_of_future else alarm
 
 
 def _may_be_shared(alarm: Alarm) -> bool:
     return alarm.is_ongoing and alarm.kind in _SHARED and alarm.severity is not Severity.INFO
 
 
-def _is_answer_to(command: AlarmCommand, answer: AlarmAction) -> bool:
-    kind = ActionKind.ACKNOWLEDGE if answer.kind is ActionKind.CLOSE else answer.kind
-    is_same_note = kind is not ActionKind.NOTE or answer.reason == masked_line(note_text(command.text))
-    return (answer.key, kind) == (command.key, command.kind) and is_same_note
+def _is_action_of(command: AlarmCommand, action: AlarmAction) -> bool:
+    kind = ActionKind.ACKNOWLEDGE if action.kind is ActionKind.CLOSE else action.kind
+    is_same_note = kind is not ActionKind.NOTE or action.reason == masked_line(note_text(command.text))
+    return (action.key, kind) == (command.key, command.kind) and is_same_note

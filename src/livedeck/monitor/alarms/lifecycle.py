@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE, ActiveFault
-from livedeck.monitor.alarms.operator import bring_back
+from livedeck.monitor.alarms.operator import unhide
 from livedeck.monitor.detection.patterns import keep_diagnosis
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.state import Finding
@@ -204,7 +204,7 @@ def apply_suppression(
 ) -> Alarm:
     """The alarm in its state at `now`. `parent`: the kind that hides it; `before`: the alarm at the last step."""
     if alarm.state is AlarmState.SHELVED and has_shelf_ended(alarm, now, on_air=on_air, limits=limits):
-        alarm = bring_back(alarm, now)
+        alarm = unhide(alarm, now)
     if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
         is_settled = not alarm.needs_ack and alarm.acknowledged_until is None
         return alarm if is_settled else replace(alarm, needs_ack=False, acknowledged_until=None)

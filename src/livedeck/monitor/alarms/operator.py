@@ -43,27 +43,29 @@ def acknowledged_until(alarm: Alarm, now: datetime, limits: AlarmLimits) -> date
 
 
 def unacknowledge(
-    alarm: Alarm, promise: AlarmAction | None, earlier: datetime | None, actor: str, now: datetime
+    alarm: Alarm, acknowledgement: AlarmAction | None, earlier: datetime | None, actor: str, now: datetime
 ) -> Alarm:
     """Return the alarm as it was before that acknowledgement.
 
     Args:
-        promise: the acknowledgement that holds, None if none does.
+        acknowledgement: the acknowledgement that holds, None if none does.
         earlier: when the acknowledgement before it was given, None if it is the first.
         actor: who takes it back.
 
     Raises:
         AlarmRefused: nobody acknowledged it, somebody else did, or that was too long ago.
     """
-    if promise is None or (alarm.severity is Severity.INFO and not alarm.is_ongoing):
+    if acknowledgement is None or (alarm.severity is Severity.INFO and not alarm.is_ongoing):
         raise AlarmRefused(f"{alarm.kind} is not acknowledged: nothing to take back")
-    by, mine = safe(person(promise.actor), 60), person(promise.actor) == person(actor)
+    by, mine = safe(person(acknowledgement.actor), 60), person(acknowledgement.actor) == person(actor)
     if not mine:
-        raise AlarmRefused(f"{by} acknowledged {alarm.kind} at {promise.at:%H:%M:%S}Z: only {by} can take that back")
-    if now - promise.at > TAKE_BACK_FOR:
+        raise AlarmRefused(
+            f"{by} acknowledged {alarm.kind} at {acknowledgement.at:%H:%M:%S}Z: only {by} can take that back"
+        )
+    if now - acknowledgement.at > TAKE_BACK_FOR:
         minutes = TAKE_BACK_FOR / timedelta(minutes=1)
         raise AlarmRefused(
-            f"{alarm.kind} was acknowledged at {promise.at:%H:%M:%S}Z: that can be taken back for {minutes:.0f} min"
+            f"{alarm.kind} was acknowledged at {acknowledgement.at:%H:%M:%S}Z: that can be taken back for {minutes:.0f} min"
         )
     return without_acknowledgement(alarm, earlier)
 
@@ -92,27 +94,27 @@ def shelve(
     if on_air and minutes is not None and minutes > maximum:
         raise AlarmRefused(f"on air at most {maximum:.0f} min")
     until = _after_minutes(now, minutes) if minutes is not None else None
-    return put_away(alarm, AlarmState.SHELVED, _cleaned_reason(reason), now, until)
+    return hide(alarm, AlarmState.SHELVED, _cleaned_reason(reason), now, until)
 
 
 def unshelve(alarm: Alarm, now: datetime) -> Alarm:
     """In sight again, and to be acknowledged if it is there. Raises AlarmRefused."""
     if alarm.state is not AlarmState.SHELVED:
         raise AlarmRefused(f"{alarm.kind} is not shelved")
-    return bring_back(alarm, now)
+    return unhide(alarm, now)
 
 
 def take_out_of_service(alarm: Alarm, reason: str, now: datetime) -> Alarm:
     """Out of sight until it is put in service again. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
-    return put_away(alarm, AlarmState.OUT_OF_SERVICE, _cleaned_reason(reason), now, None)
+    return hide(alarm, AlarmState.OUT_OF_SERVICE, _cleaned_reason(reason), now, None)
 
 
 def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
     """In sight again, and to be acknowledged if it is there. Raises AlarmRefused."""
     if alarm.state is not AlarmState.OUT_OF_SERVICE:
         raise AlarmRefused(f"{alarm.kind} is in service")
-    return bring_back(alarm, now)
+    return unhide(alarm, now)
 
 
 def add_note(alarm: Alarm, text: str) -> Alarm:
@@ -125,7 +127,7 @@ def note_text(text: str) -> str:
     return safe(text.strip(), _MAX_CHARS)
 
 
-def bring_back(alarm: Alarm, now: datetime) -> Alarm:
+def unhide(alarm: Alarm, now: datetime) -> Alarm:
     """What was put away, in sight again."""
     state = AlarmState.UNACKNOWLEDGED if alarm.is_ongoing else AlarmState.CLEARED
     return replace(alarm, state=state, changed=now, needs_ack=alarm.is_ongoing, shelved_until=None, reason="")
@@ -136,7 +138,7 @@ def _refuse_out_of_service(alarm: Alarm) -> None:
         raise AlarmRefused(f"{alarm.kind} is out of service: put it in service first")
 
 
-def put_away(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: datetime | None) -> Alarm:
+def hide(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: datetime | None) -> Alarm:
     """Out of sight, shelved or out of service, since `now`."""
     return replace(
         alarm,

@@ -38,7 +38,7 @@ class Snapshot:
     alarms: tuple[Alarm, ...] = ()
     quiet: tuple[Alarm, ...] = ()
     changes: tuple[AlarmChange, ...] = ()
-    answers: tuple[AlarmAction, ...] = ()
+    alarm_actions: tuple[AlarmAction, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()
     bells: tuple[AlarmKey, ...] = ()
     flood: bool = False

@@ -99,10 +99,10 @@ SHARED_LISTS = frozenset(_ITEMS)
 
 _RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice}
 
-_STORED = {"content": "profile"}
+_STORED = {"content": "profile", "alarm_actions": "answers"}
 """Names of fields that are stored under another name; recordings keep the older one."""
 
-_HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "answers", "rule_changes", "bells")
+_HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
 
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
@@ -135,7 +135,7 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
     states = {state.id: state for state in last.events}
     values: Values = {
         "version": VERSION,
-        "head": {name: _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
+        "head": {_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
         "lists": _encode_lists(snapshot, last, known.get("lists", {})),
         "alarms": _encode_alarms(snapshot, last, known.get("alarms", {})),
         "events": {
@@ -163,7 +163,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
         head, order = values["head"], values["order"]
         alarms = _decode_alarms(values["alarms"], known["alarms"], before.snapshot if before else None)
         return Snapshot(
-            **{name: _of_field(Snapshot, name).decode(head[name]) for name in _HEAD},
+            **{name: _of_field(Snapshot, name).decode(head[_STORED.get(name, name)]) for name in _HEAD},
             events=tuple(
                 _decode_state(
                     values["events"][event_id],
