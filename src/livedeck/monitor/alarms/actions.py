@@ -1,8 +1,8 @@
-"""What persons answered to alarms, at whichever deck, applied to the alarms of this one (monitoring.md, "Shared
-alarms").
+"""Apply operators' alarm actions, from any deck, to the alarms of this process (monitoring.md, "Shared alarms").
 
-Every process has the same rows, in whatever order they came, and makes the same of them: of two the later one counts,
-and which action holds follows from the alarm, the actions and the time. Pure.
+Every process has the same rows, in any order, and derives the same alarms: the later of two actions counts. An alarm's
+state follows from the alarm, its actions and the time. Pure.
+
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from livedeck.monitor.model.alarm_action import ACKNOWLEDGEMENTS, SHELVINGS, Act
 from livedeck.monitor.model.thresholds import AlarmLimits
 
 _KEPT = 4
-"""The newest actions of a kind that are kept for each alarm: they may be about different occurrences of its fault."""
+"""Newest actions of each kind that an alarm keeps; they may belong to different occurrences of its fault."""
 
 _MAX_ALARMS = 2000
-"""Alarms of which actions are kept, the newest: a deck stays up for weeks."""
+"""Most recent alarms with stored actions; a deck stays up for weeks."""
 
 _NOTE_LASTS = timedelta(hours=1)
 
@@ -39,16 +39,16 @@ _order = attrgetter("order")
 
 @dataclass(frozen=True, slots=True)
 class AlarmActions:
-    """The newest actions to one alarm, the oldest first."""
+    """Newest actions on one alarm, oldest first."""
 
     acknowledgements: tuple[AlarmAction, ...] = ()
     shelvings: tuple[AlarmAction, ...] = ()
     notes: tuple[AlarmAction, ...] = ()
 
     def including(self, actions: Iterable[AlarmAction]) -> AlarmActions:
-        """These and those: the same in whatever order, and however often, they come."""
-        known = {action.uid: action for action in (*self.acknowledgements, *self.shelvings, *self.notes, *actions)}
-        ordered = sorted(known.values(), key=_order)
+        """Return a copy with more actions; order and repetition do not matter."""
+        by_uid = {action.uid: action for action in (*self.acknowledgements, *self.shelvings, *self.notes, *actions)}
+        ordered = sorted(by_uid.values(), key=_order)
         return AlarmActions(
             tuple(action for action in ordered if action.kind in ACKNOWLEDGEMENTS)[-_KEPT:],
             tuple(action for action in ordered if action.kind in SHELVINGS)[-_KEPT:],
@@ -56,21 +56,21 @@ class AlarmActions:
         )
 
     def __contains__(self, action: AlarmAction) -> bool:
-        return any(action.uid == known.uid for known in (*self.acknowledgements, *self.shelvings, *self.notes))
+        return any(action.uid == other.uid for other in (*self.acknowledgements, *self.shelvings, *self.notes))
 
     def next_moment(self, now: datetime) -> datetime:
-        """When an action is given `now`: later than those that its giver knew, unless a clock was set back."""
+        """Return a time for an action given `now`: later than the newest one here, unless a clock was set back."""
         later = self.newest + timedelta(microseconds=1)
         return later if now < later <= now + SAME_OCCURRENCE else now
 
     @property
     def newest(self) -> datetime:
-        """When the last of them was given."""
+        """Time of the last action."""
         return max(action.at for action in (*self.acknowledgements[-1:], *self.shelvings[-1:], *self.notes[-1:]))
 
 
 def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
-    """All of them by alarm; of too many alarms those that were answered last."""
+    """Add actions to the known ones, by alarm; keep the most recently handled alarms if there are too many."""
     by_key: defaultdict[AlarmKey, list[AlarmAction]] = defaultdict(list)
     for action in actions:
         by_key[action.key].append(action)
@@ -82,7 +82,7 @@ def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]
 
 
 def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """The alarm as persons answered it. What is dated in the future does not count yet: a clock was set back."""
+    """Return the alarm after its actions. Actions dated in the future do not count yet: a clock was set back."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     note = next((action for action in reversed(actions.notes) if action.at <= limit), None)
@@ -100,7 +100,7 @@ def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, l
 def holding_acknowledgement(
     alarm: Alarm, actions: AlarmActions, now: datetime
 ) -> tuple[AlarmAction | None, datetime | None]:
-    """Return the acknowledgement that holds for the alarm, and when the one before it was given; None for neither."""
+    """Return the acknowledgement that holds for the alarm, and the time of the one before it; None if missing."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     acknowledgements = _acknowledgements(actions, shelving, limit)
@@ -109,7 +109,7 @@ def holding_acknowledgement(
 
 
 def _acknowledgements(actions: AlarmActions, shelving: AlarmAction | None, limit: datetime) -> list[AlarmAction]:
-    """Return the acknowledgements, and what took them back, that were given since the alarm was put in its shelving."""
+    """Return acknowledgements, and actions that took them back, since the alarm was last shelved or unshelved."""
     return [
         action
         for action in actions.acknowledgements
@@ -117,7 +117,7 @@ def _acknowledgements(actions: AlarmActions, shelving: AlarmAction | None, limit
     ]
 
 
-def _standing(acknowledgements: Iterable[AlarmAction]) -> list[AlarmAction]:
+def _not_withdrawn(acknowledgements: Iterable[AlarmAction]) -> list[AlarmAction]:
     """Return the acknowledgements that nobody took back."""
     return [
         acknowledgement
@@ -127,9 +127,10 @@ def _standing(acknowledgements: Iterable[AlarmAction]) -> list[AlarmAction]:
 
 
 def _withdrawal_of(acknowledgement: AlarmAction, acknowledgements: Iterable[AlarmAction]) -> AlarmAction | None:
-    """Return the last action by which the person took that acknowledgement back; None if they did not.
+    """Return the last action by which that person took the acknowledgement back; None if they did not.
 
-    An acknowledgement that had run out by then is not taken back.
+    An acknowledgement that had expired by then is not taken back.
+
     """
     tolerance = onset_tolerance(acknowledgement.key.kind)
     withdrawals = [
@@ -145,11 +146,11 @@ def _withdrawal_of(acknowledgement: AlarmAction, acknowledgements: Iterable[Alar
 
 
 def _holding(acknowledgements: Iterable[AlarmAction], alarm: Alarm, now: datetime) -> AlarmAction | None:
-    """Return the acknowledgement that holds for the alarm: the last of those that nobody took back."""
+    """Return the last acknowledgement that holds for the alarm and was not taken back."""
     return next(
         (
             acknowledgement
-            for acknowledgement in reversed(_standing(acknowledgements))
+            for acknowledgement in reversed(_not_withdrawn(acknowledgements))
             if _holds(acknowledgement, alarm, now)
         ),
         None,
@@ -157,14 +158,14 @@ def _holding(acknowledgements: Iterable[AlarmAction], alarm: Alarm, now: datetim
 
 
 def _given_before(acknowledgement: AlarmAction, acknowledgements: Iterable[AlarmAction]) -> datetime | None:
-    """Return when the same occurrence was acknowledged before that; None if it was not."""
+    """Return the time of an earlier acknowledgement of the same occurrence; None if there is none."""
     tolerance = onset_tolerance(acknowledgement.key.kind)
-    earlier = (other for other in _standing(acknowledgements) if other.order < acknowledgement.order)
+    earlier = (other for other in _not_withdrawn(acknowledgements) if other.order < acknowledgement.order)
     return max((other.at for other in earlier if abs(other.since - acknowledgement.since) <= tolerance), default=None)
 
 
 def _without_withdrawn(alarm: Alarm, acknowledgements: Iterable[AlarmAction]) -> Alarm:
-    """Return the alarm as it was before the acknowledgement that it has, if the person took that back."""
+    """Return the alarm as it was before its current acknowledgement, if that was taken back."""
     acknowledgement = next(
         (action for action in acknowledgements if action.kind is not _UNACKNOWLEDGE and _is_held(action, alarm)), None
     )
@@ -176,13 +177,16 @@ def _without_withdrawn(alarm: Alarm, acknowledgements: Iterable[AlarmAction]) ->
 
 
 def _is_held(acknowledgement: AlarmAction, alarm: Alarm) -> bool:
-    """Return whether the alarm has been acknowledged by that very action."""
+    """Return whether this acknowledgement is the one that the alarm has."""
     return acknowledgement.at in {alarm.acknowledged_at, alarm.answered_at}
 
 
 def follow(alarm: Alarm, incident: Alarm) -> Alarm:
-    """A member as its incident was answered: one key actions for all. What is over with it owes nothing of its own;
-    what still stands when the incident is over asks again."""
+    """Return a member with the acknowledgement and note of its incident: acknowledging the incident covers its members.
+
+    A member that clears with its incident needs no acknowledgement. A member that outlasts the incident asks again.
+
+    """
     note = alarm.note or incident.note
     is_owed = alarm.needs_ack and alarm.is_ongoing and incident.needs_ack
     if (is_owed, note) == (alarm.needs_ack, alarm.note):
@@ -193,20 +197,20 @@ def follow(alarm: Alarm, incident: Alarm) -> Alarm:
 
 
 def _with_note(alarm: Alarm, note: AlarmAction, now: datetime) -> Alarm:
-    """A note is beside its occurrence, and beside those that follow within the hour."""
+    """Return the alarm with a note; it stays for its occurrence, and for occurrences that follow within an hour."""
     text = note.reason if is_of(note.shown, alarm) or now - note.at < _NOTE_LASTS else ""
     return alarm if alarm.note == text else replace(alarm, note=text)
 
 
 def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """The alarm put away or in sight, as the last action says and for as long as that holds."""
+    """Return the alarm hidden or visible, according to the last action and for as long as that holds."""
     state = _HIDDEN_STATES.get(shelving.kind)
     if state:
         away = hide(alarm, state, shelving.reason, shelving.at, shelving.until)
         is_meant = state is AlarmState.OUT_OF_SERVICE or shelving.until is not None or is_of(shelving.shown, alarm)
         is_over = lifecycle.has_shelf_ended(away, now, on_air=on_air, limits=limits)
         if is_meant and (state is AlarmState.OUT_OF_SERVICE or not is_over):
-            return _as_known(alarm, replace(away, answered_by=shelving.actor, answered_at=shelving.at))
+            return _unchanged_or(alarm, replace(away, answered_by=shelving.actor, answered_at=shelving.at))
     if alarm.state not in _HIDDEN_STATES.values():
         is_done = not state and shelving.until is not None and not alarm.is_ongoing and is_of(shelving.shown, alarm)
         if not (is_done and alarm.needs_ack):
@@ -216,16 +220,16 @@ def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool
     return alarm if state else replace(alarm, answered_by=shelving.actor, answered_at=shelving.at)
 
 
-def _as_known(alarm: Alarm, after: Alarm) -> Alarm:
-    """The very object where nothing is new."""
+def _unchanged_or(alarm: Alarm, after: Alarm) -> Alarm:
+    """Return the identical object if nothing changed."""
     return alarm if alarm == after else after
 
 
 def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
-    """Silent; done, if it is over. Applied once: what becomes worse afterwards asks again."""
-    known = alarm.acknowledged_at
-    if known and (
-        known > acknowledgement.at or (known == acknowledgement.at and alarm.answered_by == acknowledgement.actor)
+    """Return the alarm acknowledged, or cleared if its fault ended. Applied once: a worse fault asks again."""
+    last = alarm.acknowledged_at
+    if last and (
+        last > acknowledgement.at or (last == acknowledgement.at and alarm.answered_by == acknowledgement.actor)
     ):
         return alarm
     return replace(
@@ -239,7 +243,7 @@ def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
 
 
 def _holds(acknowledgement: AlarmAction, alarm: Alarm, now: datetime) -> bool:
-    """Whether it was given for this occurrence, no worse than it was then, and had not run out when that ended."""
+    """Return whether an acknowledgement is for this occurrence, covers its severity and has not expired."""
     is_over = alarm.state in {AlarmState.RETURNED, AlarmState.CLEARED}
     until = alarm.changed if is_over else now
     is_meant = is_of(acknowledgement.shown, alarm) and not is_worse(alarm, acknowledgement.shown)

@@ -316,5 +316,5 @@ def _duty_words(duty: DutyRule, cycle: DutyCycle) -> str:
     begun = max(cycle.since, cycle.last - LONG)
     span, spells = max(1.0, cycle.last - begun), max(1, cycle.spells)
     share, each = min(1.0, cycle.seconds / LONG), cycle.seconds / spells
-    often = f", {age(each)} each {age(span / (spells - 1))}" if spells > 1 else ""
-    return f"{duty.words} {share:.0%} of the last 10 min{often}"
+    often = f" ({age(each)} in every {age(span / (spells - 1))})" if spells > 1 else ""
+    return f"{duty.words} in {100 * share:.0f} % of the last 10 min{often}"

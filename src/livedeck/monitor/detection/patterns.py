@@ -125,44 +125,44 @@ def _count_bursts(readings: Readings) -> int:
 PATTERN_DIAGNOSES: Mapping[Pattern, Diagnosis] = MappingProxyType(
     {
         Pattern.NETWORK: Diagnosis(
-            cause="Network: the line from the encoder is too thin or loses packets.",
-            viewers="Freezes, blocks and stops to buffer.",
-            advice="Test the upload speed; lower the bit rate or take the spare line.",
+            cause="Network: the encoder's line has too little bandwidth or loses packets.",
+            viewers="Freezes, blocks and buffering.",
+            advice="Test the upload speed; lower the bit rate or switch to the backup line.",
         ),
         Pattern.BURSTS: Diagnosis(
-            cause="Wireless burst loss: the line drops packets again and again and recovers between.",
-            viewers="A short freeze or broken blocks, every time.",
-            advice="Change from Wi-Fi or mobile to a cable, or move nearer; lower the bit rate until then.",
+            cause="Wireless burst loss: the line keeps dropping packets and recovering.",
+            viewers="A short freeze or broken blocks each time.",
+            advice="Switch from Wi-Fi or mobile to a cable, or move closer; until then, lower the bit rate.",
         ),
         Pattern.OVERLOAD: Diagnosis(
-            cause="Encoder overload: frames fall while the line carries everything.",
+            cause="Encoder overload: frames are dropped although the line is fine.",
             viewers="Motion judders.",
-            advice="Close what else runs on the encoder; choose a faster preset or 720p.",
+            advice="Close other programs on the encoder; choose a faster preset or 720p.",
         ),
         Pattern.AUDIO: Diagnosis(
-            cause="Audio path: the sound is silent or gone before the encoder; the line is well.",
+            cause="Audio path: the sound is lost before the encoder; the line is fine.",
             viewers="A picture without sound.",
-            advice="Check mute, the mixer's output and the encoder's audio input.",
+            advice="Check mute buttons, the mixer's output and the encoder's audio input.",
         ),
         Pattern.CAMERA: Diagnosis(
-            cause="Camera lost: the sound still comes, the picture does not.",
+            cause="Camera lost: there is still sound, but no picture.",
             viewers="A black or frozen picture with sound.",
-            advice="Check the camera's power and cable and the encoder's video input; show a slate meanwhile.",
+            advice="Check the camera's power, cable and the encoder's video input; show a slate meanwhile.",
         ),
         Pattern.STEP: Diagnosis(
-            cause="The encoder changed its profile, or the picture is static.",
-            viewers="A softer picture, or nothing if the picture stands still.",
-            advice="Look at the picture; if it moves, set the encoder's bit rate back.",
+            cause="The encoder settings changed, or the picture is still.",
+            viewers="A softer picture; no effect if the picture is still.",
+            advice="Check the picture; if it moves, restore the encoder's bit rate.",
         ),
         Pattern.KEYS: ALARM_KINDS["KEYFRAME_DRIFT"].diagnosis,
         Pattern.GONE: Diagnosis(
-            cause="The encoder is disconnected, or connected and sends nothing at all.",
+            cause="The encoder is disconnected, or connected without sending anything.",
             viewers="A frozen or empty player.",
-            advice="Telephone the encoder's operator: restart the encoder, check its line and power.",
+            advice="Call the encoder's operator: restart the encoder, check its connection and power.",
         ),
     }
 )
 
-_UNKNOWN = Diagnosis("Unknown.", "Unknown.", "Look at the picture.")
+_UNKNOWN = Diagnosis("Unknown.", "Unknown.", "Check the picture.")
 _GENERAL = frozenset(kind.diagnosis for kind in ALARM_KINDS.values())
 _OF_PATTERNS = frozenset(PATTERN_DIAGNOSES.values())
