@@ -1,4 +1,4 @@
-"""Which of the known faults the samples look like (monitoring.md, "Fault patterns"). Pure."""
+"""Match samples to known fault patterns (monitoring.md, "Fault patterns"). Pure."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from livedeck.monitor.signal.series import mean_measured
 
 _DEFAULTS = Thresholds()
 _KEY_STATUSES = frozenset({KEY_DRIFT, KEY_SEVERE})
-_NEWEST_SAMPLES = 5  # tell what the signal is like now: one odd one must not
+_NEWEST_SAMPLES = 5  # for the present signal; a single odd sample must not decide
 _BURST_SECONDS = 300.0  # in which bursts are counted
-_MIN_BURSTS = 3  # so many, with calm between them, are a saw-tooth
-_LOW_SHARE = 0.85  # of the usual, above any level of alarm: beyond what a scene does to a steady encoder
+_MIN_BURSTS = 3  # bursts, with calm between them, that make the pattern
+_LOW_SHARE = 0.85  # of the usual, higher than any alarm limit: more than a scene changes on a steady encoder
 _LOW_FPS_SHARE = 0.95
-_AUDIO_STEP = 10  # every tenth sample of an hour tells the usual sound
+_AUDIO_STEP = 10  # every tenth sample of an hour is enough for the usual sound
 
 
 class SignalSignature(NamedTuple):
-    """How the signal looks now: each rate's share of what it should be (1 where nobody can say), and the complaints.
+    """The signal now: each rate as a share of its usual value (1 if unknown), and the complaints.
 
-    `bursts`: how often loss began lately. `has_key_complaints`: key-frame statuses in the last minute.
+    `bursts`: number of recent starts of loss. `has_key_complaints`: key-frame statuses in the last minute.
+
     """
 
     video: float = 1.0
@@ -46,14 +47,14 @@ class SignalSignature(NamedTuple):
 def pattern_of(
     phase: Phase, readings: Readings, assessment: HealthAssessment, thresholds: Thresholds = _DEFAULTS
 ) -> Pattern:
-    """The pattern that an event's signal shows now."""
+    """Return the pattern that an event's signal shows now."""
     if phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED, IngestState.UNKNOWN} or not len(readings):
         return Pattern.GONE
     return classify(_signature(readings, assessment, thresholds))
 
 
 def classify(signature: SignalSignature) -> Pattern:
-    """The first row that fits, the most telling first."""
+    """Return the first matching pattern, most specific first."""
     video, audio = signature.video < _LOW_SHARE, signature.audio < _LOW_SHARE
     fps = signature.fps < _LOW_FPS_SHARE
     rows = (
@@ -70,7 +71,7 @@ def classify(signature: SignalSignature) -> Pattern:
 
 
 def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
-    """What to tell the operator of an alarm of that kind; `state`: the event as it is now, None for the deck's own."""
+    """Return the diagnosis of an alarm kind; `state`: the event as it is now, None for deck alarms."""
     alarm_kind = ALARM_KINDS.get(kind)
     if alarm_kind is None:
         return _UNKNOWN
@@ -80,7 +81,7 @@ def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
 
 
 def keep_diagnosis(before: Diagnosis, after: Diagnosis) -> Diagnosis:
-    """The diagnosis of an ongoing fault: on its way out it leaves few signs, so what more of them named is kept."""
+    """Return the diagnosis of an ongoing fault; a fading fault shows few signs, so an earlier, specific one is kept."""
     is_weaker = after in _GENERAL or (
         after == PATTERN_DIAGNOSES[Pattern.BURSTS] and before != PATTERN_DIAGNOSES[Pattern.NETWORK]
     )
@@ -105,7 +106,7 @@ def _signature(readings: Readings, assessment: HealthAssessment, thresholds: Thr
 
 
 def _share(column: array[float], indexes: Iterable[int], expected: float | None) -> float:
-    """Of what it should be; 1 where nobody can say."""
+    """Return the mean as a share of the expected value; 1 if unknown."""
     mean = mean_measured(array("d", [column[index] for index in indexes]))
     return 1.0 if mean is None or not expected else mean / expected
 
@@ -116,7 +117,7 @@ def _usual_audio(column: array[float]) -> float | None:
 
 
 def _count_bursts(readings: Readings) -> int:
-    """How often loss began lately."""
+    """Return how often loss began recently."""
     start = bisect_left(readings.time, readings.time[-1] - _BURST_SECONDS)
     lossy = [status == LOSS for status in readings.status[start:]]
     return bytes([False, *lossy]).count(b"\0\1")
