@@ -70,7 +70,7 @@ class Deck:
         self._show = show
         self._events = tuple(_event(place, source) for place, source in enumerate(show.sources))
         profiles = {event.id: source.profile for event, source in zip(self._events, show.sources, strict=True)}
-        overrides = {key: with_overrides(Thresholds(), {"profile": name}) for key, name in profiles.items() if name}
+        overrides = {key: with_overrides(Thresholds(), {"content": name}) for key, name in profiles.items() if name}
         self._world = WorldTracker((), _moment(show.opened), Limits(events=overrides), Cadence())
         self._engine = AlarmEngine(Thresholds())
         self.run = Run()

@@ -65,7 +65,7 @@ async def _acknowledge(path: Path, alarms: list[dict[str, Any]]) -> None:
         key = AlarmKey(alarm["event_id"] or "", alarm["kind"], alarm["target"] or "")
         since, severity = parse_timestamp(alarm["since"]), Severity(alarm["severity"])
         now = datetime.now(UTC)
-        history.record_answer(
+        history.record_alarm_action(
             AlarmAction(f"{number}", key, since, ActionKind.ACKNOWLEDGE, now, "anna@regie:1", severity)
         )
     await history.close()

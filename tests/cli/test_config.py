@@ -16,7 +16,7 @@ SECRET = "a-token-that-nobody-knows"
 
 def test_the_file_that_init_writes_says_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every setting of it may be uncommented, and nothing changes; every threshold is there, with a word on it."""
-    text = re.sub(r"^# ([\w]+ = )", r"\1", template().partition("# The limits of one event")[0], flags=re.MULTILINE)
+    text = re.sub(r"^# ([\w]+ = )", r"\1", template().partition("# One event: its content")[0], flags=re.MULTILINE)
     config = tmp_path / "all.toml"
     config.write_text(text, encoding="utf-8")
     monkeypatch.setenv("LIVEDECK_CONFIG", str(config))
@@ -83,3 +83,10 @@ def test_show_tells_value_and_origin_and_no_secret(tmp_path: Path) -> None:
     assert rows["timeout"].endswith("# default")
     assert 'token_command = ["echo", "…"]' in profile.stdout
     assert f"# {config}:3" in profile.stdout
+
+
+def test_show_prints_the_content_and_the_limits_of_an_event(tmp_path: Path) -> None:
+    config = tmp_path / "events.toml"
+    config.write_text('[events."one"]\ncontent = "slides"\nthresholds = { low_video = 0.5 }\n', "utf-8")
+    shown = called(tmp_path, "config", "show", env={"LIVEDECK_CONFIG": str(config)}).stdout
+    assert 'events = {one = {content = "slides", thresholds = {low_video = 0.5}}}' in shown

@@ -36,7 +36,7 @@ async def _write(path: Path) -> None:
     await history.append(type(given)(0, NOW, given.link, given.events, alarms=alarms))
     for alarm in alarms:
         uid = alarm.event_id * 8
-        history.record_answer(
+        history.record_alarm_action(
             AlarmAction(uid, alarm.key, NOW, ActionKind.ACKNOWLEDGE, NOW, "anna@desk:1", Severity.CRITICAL)
         )
         await history.mark(alarm.event_id, NOW + timedelta(hours=1), "goal")

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from cli.commands import called, served
-from livedeck.monitor import HistoryReader, Profile, ProfileChoice, UsualMark
+from livedeck.monitor import Content, HistoryReader, ProfileChoice, UsualMark
 
 
 def test_what_commands_say_of_an_event_is_in_the_history(tmp_path: Path) -> None:
@@ -19,16 +19,16 @@ def test_what_commands_say_of_an_event_is_in_the_history(tmp_path: Path) -> None
         }
         usual = called(tmp_path, "rebaseline", "morning", env=env)
         chosen = called(tmp_path, "profile", "morning", "slides", env=env)
-        undone = called(tmp_path, "profile", "morning", "none", env=env)
+        undone = called(tmp_path, "profile", "morning", "default", env=env)
         nothing = called(tmp_path, "rebaseline", "lecture", env=env)
         unkept = called(tmp_path, "rebaseline", "morning", env={**env, "LIVEDECK_HISTORY": "off"})
     assert (usual.returncode, usual.stderr) == (0, "")
     assert usual.stdout.startswith("Morning service: usual from now on is what it sends now")
-    assert chosen.stdout == "Morning service: profile slides\n"
-    assert undone.stdout == "Morning service: profile show, by the settings\n"
+    assert chosen.stdout == "Morning service: content slides\n"
+    assert undone.stdout == "Morning service: content show, by the settings\n"
     assert (nothing.returncode, "nothing to take as usual" in nothing.stderr) == (1, True)
     assert (unkept.returncode, "no history is kept" in unkept.stderr) == (2, True)
     mark, *choices = asyncio.run(HistoryReader(path).new_rulings())
     assert isinstance(mark, UsualMark)
     assert "@" in mark.actor
-    assert [choice.profile for choice in choices if isinstance(choice, ProfileChoice)] == [Profile.SLIDES, None]
+    assert [choice.profile for choice in choices if isinstance(choice, ProfileChoice)] == [Content.SLIDES, None]

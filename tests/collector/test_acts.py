@@ -31,10 +31,10 @@ from livedeck.monitor import (
     AlarmKey,
     AuditOutcome,
     BroadcastState,
+    Content,
     History,
     IntentRecord,
     Monitor,
-    Profile,
     ResourceKey,
     ResourceKind,
     Severity,
@@ -111,8 +111,8 @@ async def test_what_is_answered_at_one_deck_is_so_for_all_by_the_name_of_its_tok
     answered = await room.anna.command(room.command(ActionKind.ACKNOWLEDGE, actor="mallory"))
     assert (answered.status, answered.body["changed"]) == (200, True)
     assert decode_alarm(answered.body["alarm"]) == room.standing()
-    snapshot = await room.until(lambda snapshot: snapshot.answers)
-    assert [(answer.kind, answer.actor) for answer in snapshot.answers] == [(ActionKind.ACKNOWLEDGE, "anna")]
+    snapshot = await room.until(lambda snapshot: snapshot.alarm_actions)
+    assert [(answer.kind, answer.actor) for answer in snapshot.alarm_actions] == [(ActionKind.ACKNOWLEDGE, "anna")]
     await room.history.flush()
     (kept,) = await room.history.answer_log(NOW)
     assert (kept.actor, kept.key) == ("anna", KEY)
@@ -132,7 +132,7 @@ async def test_who_acknowledges_second_is_told_who_was_first(room: Room) -> None
     assert (second.status, second.body["changed"]) == (200, False)
     assert second.body["say"].startswith("RECONNECTING: acknowledged by anna, ")
     assert fields(second, "answered_by") == {"answered_by": "anna"}
-    assert len((await room.until(lambda snapshot: snapshot.answers)).answers) == 1
+    assert len((await room.until(lambda snapshot: snapshot.alarm_actions)).alarm_actions) == 1
 
 
 async def test_an_acknowledgement_is_taken_back_by_the_token_that_gave_it_and_by_no_other(room: Room) -> None:
@@ -158,7 +158,7 @@ async def test_the_same_command_again_is_the_same_answer(room: Room) -> None:
     assert first == again
     await room.bert.command(room.command(ActionKind.UNSHELVE))
     assert fields(await room.anna.command(shelf), "state") == {"state": None}, "in sight: it was brought back since"
-    assert len((await room.until(lambda snapshot: snapshot.answers)).answers) == 2
+    assert len((await room.until(lambda snapshot: snapshot.alarm_actions)).alarm_actions) == 2
 
 
 async def test_the_id_of_a_command_is_of_no_other(room: Room) -> None:
@@ -217,7 +217,7 @@ async def test_shelf_service_and_note_reach_all(room: Room) -> None:
     assert (refused.status, refused.body["error"]) == (409, "refused")
     assert "put it in service first" in refused.body["say"]
     assert (await room.bert.command(room.command(ActionKind.IN_SERVICE))).status == 200
-    assert [answer.actor for answer in (await room.until(lambda snapshot: snapshot.answers)).answers] == [
+    assert [answer.actor for answer in (await room.until(lambda snapshot: snapshot.alarm_actions)).alarm_actions] == [
         "anna"
     ] * 4 + ["bert"]
 
@@ -237,7 +237,7 @@ async def test_an_alarm_that_is_not_there_is_gone(room: Room) -> None:
 
 async def test_who_may_only_read_cannot_act_and_who_has_no_token_nothing(room: Room) -> None:
     path, body = request_of(room.command(ActionKind.ACKNOWLEDGE))
-    acting = [path, "/v1/events/one/usual", "/v1/events/one/profile", "/v1/materials", "/v1/audit"]
+    acting = [path, "/v1/events/one/usual", "/v1/events/one/content", "/v1/materials", "/v1/audit"]
     routed = routes(room.monitor, room.history)
     nobody, prometheus = Attached(routed, ""), Attached(routed, "prometheus")
     for target in acting:
@@ -279,12 +279,12 @@ async def test_no_body_is_too_long_or_no_json_or_foreign(room: Room) -> None:
 
 async def test_rulings_are_of_the_person_whose_token_it_is(room: Room) -> None:
     assert (await room.anna.post("/v1/events/one/usual")).body == {"changed": True}
-    assert (await room.bert.post("/v1/events/one/profile", {"profile": "slides"})).body == {"changed": True}
-    assert (await room.bert.post("/v1/events/one/profile", {"profile": "slides"})).body == {"changed": False}
+    assert (await room.bert.post("/v1/events/one/content", {"content": "slides"})).body == {"changed": True}
+    assert (await room.bert.post("/v1/events/one/content", {"content": "slides"})).body == {"changed": False}
     snapshot = await room.until(lambda snapshot: snapshot.rule_changes)
     assert [(change.event_id, change.actor) for change in snapshot.rule_changes] == [("one", "anna"), ("one", "bert")]
-    assert snapshot.events[0].profile is Profile.SLIDES
-    assert (await room.bert.post("/v1/events/one/profile")).status == 422
+    assert snapshot.events[0].content is Content.SLIDES
+    assert (await room.bert.post("/v1/events/one/content")).status == 422
     assert (await room.bert.post("/v1/events/two/usual")).status == 404
 
 

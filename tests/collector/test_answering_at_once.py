@@ -160,7 +160,7 @@ async def test_no_alarm_is_silenced_by_a_command_for_another_occurrence(answerin
         decks = [answering(port, f"deck-{number}", count) for number in range(DECKS)]
         commands = [command for done in await asyncio.gather(*decks) for command in done]
         judging.cancel()
-    answers = {answer.uid: answer for answer in desk.monitor._answers}
+    answers = {answer.uid: answer for answer in desk.monitor._actions}
     for command in commands:
         assert command["status"] in {200, 409}, command
         if command["status"] == 200:
@@ -201,6 +201,6 @@ async def test_of_all_who_acknowledge_at_once_one_was_first_and_the_others_are_t
         done = await asyncio.gather(*(asyncio.to_thread(acknowledge, port, name) for name in names))
     assert Counter((command["status"], command["changed"]) for command in done) == {(200, True): 1, (200, False): 7}
     assert len({command["say"] for command in done}) == 1
-    (answer,) = desk.monitor._answers
+    (answer,) = desk.monitor._actions
     assert isinstance(answer, AlarmAction)
     assert f"{KIND}: acknowledged by anna, " in done[0]["say"]

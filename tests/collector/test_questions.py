@@ -30,6 +30,7 @@ from livedeck.monitor import (
     AlarmTransition,
     AuditOutcome,
     CollectedStream,
+    Content,
     FieldChange,
     History,
     HistoryReader,
@@ -38,7 +39,6 @@ from livedeck.monitor import (
     MaterialRecord,
     NotificationRecord,
     OpenChange,
-    Profile,
     ProfileChoice,
     Severity,
     StreamSpan,
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 NOW = VirtualClock(START).now
 
-NEWS = {"new_answers", "new_rulings"}
+NEWS = {"new_alarm_actions", "new_rulings"}
 """What is new since the last time: an attached deck has it in its snapshots."""
 
 
@@ -77,7 +77,7 @@ def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def add() -> None:
         history = await History.open(path, START)
         await history.record_ruling(UsualMark(START, "e", "s", START.timestamp(), "anna"))
-        await history.record_ruling(ProfileChoice(START, "e", Profile.RADIO, "anna"))
+        await history.record_ruling(ProfileChoice(START, "e", Content.RADIO, "anna"))
         await history.record_ruling(ProfileChoice(START + timedelta(seconds=1), "e", None, "anna"))
         await history.remember_material(MaterialRecord("m1", "v1", "Handout", "handout.pdf", START))
         await history.notified(NotificationRecord(START, Severity.WARNING, "Stage", "no answer", "e"))

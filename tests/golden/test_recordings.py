@@ -58,7 +58,7 @@ def test_the_recording_of_a_scenario_tells_its_alarms_again(name: str, tmp_path:
 
 def test_what_is_told_otherwise_today_is_said(tmp_path: Path) -> None:
     path = RECORDINGS[0]
-    silent = with_overrides(Thresholds(), {"profile": "silent"})
+    silent = with_overrides(Thresholds(), {"content": "silent"})
     (comparison,) = judged(path, Limits(silent)).alarms
     assert comparison.differences == ("not told today",)
     other = Path(shutil.copy(path, tmp_path / "other.livedeck"))
@@ -74,7 +74,7 @@ def test_alarms_that_cannot_be_compared_are_counted_and_alone_they_are_no_agreem
     other = Path(shutil.copy(RECORDINGS[0], tmp_path / "other.livedeck"))
     with closing(sqlite3.connect(other)) as db, db:
         db.execute("UPDATE journal SET body = replace(body, 'AUDIO_LOST', 'API_BLIND') WHERE kind = 'alarm'")
-    done = called(tmp_path, "replay", str(other), "--judge", env={"LIVEDECK_THRESHOLDS": '{"profile": "silent"}'})
+    done = called(tmp_path, "replay", str(other), "--judge", env={"LIVEDECK_THRESHOLDS": '{"content": "silent"}'})
     words = "0 as then, 0 otherwise; not compared: 1 of kinds that a recording does not tell"
     assert (done.returncode, done.stdout.strip().endswith(words)) == (6, True)
 

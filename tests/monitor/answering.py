@@ -24,7 +24,7 @@ def _say(text: str) -> None:
 
 async def _follow(shared: History | HistoryReader) -> None:
     while True:
-        for answer in await shared.new_answers():
+        for answer in await shared.new_alarm_actions():
             _say(answer.uid)
         await asyncio.sleep(SHARE_SECONDS)
 
@@ -35,7 +35,7 @@ async def _give(history: History, name: str) -> None:
         now, number = datetime.now(UTC), int(line)
         key, kind = AlarmKey(f"event{number % 7}", "BLACKOUT"), kinds[number % len(kinds)]
         answer = AlarmAction(f"{name}-{number}", key, now, kind, now, f"{name}@regie:1", Severity.CRITICAL)
-        history.record_answer(answer)
+        history.record_alarm_action(answer)
         await history.flush()
         _say(f"+{answer.uid}")
 

@@ -47,7 +47,7 @@ class Memory:
         """Nothing."""
         return {}
 
-    async def new_answers(self) -> tuple[()]:
+    async def new_alarm_actions(self) -> tuple[()]:
         """None."""
         return ()
 

@@ -91,14 +91,14 @@ def test_the_same_command_again_is_the_same_answer() -> None:
     watcher = Watcher()
     watcher.look(state(critical()))
     given = command(ActionKind.SHELVE, watcher.alarm("BLACKOUT"), actor="anna")
-    answer = watcher.engine.answer(given, watcher.now, on_air=True)
+    answer = watcher.engine.act(given, watcher.now, on_air=True)
     assert answer
     assert (answer.uid, answer.actor) == (given.uid, "anna")
-    watcher.engine.answer(command(ActionKind.UNSHELVE), watcher.now, on_air=True)
-    assert watcher.engine.find_answer(given) == answer, "though it was brought back since"
+    watcher.engine.act(command(ActionKind.UNSHELVE), watcher.now, on_air=True)
+    assert watcher.engine.find_action(given) == answer, "though it was brought back since"
     assert watcher.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
     with pytest.raises(AlarmRefused, match="needs its own"):
-        watcher.engine.find_answer(replace(given, key=AlarmKey("one", "AUDIO_LOST")))
+        watcher.engine.find_action(replace(given, key=AlarmKey("one", "AUDIO_LOST")))
 
 
 def test_what_came_from_another_deck_is_known_by_its_id_too() -> None:
@@ -106,12 +106,12 @@ def test_what_came_from_another_deck_is_known_by_its_id_too() -> None:
     for watcher in (anna, bert):
         watcher.look(state(finding("BLACKOUT")))
     given = command(ActionKind.ACKNOWLEDGE, shown=None, actor="anna")
-    answer = anna.engine.answer(given, anna.now, on_air=True)
+    answer = anna.engine.act(given, anna.now, on_air=True)
     assert answer
     bert.engine.take([answer])
-    assert bert.engine.find_answer(given) == answer
+    assert bert.engine.find_action(given) == answer
 
 
 def test_a_command_for_an_alarm_that_is_not_there_says_so() -> None:
     with pytest.raises(AlarmGone):
-        Watcher().engine.answer(command(ActionKind.ACKNOWLEDGE), NOW, on_air=True)
+        Watcher().engine.act(command(ActionKind.ACKNOWLEDGE), NOW, on_air=True)

@@ -55,7 +55,7 @@ class Deck(Watcher):
 
     async def turn(self, *states: EventState, after: float = 1.0) -> None:
         """Hear of what others answered, look, and keep what came of it."""
-        self.engine.take(await self.history.new_answers())
+        self.engine.take(await self.history.new_alarm_actions())
         self.changes = []
         self.look(*states, after=after)
         at = (self.now - NOW).total_seconds()
@@ -67,9 +67,9 @@ class Deck(Watcher):
         """What a person does here."""
         with suppress(AlarmRefused):
             command = AlarmCommand(key, ActionKind.ACKNOWLEDGE, actor="anna")
-            answer = self.engine.answer(command, self.now, on_air=True)
+            answer = self.engine.act(command, self.now, on_air=True)
             if answer:
-                self.history.record_answer(answer)
+                self.history.record_alarm_action(answer)
                 await self.history.flush()
 
 

@@ -288,7 +288,7 @@ def test_who_acknowledges_what_is_over_closes_it() -> None:
 def acknowledge_as(watcher: Watcher, actor: str) -> None:
     """What that person does to the blackout."""
     command = AlarmCommand(AlarmKey("one", "BLACKOUT"), ActionKind.ACKNOWLEDGE, actor=actor)
-    watcher.engine.answer(command, watcher.now, on_air=True)
+    watcher.engine.act(command, watcher.now, on_air=True)
 
 
 def test_a_fault_that_comes_back_stays_on_its_timed_shelf() -> None:

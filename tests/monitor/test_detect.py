@@ -346,4 +346,4 @@ def test_what_never_was_there_is_a_warning_that_says_so(
     """It may be meant so. A stream with neither picture nor sound is not."""
     interval = analyze_readings(rows(row for part in parts for row in part)).intervals[kind]
     assert (interval.severity, interval.evidence.actual) == (severity, actual)
-    assert ("profile" in interval.evidence.expected) == ("since its first" in actual)
+    assert ("content" in interval.evidence.expected) == ("since its first" in actual)

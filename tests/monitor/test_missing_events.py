@@ -98,7 +98,7 @@ class OtherDeck(HistoryReader):
         super().__init__(Path("nowhere"))
         self._action = action
 
-    async def new_answers(self) -> tuple[AlarmAction, ...]:
+    async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """None."""
         return ()
 
@@ -118,7 +118,7 @@ class OtherDeck(HistoryReader):
 
 
 async def test_who_completed_an_event_on_air_is_named_where_a_deck_did(deck: Raise) -> None:
-    one = deck(event(name="Morning show"), answers=OtherDeck("event.complete"))
+    one = deck(event(name="Morning show"), reader=OtherDeck("event.complete"))
     await one.until(10)
     stream = {"id": "stream-one", "status": "finished", "started_at": at(-600), "finished_at": at(10)}
     one.stage.events = [event(name="Morning show", stream=stream)]
@@ -129,7 +129,7 @@ async def test_who_completed_an_event_on_air_is_named_where_a_deck_did(deck: Rai
 async def test_an_event_that_a_person_here_has_deleted_is_information(
     deck: Raise, action: str, *, is_meant: bool
 ) -> None:
-    one = deck(event(name="Morning show"), event("two"), answers=OtherDeck(action))
+    one = deck(event(name="Morning show"), event("two"), reader=OtherDeck(action))
     await one.until(10)
     one.stage.events = one.stage.events[1:]
     (alarm,) = (await one.until(40)).alarms

@@ -332,7 +332,7 @@ class Log:
         """Keep it."""
         self.given.append(snapshot)
 
-    async def new_answers(self) -> tuple[AlarmAction, ...]:
+    async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """None: there is no other deck."""
         return ()
 
@@ -340,7 +340,7 @@ class Log:
         """None either."""
         return ()
 
-    def record_answer(self, answer: AlarmAction) -> None:
+    def record_alarm_action(self, answer: AlarmAction) -> None:
         """Needed by nobody."""
 
 

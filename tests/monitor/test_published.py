@@ -221,7 +221,9 @@ async def test_a_history_is_asked_for_nothing_that_came_later(tmp_path: Path) ->
     )
     late, key = NOW + timedelta(seconds=600), AlarmKey("one", "BLACKOUT")
     written = await History.open(tmp_path / "h", late)
-    written.record_answer(AlarmAction("1", key, NOW, ActionKind.NOTE, late, "ana@desk:1", Severity.WARNING, reason="x"))
+    written.record_alarm_action(
+        AlarmAction("1", key, NOW, ActionKind.NOTE, late, "ana@desk:1", Severity.WARNING, reason="x")
+    )
     await written.close()
     playback = await Playback.open(tmp_path / "h", VirtualClock(NOW + timedelta(hours=1)), NOW + timedelta(seconds=200))
     history = playback.history

@@ -100,7 +100,7 @@ async def test_a_wall_judges_by_what_a_deck_of_the_same_history_has_learnt(tmp_p
         (learnt,) = (await monitor.wait_ready()).events
     clock, stage = MovedClock(10), Newest(10, 3, event())
     async with Api(base_url="http://127.0.0.1", token="token-of-tests", now=clock.now, mount=stage) as api:
-        walls = [Monitor(api, clock, random=Random(1), answers=answers) for answers in (HistoryReader(path), None)]
+        walls = [Monitor(api, clock, random=Random(1), reader=answers) for answers in (HistoryReader(path), None)]
         (told,), (alone,) = [(await wall.wait_ready()).events for wall in walls]
     assert learnt.assessment.baseline_video is not None
     assert told.assessment.baseline_video == learnt.assessment.baseline_video
@@ -223,10 +223,10 @@ async def test_what_is_answered_while_another_program_writes_is_kept_once_it_let
             listening = asyncio.create_task(anext(snapshots))
             await history.flush()
             assert "locked" in history.fault
-            assert await HistoryReader(path).new_answers() == ()
+            assert await HistoryReader(path).new_alarm_actions() == ()
             other.execute("ROLLBACK")
         reader = HistoryReader(path)
-        while not (answers := await reader.new_answers()):
+        while not (answers := await reader.new_alarm_actions()):
             await anna.clock.sleep(0.05)
         assert [answer.key for answer in answers] == [key]
         listening.cancel()
@@ -240,7 +240,7 @@ async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_p
     stage.silent_from = 0.0
     api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
     async with run(path, stage, 240) as (anna, _), run(path, stage, 240) as (bert, _), api:
-        wall = Monitor(api, clock, random=Random(1), answers=HistoryReader(path))
+        wall = Monitor(api, clock, random=Random(1), reader=HistoryReader(path))
         for monitor in (anna, bert, wall):
             assert kinds(await monitor.wait_ready())["RECONNECTING"] is AlarmState.UNACKNOWLEDGED
         assert await anna.acknowledge(key)
@@ -248,7 +248,7 @@ async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_p
             for other in (bert, wall):
                 async with aclosing(other.snapshots()) as snapshots:
                     async for snapshot in snapshots:
-                        if [answer.key for answer in snapshot.answers] == [key]:
+                        if [answer.key for answer in snapshot.alarm_actions] == [key]:
                             (alarm,) = (alarm for alarm in snapshot.alarms if alarm.key == key)
                             assert alarm.state is AlarmState.ACKNOWLEDGED
                             break

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livedeck.monitor import Profile, Reading, Readings, Thresholds
+from livedeck.monitor import Content, Reading, Readings, Thresholds
 from livedeck.monitor.detection.delivery import Delivery, Surprise
 from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.detection.learnt import Learnt, parse_learnt
@@ -72,11 +72,11 @@ def test_samples_that_come_late_after_a_restart_count_where_they_belong(
     assert facts(detect(analysis, readings, RULES)) == facts(whole(rows))
 
 
-def test_another_profile_drops_what_it_does_not_expect_though_its_beginning_is_forgotten() -> None:
+def test_another_content_drops_what_it_does_not_expect_though_its_beginning_is_forgotten() -> None:
     rows = list(_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(500, 0.0, 4.5e6, 0.0, 30.0, 0)]))
     analysis = whole(rows)
     assert "AUDIO_LOST" in analysis.intervals
-    silent = replace(RULES, thresholds=Thresholds(profile=Profile.SILENT))
+    silent = replace(RULES, thresholds=Thresholds(content=Content.SILENT))
     assert "AUDIO_LOST" in restarted(analysis, rows[-KEPT:]).intervals
     assert not restarted(analysis, rows[-KEPT:], silent).intervals
 

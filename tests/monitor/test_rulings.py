@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from livedeck.client import Api
 from livedeck.monitor import (
     AlarmState,
+    Content,
     EventState,
     History,
     HistoryReader,
     Limits,
     LimitsError,
     Monitor,
-    Profile,
     ProfileChoice,
     Ruling,
     Rulings,
@@ -41,7 +41,7 @@ ACTORS = st.sampled_from(("anna@regie:1", "bert@hall:2"))
 MOMENTS = st.integers(0, 3).map(lambda seconds: NOW + timedelta(seconds=seconds))
 EVENTS = st.sampled_from(("one", "two"))
 MARKS = st.builds(UsualMark, MOMENTS, EVENTS, st.sampled_from(("a", "b")), st.integers(0, 5).map(float), ACTORS)
-CHOICES = st.builds(ProfileChoice, MOMENTS, EVENTS, st.sampled_from((None, *Profile)), ACTORS)
+CHOICES = st.builds(ProfileChoice, MOMENTS, EVENTS, st.sampled_from((None, *Content)), ACTORS)
 
 
 class Fading(Stage):
@@ -88,12 +88,12 @@ def test_in_whatever_order_and_however_often_rulings_are_heard_of_they_say_the_s
     assert not any(one_by_one.lacks(ruling) for ruling in rulings if isinstance(ruling, UsualMark))
 
 
-def test_a_profile_that_is_chosen_later_counts_though_the_clock_was_set_back() -> None:
-    first = ProfileChoice(NOW, "one", Profile.RADIO, "anna@regie:1")
+def test_content_that_is_chosen_later_counts_though_the_clock_was_set_back() -> None:
+    first = ProfileChoice(NOW, "one", Content.RADIO, "anna@regie:1")
     known = Rulings().including([first])
     at = known.next_moment("one", NOW - timedelta(hours=1))
-    later = known.including([ProfileChoice(at, "one", Profile.SLIDES, "bert@hall:2")])
-    assert later.profile_of("one") is Profile.SLIDES
+    later = known.including([ProfileChoice(at, "one", Content.SLIDES, "bert@hall:2")])
+    assert later.content_of("one") is Content.SLIDES
 
 
 async def test_what_is_taken_as_usual_is_no_fault_from_the_next_sample_on(fading: Fading) -> None:
@@ -114,20 +114,20 @@ async def test_what_is_taken_as_usual_is_no_fault_from_the_next_sample_on(fading
     await deck.close()
 
 
-async def test_a_profile_changes_the_judgement_of_what_is_known_at_once(fading: Fading) -> None:
-    """And back: the choice goes before the settings, whose profile holds again without it."""
-    deck = Deck(fading, overrides={"one": Thresholds(profile=Profile.SLIDES)})
+async def test_content_changes_the_judgement_of_what_is_known_at_once(fading: Fading) -> None:
+    """And back: the choice goes before the settings, whose content holds again without it."""
+    deck = Deck(fading, overrides={"one": Thresholds(content=Content.SLIDES)})
     fading.mute_from = 20.0
     assert "AUDIO_LOST" in standing(await deck.until(60))
     newest = (await deck.next()).events[0].qos.readings
-    assert await deck.monitor.choose_profile("one", Profile.SILENT)
+    assert await deck.monitor.choose_content("one", Content.SILENT)
     snapshot = await deck.next()
     assert snapshot.events[0].qos.readings is newest, "no answer was waited for"
-    assert (snapshot.events[0].profile, standing(snapshot)) == (Profile.SILENT, set())
-    assert not await deck.monitor.choose_profile("one", Profile.SILENT), "it is that already"
-    assert await deck.monitor.choose_profile("one", None)
+    assert (snapshot.events[0].content, standing(snapshot)) == (Content.SILENT, set())
+    assert not await deck.monitor.choose_content("one", Content.SILENT), "it is that already"
+    assert await deck.monitor.choose_content("one", None)
     snapshot = await deck.next()
-    assert (snapshot.events[0].profile, standing(snapshot)) == (Profile.SLIDES, {"AUDIO_LOST"})
+    assert (snapshot.events[0].content, standing(snapshot)) == (Content.SLIDES, {"AUDIO_LOST"})
     await deck.close()
 
 
@@ -166,11 +166,11 @@ async def test_limits_that_are_written_hold_without_a_restart_and_are_told(fadin
     fading.mute_from = 20.0
     assert "AUDIO_LOST" in standing(await deck.until(60))
     lenient = replace(base, low_video=0.6, low_hold=replace(base.low_hold, seconds=30.0))
-    written.news.append(Limits(lenient, {"one": replace(lenient, profile=Profile.SILENT)}))
+    written.news.append(Limits(lenient, {"one": replace(lenient, content=Content.SILENT)}))
     snapshot = await until_told(deck)
     assert told(snapshot) == [
         ("", "low_video 0.7 -> 0.6, low_hold.seconds 15 -> 30", False),
-        ("one", "profile show -> silent", False),
+        ("one", "content show -> silent", False),
     ]
     assert not standing(snapshot)
     written.news.append(LimitsError("config.toml:3: low_video: a number is allowed here"))
@@ -178,7 +178,7 @@ async def test_limits_that_are_written_hold_without_a_restart_and_are_told(fadin
     assert told(snapshot) == [
         ("", "the limits stay as they are: config.toml:3: low_video: a number is allowed here", True)
     ]
-    assert snapshot.events[0].profile is Profile.SILENT
+    assert snapshot.events[0].content is Content.SILENT
     written.news.append(Limits(lenient))
     assert "AUDIO_LOST" in standing(await until_told(deck))
     await deck.close()
@@ -196,7 +196,7 @@ async def decks(path: Path, stage: Stage, at: float) -> AsyncIterator[tuple[Moni
             Monitor(api, clock, random=Random(1), history=history, actor=actor)
             for history, actor in zip(histories, ("anna@regie:1", "bert@hall:2"), strict=True)
         )
-        yield anna, bert, Monitor(api, clock, random=Random(1), answers=HistoryReader(path))
+        yield anna, bert, Monitor(api, clock, random=Random(1), reader=HistoryReader(path))
     for history in histories:
         await history.close()
 
@@ -217,10 +217,10 @@ async def test_what_is_ruled_at_one_deck_holds_at_another_at_a_wall_and_after_a_
     async with decks(path, stage, 60) as (anna, bert, wall):
         for monitor in (anna, bert, wall):
             assert {"AUDIO_LOST", "FPS_COLLAPSE"} <= standing(await monitor.wait_ready())
-        assert await anna.choose_profile("one", Profile.SILENT)
+        assert await anna.choose_content("one", Content.SILENT)
         for monitor in (bert, wall):
-            state = await judged(monitor, "profile silent, chosen by anna@regie")
-            assert state.profile is Profile.SILENT
+            state = await judged(monitor, "content silent, chosen by anna@regie")
+            assert state.content is Content.SILENT
         assert await bert.take_as_usual("one")
         for monitor in (anna, wall):
             state = await judged(monitor, "taken as usual by bert@hall")

@@ -47,7 +47,7 @@ async def _write(path: Path) -> None:
     given = snapshot(streams)
     await history.append(type(given)(0, NOW, given.link, given.events, alarms=alarms))
     for number, alarm in enumerate(alarms):
-        history.record_answer(
+        history.record_alarm_action(
             AlarmAction(f"{number:032x}", alarm.key, NOW, ActionKind.ACKNOWLEDGE, NOW, "anna@desk:1", Severity.WARNING)
         )
         await history.mark("one", NOW + timedelta(minutes=number), f"marker {number} {'x' * 200}")

@@ -47,7 +47,7 @@ class Deck(Watcher):
         with suppress(AlarmRefused):
             text = f"seen at {self.now:%H:%M:%S}"
             command = AlarmCommand(key, kind, minutes=5, text=text, actor=self.actor)
-            answer = self.engine.answer(command, self.now, on_air=True)
+            answer = self.engine.act(command, self.now, on_air=True)
             self.given += [answer] if answer else []
             return answer
         return None
@@ -240,26 +240,26 @@ def is_there(path: Path) -> bool:
 async def test_every_reader_of_a_file_gets_every_answer_once_and_as_it_was_given(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     reader = HistoryReader(path)
-    assert await reader.new_answers() == ()
+    assert await reader.new_alarm_actions() == ()
     assert not is_there(path), "who only reads makes nothing"
     decks = [await History.open(path, NOW) for _ in range(2)]
     given = [answer(number, until=NOW, reason="“known”") for number in range(40)]
     for number, row in enumerate(given):
-        decks[number % 2].record_answer(row)
+        decks[number % 2].record_alarm_action(row)
     for deck in decks:
         await deck.flush()
-    for read in (*(deck.new_answers for deck in decks), reader.new_answers):
+    for read in (*(deck.new_alarm_actions for deck in decks), reader.new_alarm_actions):
         assert sorted(await read(), key=lambda row: row.order) == given
         assert await read() == ()
-    decks[0].record_answer(given[0])
-    decks[0].record_answer(answer(41))
+    decks[0].record_alarm_action(given[0])
+    decks[0].record_alarm_action(answer(41))
     await decks[0].flush()
-    assert await decks[1].new_answers() == await reader.new_answers() == (answer(41),)
+    assert await decks[1].new_alarm_actions() == await reader.new_alarm_actions() == (answer(41),)
     for deck in decks:
         await deck.close()
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE answer SET answer = 'of another version' WHERE uid = 'uid-3'")
-    assert len(await HistoryReader(path).new_answers()) == 40
+    assert len(await HistoryReader(path).new_alarm_actions()) == 40
 
 
 async def test_what_cannot_be_written_at_once_is_written_later(tmp_path: Path) -> None:
@@ -267,13 +267,13 @@ async def test_what_cannot_be_written_at_once_is_written_later(tmp_path: Path) -
     await (await History.open(path, NOW)).close()
     with locked(path):
         history = await History.open(path, NOW)
-        history.record_answer(answer(1))
+        history.record_alarm_action(answer(1))
         await history.flush()
         assert history.fault
-    history.record_answer(answer(2))
+    history.record_alarm_action(answer(2))
     await history.flush()
     await history.close()
-    assert await HistoryReader(path).new_answers() == (answer(1), answer(2))
+    assert await HistoryReader(path).new_alarm_actions() == (answer(1), answer(2))
 
 
 async def test_old_answers_are_pruned_but_for_what_is_still_out_of_service(tmp_path: Path) -> None:
@@ -282,14 +282,14 @@ async def test_old_answers_are_pruned_but_for_what_is_still_out_of_service(tmp_p
     kept = answer(3, key=other, kind=ActionKind.OUT_OF_SERVICE)
     history = await History.open(path, NOW)
     for row in (answer(1), answer(2, kind=ActionKind.OUT_OF_SERVICE), answer(4, kind=ActionKind.IN_SERVICE), kept):
-        history.record_answer(row)
+        history.record_alarm_action(row)
     await history.close()
     later = await History.open(path, NOW + timedelta(days=31))
     for number in range(10):
-        later.record_answer(answer(10 + number, at=NOW + timedelta(days=31)))
+        later.record_alarm_action(answer(10 + number, at=NOW + timedelta(days=31)))
         await later.flush()
     await later.close()
-    old = [row for row in await HistoryReader(path).new_answers() if row.at < NOW + timedelta(days=1)]
+    old = [row for row in await HistoryReader(path).new_alarm_actions() if row.at < NOW + timedelta(days=1)]
     assert old == [kept]
 
 
@@ -297,10 +297,10 @@ async def test_no_secret_that_a_person_typed_is_kept_or_shown(tmp_path: Path) ->
     given = answer(1, kind=ActionKind.NOTE, reason="moved to rtmp://ingest.example/live/sk-1234567890abcdef")
     assert "sk-1234567890abcdef" not in given.reason
     history = await History.open(tmp_path / "history.sqlite", NOW)
-    history.record_answer(given)
+    history.record_alarm_action(given)
     await history.close()
     assert b"sk-1234567890abcdef" not in (tmp_path / "history.sqlite").read_bytes()
-    assert await HistoryReader(tmp_path / "history.sqlite").new_answers() == (given,)
+    assert await HistoryReader(tmp_path / "history.sqlite").new_alarm_actions() == (given,)
 
 
 def test_an_acknowledgement_that_its_giver_takes_back_is_as_if_it_had_never_been_at_every_deck() -> None:
@@ -336,21 +336,21 @@ def test_nobody_takes_back_what_another_one_acknowledged_or_what_is_too_long_ago
         deck.look(state(finding("BLACKOUT")))
     back = AlarmCommand(KEY, ActionKind.UNACKNOWLEDGE, actor="bert@regie:2")
     with pytest.raises(AlarmRefused, match="BLACKOUT is not acknowledged: nothing to take back"):
-        bert.engine.answer(back, bert.now, on_air=True)
+        bert.engine.act(back, bert.now, on_air=True)
     assert anna.answer(ActionKind.ACKNOWLEDGE)
     bert.engine.take(anna.given)
     bert.look(*bert.states, after=1)
     with pytest.raises(AlarmRefused, match="only anna@regie can take that back"):
-        bert.engine.answer(back, bert.now, on_air=True)
+        bert.engine.act(back, bert.now, on_air=True)
     again = Deck("anna@regie:77", anna.now)  # the same person, by another process
     again.engine.restore(anna.engine.alarms.values(), anna.now)
     again.engine.take(anna.given)
     again.look(*anna.states, after=TAKE_BACK_FOR.total_seconds() + 1)
     mine = replace(back, actor=again.actor)
     with pytest.raises(AlarmRefused, match="that can be taken back for 5 min"):
-        again.engine.answer(mine, again.now, on_air=True)
+        again.engine.act(mine, again.now, on_air=True)
     assert again.alarm("BLACKOUT").state is AlarmState.ACKNOWLEDGED
-    at_last = again.engine.answer(mine, NOW + TAKE_BACK_FOR, on_air=True)
+    at_last = again.engine.act(mine, NOW + TAKE_BACK_FOR, on_air=True)
     assert at_last
     assert again.alarm("BLACKOUT").state is AlarmState.UNACKNOWLEDGED
 

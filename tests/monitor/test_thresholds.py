@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from livedeck.monitor import Hold, Share, Thresholds, with_overrides
-from livedeck.monitor.model.thresholds import Profile
+from livedeck.monitor.model.thresholds import Content
 
 T = Thresholds()
 
@@ -21,7 +21,7 @@ def test_what_is_not_named_stays() -> None:
     assert with_overrides(T, {"loss_share": {"hits": 2, "window": 5}}) == replace(T, loss_share=Share(2, 5))
     assert with_overrides(T, {"set_fps": [25, 50]}) == replace(T, set_fps=(25.0, 50.0))
     assert with_overrides(T, {"mute_duty": {"long_spells": 2}}).mute_duty == replace(T.mute_duty, long_spells=2)
-    assert with_overrides(T, {"profile": "radio"}) == replace(T, profile=Profile.RADIO)
+    assert with_overrides(T, {"content": "radio"}) == replace(T, content=Content.RADIO)
     assert with_overrides(T, {"fps_curve": [[0, 0], [1, 100]]}) == replace(T, fps_curve=((0.0, 0.0), (1.0, 100.0)))
 
 
@@ -40,7 +40,7 @@ def test_what_is_not_named_stays() -> None:
         ({"start_notice": 1e12}, "start_notice: a number from 0 to 1e9 is allowed here, not 1000000000000.0"),
         ({"set_fps": 25}, "set_fps: a list is allowed here, not 25"),
         ({"set_fps": [25, "50"]}, "set_fps[1]: a number from 0 to 1e9 is allowed here, not '50'"),
-        ({"profile": "tv"}, "profile: one of show, radio, silent, slides, share is allowed here, not 'tv'"),
+        ({"content": "tv"}, "content: one of show, radio, silent, slides, share is allowed here, not 'tv'"),
         ({"mute_duty": {"short_spells": 0}}, "mute_duty.short_spells: a whole number from 1 is allowed here, not 0"),
         ({"fps_curve": [[1, 0], [0, 1]]}, "fps_curve: a list of [ratio, score], the ratios ascending is allowed here"),
     ],

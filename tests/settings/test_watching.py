@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.monitor import Limits, LimitsError, Profile
+from livedeck.monitor import Content, Limits, LimitsError
 from livedeck.settings import WatchedLimits, WatchedTokens
 
 
@@ -24,14 +24,14 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_limits_are_read_when_the_file_was_written_and_not_before(config: Path) -> None:
     watched = WatchedLimits()
     assert watched.changed() is None
-    config.write_text('[thresholds]\nlow_video = 0.6\n[events."one".thresholds]\nprofile = "radio"\n')
+    config.write_text('[thresholds]\nlow_video = 0.6\n[events."one"]\ncontent = "radio"\n')
     limits = watched.changed()
     assert limits is not None
-    assert (limits.base.low_video, limits.of("one").profile) == (0.6, Profile.RADIO)
+    assert (limits.base.low_video, limits.of("one").content) == (0.6, Content.RADIO)
     assert watched.changed() is None
     assert [(change.event_id, change.text) for change in limits.changes_since(Limits())] == [
         ("", "low_video 0.7 -> 0.6"),
-        ("one", "profile show -> radio"),
+        ("one", "content show -> radio"),
     ]
     config.unlink()
     assert watched.changed() == Limits()
@@ -42,7 +42,8 @@ def test_limits_are_read_when_the_file_was_written_and_not_before(config: Path) 
     [
         ("[thresholds]\nlow_video = [\n", ":2: "),
         ('[thresholds]\nlow_audio = 1\nlow_video = "much"\n', ":3): low_video: a number from 0 to 1e9"),
-        ('[events."one".thresholds]\nprofile = "opera"\n', ":2): profile: one of show, radio"),
+        ('[events."one"]\ncontent = "opera"\n', ":2): Input should be 'show', 'radio'"),
+        ('[events."one".thresholds]\ncontent = "radio"\n', ':2): content: goes directly into [events."ID"]'),
     ],
 )
 def test_what_cannot_be_used_is_told_once_with_its_line(config: Path, text: str, words: str) -> None:

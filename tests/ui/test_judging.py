@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import AlarmRefused, History, Profile
+from livedeck.monitor import AlarmRefused, Content, History
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import known
 
 
-def profile(stage: Stage, event_id: str) -> Profile:
-    """The profile of that event as it is judged now."""
+def content(stage: Stage, event_id: str) -> Content:
+    """Return the content by which that event is judged now."""
     state = known(stage.deck).find(event_id)
     assert state is not None
-    return state.profile
+    return state.content
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -44,25 +44,25 @@ async def test_what_an_event_sends_is_taken_as_usual_after_a_question(read_only:
     await history.close()
 
 
-async def test_a_profile_is_chosen_by_its_number_and_by_command() -> None:
+async def test_content_is_chosen_by_its_number_and_by_command() -> None:
     async with deck_stage() as stage:
         event = stage.choose("Morning service")
-        await stage.act("event.profile")
+        await stage.act("event.content")
         await stage.settle()
-        assert "Morning service consists of (now show)" in stage.text()
+        assert "Morning service carries (now: show)" in stage.text()
         await stage.press("2")
         await stage.idle()
-        assert stage.last_notice() == "Morning service: profile radio"
-        await stage.until(lambda: profile(stage, event.id) is Profile.RADIO)
-        await stage.until(lambda: "profile radio, chosen by" in stage.text())
-        stage.deck.dispatch("event.profile", "none")
+        assert stage.last_notice() == "Morning service: content radio"
+        await stage.until(lambda: content(stage, event.id) is Content.RADIO)
+        await stage.until(lambda: "content radio, chosen by" in stage.text())
+        stage.deck.dispatch("event.content", "default")
         await stage.idle()
-        await stage.until(lambda: profile(stage, event.id) is Profile.SHOW)
-        stage.deck.dispatch("event.profile", "opera")
-        assert stage.last_notice() == "there is no profile opera: show, radio, silent, slides, share, none"
-        stage.deck.dispatch("event.profile", "none")
+        await stage.until(lambda: content(stage, event.id) is Content.SHOW)
+        stage.deck.dispatch("event.content", "opera")
+        assert stage.last_notice() == "there is no content opera: show, radio, silent, slides, share, default"
+        stage.deck.dispatch("event.content", "default")
         await stage.idle()
-        assert stage.last_notice() == "Morning service: that is its profile already"
+        assert stage.last_notice() == "Morning service: that is its content already"
         assert not stage.writes
 
 
@@ -76,8 +76,8 @@ async def test_what_the_feed_refuses_is_told_in_its_words_and_is_no_fault_of_the
         async def refuse(*_: object) -> bool:
             raise AlarmRefused("that was not taken: collector.example does not answer in time")
 
-        monkeypatch.setattr(stage.deck.monitor, "choose_profile", refuse)
-        stage.deck.dispatch("event.profile", "radio")
+        monkeypatch.setattr(stage.deck.monitor, "choose_content", refuse)
+        stage.deck.dispatch("event.content", "radio")
         await stage.idle()
         assert stage.last_notice() == "that was not taken: collector.example does not answer in time"
         assert "fault of the deck" not in stage.text()

@@ -37,7 +37,7 @@ COMMANDS = {
     "metrics": "print what is known now for Prometheus; write a dashboard and alert rules",
     "notify": "try who is told of alarms, and see what waits to be sent",
     "preflight": "say GO or NO-GO for an event, with reasons",
-    "profile": "say what an event consists of, so that nothing else is expected of it",
+    "profile": "set the content of an event, so that no alarm expects anything else",
     "qos": "print the quality samples of one event, once or as they come",
     "rebaseline": "take what an event sends now as usual",
     "record": "watch without a screen, and write a recording of it",

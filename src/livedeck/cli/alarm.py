@@ -68,7 +68,7 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) ->
     reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
-            for answer in snapshot.answers:
+            for answer in snapshot.alarm_actions:
                 text = answer_text(answer, _subject(snapshot, answer))
                 echo_json(answer_object(answer)) if as_json else echo(text)
             for rule_change in snapshot.rule_changes:

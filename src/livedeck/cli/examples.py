@@ -32,7 +32,7 @@ EXAMPLES = {
     "notify retry": ("notify retry",),
     "notify test": ("notify test", "notify test ops"),
     "preflight": ('preflight "Evening show"', 'preflight "Evening show" --json'),
-    "profile": ('profile "Morning radio" radio', 'profile "Morning radio" none'),
+    "profile": ('profile "Morning radio" radio', 'profile "Morning radio" default'),
     "qos": ('qos "Evening show" --follow', 'qos "Evening show" --last 15m --csv'),
     "rebaseline": ('rebaseline "Evening show"',),
     "record": ('record "Evening show" -o show.livedeck --for 2h',),

@@ -194,7 +194,7 @@ def make_monitor(
         overrides=settings.event_thresholds(),
         limits_source=limits_source,
         history=history,
-        answers=answers,
+        reader=answers,
         actor=this_process(),
         notify_error=notify_error,
         shares=shares,

@@ -25,12 +25,12 @@ from livedeck.monitor import (
     AlarmGone,
     AlarmKey,
     AlarmRefused,
+    Content,
     History,
     IntentRecord,
     KnownMaterial,
     Marker,
     Monitor,
-    Profile,
     ResourceKey,
     person,
 )
@@ -62,10 +62,10 @@ class Looks(Protocol):
         """That viewer shows these lists, and no others."""
 
 
-class ChosenProfile(Body):
-    """What an event consists of; None: what the settings say."""
+class ChosenContent(Body):
+    """Content to set for an event; None follows the settings."""
 
-    profile: Profile | None
+    content: Content | None
 
 
 class Materials(Body):
@@ -98,7 +98,7 @@ def routes(monitor: Monitor, history: History | None) -> list[Route]:
     return [
         Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.answer_alarm), methods=["POST"]),
         Route("/v1/events/{id:path}/usual", endpoint("act", acts.take_as_usual), methods=["POST"]),
-        Route("/v1/events/{id:path}/profile", endpoint("act", acts.choose_profile), methods=["POST"]),
+        Route("/v1/events/{id:path}/content", endpoint("act", acts.choose_content), methods=["POST"]),
         Route("/v1/materials", endpoint("act", acts.keep_materials), methods=["POST"]),
         Route("/v1/audit", endpoint("act", acts.keep_audit), methods=["POST"]),
         Route("/v1/interest", endpoint("read", acts.take_interest), methods=["PUT"]),
@@ -148,11 +148,11 @@ class _Acts:
         await read_body(request, Body)
         return {"changed": await self._monitor.take_as_usual(event_id, caller.name)}
 
-    async def choose_profile(self, request: Request, caller: Caller) -> Any:
-        """Say what an event consists of."""
+    async def choose_content(self, request: Request, caller: Caller) -> Any:
+        """Set the content of an event."""
         event_id = self._event_id(request)
-        body = await read_body(request, ChosenProfile)
-        return {"changed": await self._monitor.choose_profile(event_id, body.profile, caller.name)}
+        body = await read_body(request, ChosenContent)
+        return {"changed": await self._monitor.choose_content(event_id, body.content, caller.name)}
 
     def _event_id(self, request: Request) -> str:
         event_id: str = request.path_params["id"]

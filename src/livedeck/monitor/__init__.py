@@ -78,7 +78,7 @@ from livedeck.monitor.model.state import (
     QosState,
     SharingFault,
 )
-from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Hold, Profile, Share, Thresholds, with_overrides
+from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Content, Hold, Share, Thresholds, with_overrides
 from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
@@ -119,6 +119,7 @@ __all__ = [
     "ConnectionProblem",
     "ConnectionState",
     "ConnectionStatus",
+    "Content",
     "Diagnosis",
     "EndedEvent",
     "Episode",
@@ -154,7 +155,6 @@ __all__ = [
     "PastError",
     "Phase",
     "Playback",
-    "Profile",
     "ProfileChoice",
     "QosState",
     "Reading",

@@ -9,7 +9,7 @@ from livedeck.monitor.model.alarm import AlarmKey, Shown
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock
-from livedeck.monitor.model.thresholds import Profile
+from livedeck.monitor.model.thresholds import Content
 
 
 class Feed(Protocol):
@@ -73,8 +73,8 @@ class Feed(Protocol):
     async def take_as_usual(self, event_id: str) -> bool:
         """Judge that event by what it sends now. False where there are no samples."""
 
-    async def choose_profile(self, event_id: str, profile: Profile | None) -> bool:
-        """Say what that event consists of; None: what the settings say. False where that is how it is already."""
+    async def choose_content(self, event_id: str, content: Content | None) -> bool:
+        """Set the content of an event; None follows the settings. Return False if nothing changes."""
 
 
 @runtime_checkable

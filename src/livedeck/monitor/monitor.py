@@ -27,7 +27,7 @@ from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
-from livedeck.monitor.model.thresholds import Cadence, Profile, Thresholds
+from livedeck.monitor.model.thresholds import Cadence, Content, Thresholds
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.after_end import EndedStreams
 from livedeck.monitor.polling.losses import LossMeter, is_passing
@@ -44,7 +44,7 @@ _MIN_REST = 0.01
 _RESTORE_SECONDS = 10.0
 """Until a history that could not be read is asked again: each time it may be waited for."""
 
-_ANSWER_SECONDS = 0.5
+_ACTION_SECONDS = 0.5
 """Between two looks for what other decks answered: each sees it within two seconds (monitoring.md, "Shared alarms")."""
 
 _ANALYSIS_SECONDS = 0.5
@@ -72,7 +72,7 @@ class Monitor:
 
     `random` spreads the calls in time; `api` is closed by its owner.
     `overrides`: thresholds of single events, by id. `limits_source`: where the limits may change while it runs.
-    `history` keeps what is seen and gives back, after a restart, what was; its owner closes it. `answers`: the history
+    `history` keeps what is seen and gives back, after a restart, what was; its owner closes it. `reader`: the history
     of the decks beside this one, where this one keeps none. `actor`: who acts here, `user@host:pid`. `notify_error`:
     which targets of notifications take nothing, or nothing. `shares`: the processes that ask together with this one.
     `on_demand`: the lists that are polled while somebody looks at them. One listener at a time: `snapshots()` and
@@ -91,7 +91,7 @@ class Monitor:
         overrides: Mapping[str, Thresholds] = _NO_OVERRIDES,
         limits_source: LimitsSource | None = None,
         history: History | None = None,
-        answers: HistoryReader | None = None,
+        reader: HistoryReader | None = None,
         actor: str = "",
         notify_error: Callable[[], str] | None = None,
         shares: Shares | None = None,
@@ -110,9 +110,9 @@ class Monitor:
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: dict[str, str] = {}  # by viewer, the last that turned to another event behind the others
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
-        self._shared: History | HistoryReader | None = history or answers
-        self._answers: list[AlarmAction] = []  # since the last snapshot
-        self._are_answers_known = False  # those from before this monitor
+        self._shared: History | HistoryReader | None = history or reader
+        self._actions: list[AlarmAction] = []  # since the last snapshot
+        self._are_actions_read = False  # those from before this monitor
         self._is_report = False  # one snapshot, after which nothing is asked again
         self._is_step_known = False  # an open step of the clock: all was asked anew
         self._restore_at = -inf  # when the alarms of the deck before are asked for (monotonic s)
@@ -127,7 +127,7 @@ class Monitor:
 
         Never ends by itself; cancelling it cancels the calls in flight. No error of the platform's is raised.
         """
-        following = asyncio.create_task(self._follow_answers(self._shared)) if self._shared else None
+        following = asyncio.create_task(self._follow_actions(self._shared)) if self._shared else None
         try:
             yield self._last
             while True:
@@ -177,13 +177,13 @@ class Monitor:
         await self._rule(UsualMark.of(event_id, stream_id, newest, self._machine_time(), by))
         return True
 
-    async def choose_profile(self, event_id: str, profile: Profile | None, actor: str = "") -> bool:
+    async def choose_content(self, event_id: str, content: Content | None, actor: str = "") -> bool:
         """Say what that event consists of; None: what the settings say. False where that is how it is already.
         `actor`: who says so; empty: whoever acts here."""
-        if self._rulings.profile_of(event_id) is profile:
+        if self._rulings.content_of(event_id) is content:
             return False
         at = self._rulings.next_moment(event_id, self._machine_time())
-        await self._rule(ProfileChoice(at, event_id, profile, actor or self.actor))
+        await self._rule(ProfileChoice(at, event_id, content, actor or self.actor))
         return True
 
     def _machine_time(self) -> datetime:
@@ -299,38 +299,38 @@ class Monitor:
     def carry_out(self, command: AlarmCommand) -> AlarmAction | None:
         """What came of that command, whoever gives it, and however often; None where it changed nothing, as somebody
         was first. The other decks know it without waiting for the end of the round. Raises AlarmRefused."""
-        if known := self._alarms.find_answer(command):
+        if known := self._alarms.find_action(command):
             return known
         on_air = command.key.event_id in ids_on_air(self._world.states)
-        answer = self._alarms.answer(command, self._clock.now(), on_air=on_air)
-        if answer is None:
+        action = self._alarms.act(command, self._clock.now(), on_air=on_air)
+        if action is None:
             return None
-        self._answers.append(answer)
+        self._actions.append(action)
         if self._history:
-            self._history.record_answer(answer.moved(self._clock.offset))  # its reader has no steps of ours
+            self._history.record_alarm_action(action.moved(self._clock.offset))  # its reader has no steps of ours
         self._interrupt.set()
-        return answer
+        return action
 
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
         """That alarm as it stands, what persons did since the last snapshot included; None where there is none."""
         return self._alarms.alarms.get(key)
 
-    async def _follow_answers(self, shared: History | HistoryReader) -> None:
+    async def _follow_actions(self, shared: History | HistoryReader) -> None:
         """Heed what other decks answer, as long as somebody listens here."""
         while True:
-            await self._clock.sleep(_ANSWER_SECONDS)
-            if self._are_answers_known:
-                await self._take_answers(shared)
+            await self._clock.sleep(_ACTION_SECONDS)
+            if self._are_actions_read:
+                await self._take_actions(shared)
 
-    async def _take_answers(self, shared: History | HistoryReader) -> None:
+    async def _take_actions(self, shared: History | HistoryReader) -> None:
         """Heed what was answered since the last look; what was answered before this monitor began is no news."""
-        self._heed(await shared.new_rulings(), is_news=self._are_answers_known)
-        answers = await shared.new_answers()
-        news = self._alarms.take(answer.moved(-self._clock.offset) for answer in answers)
-        if news and self._are_answers_known:
-            self._answers += news
+        self._heed(await shared.new_rulings(), is_news=self._are_actions_read)
+        actions = await shared.new_alarm_actions()
+        news = self._alarms.take(action.moved(-self._clock.offset) for action in actions)
+        if news and self._are_actions_read:
+            self._actions += news
             self._interrupt.set()
-        self._are_answers_known = True
+        self._are_actions_read = True
 
     async def _poll_until_ready(self) -> None:
         while not self._is_ready(await self._round()):
@@ -351,8 +351,8 @@ class Monitor:
         self._reload_limits()
         if self._history:
             await self._restore_alarms(self._history)
-        elif self._shared and not self._are_answers_known:
-            await self._take_answers(self._shared)
+        elif self._shared and not self._are_actions_read:
+            await self._take_actions(self._shared)
         if self._shared:
             await self._world.preload(self._shared, self._clock.now())
         if not self._is_report:
@@ -386,7 +386,7 @@ class Monitor:
             self._restore_at = inf
             offset = self._clock.offset
             self._alarms.restore([alarm.moved(-offset) for alarm in alarms], self._clock.now())
-            await self._take_answers(history)
+            await self._take_actions(history)
 
     async def _fetch(self, key: PollKey) -> PollPayload:
         try:
@@ -513,7 +513,7 @@ class Monitor:
         if not await self._world.analyse_outdated(lambda: self._clock.monotonic() >= until):
             self._interrupt.set()
         measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
-        is_urgent = self._debounce.is_urgent or (bool(self._answers) and not self._rule_changes)
+        is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
         fault = self._history.fault if self._history else ""
@@ -531,7 +531,7 @@ class Monitor:
         changes, bells = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None
         alarms = self._alarms.ordered(state.events)
-        answers, self._answers = tuple(self._answers), []
+        actions, self._actions = tuple(self._actions), []
         rule_changes, self._rule_changes = tuple(self._rule_changes), []
         return Snapshot(
             seq=self._last.seq + 1,
@@ -541,7 +541,7 @@ class Monitor:
             alarms=tuple(alarm for alarm in alarms if alarm.active),
             quiet=self._alarms.inactive(at.wall),
             changes=changes,
-            answers=answers,
+            alarm_actions=actions,
             rule_changes=rule_changes,
             bells=bells,
             flood=self._alarms.is_flood(at.wall),

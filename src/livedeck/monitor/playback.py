@@ -201,4 +201,4 @@ class Playback:
         raise AlarmRefused("this is the past: nothing in it can be answered or changed")
 
     acknowledge = unacknowledge = shelve = unshelve = out_of_service = in_service = note = _refuse
-    take_as_usual = choose_profile = remember_materials = forget_materials = _refuse
+    take_as_usual = choose_content = remember_materials = forget_materials = _refuse

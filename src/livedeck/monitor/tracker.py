@@ -134,7 +134,7 @@ class EventTracker:
         return self._readings.last
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
-        """These hold from now on; the limits know of a profile that was chosen."""
+        """These hold from now on; the limits include the chosen content."""
         self._thresholds, self._rulings = thresholds, rulings
 
     @property
@@ -297,7 +297,7 @@ class EventTracker:
             found,
             pattern,
             self.is_listed,
-            self._thresholds.profile,
+            self._thresholds.content,
             self._rulings,
         )
         self.state = before if before == state else state  # who has the same object need not look into it
@@ -544,11 +544,11 @@ class WorldTracker:
             self._instruct(tracker)
 
     def _instruct(self, tracker: EventTracker) -> None:
-        """Pass on what holds for that event: a profile that a person chose goes before that of the settings."""
+        """Pass on what holds for that event: content that a person chose goes before that of the settings."""
         event_id, thresholds = tracker.event.id, self._limits.of(tracker.event.id)
-        profile = self._rulings.profile_of(event_id)
-        if profile and profile is not thresholds.profile:
-            thresholds = replace(thresholds, profile=profile)
+        content = self._rulings.content_of(event_id)
+        if content and content is not thresholds.content:
+            thresholds = replace(thresholds, content=content)
         tracker.judge_by(thresholds, self._rulings.on(event_id, tracker.stream_id or ""))
 
     async def analyse_outdated(self, is_due: Callable[[], bool]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livedeck.client import EventRestream
-from livedeck.monitor import Episode, EventState, Finding, Profile, ProfileChoice, diagnose
+from livedeck.monitor import Content, Episode, EventState, Finding, ProfileChoice, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.connection import not_known_text
@@ -243,8 +243,8 @@ def advice_lines(state: EventState, width: int) -> list[Line]:
 def ruling_lines(state: EventState) -> list[Line]:
     """What persons, or the settings, said of how it is judged; nothing where nobody did."""
     facts = [f"{ruling.text} {ruling.moment:%H:%M:%S}Z" for ruling in state.rulings[-2:]]
-    if state.profile is not Profile.SHOW and not any(isinstance(ruling, ProfileChoice) for ruling in state.rulings):
-        facts.append(f"profile {state.profile}, by the settings")
+    if state.content is not Content.SHOW and not any(isinstance(ruling, ProfileChoice) for ruling in state.rulings):
+        facts.append(f"content {state.content}, by the settings")
     return [labelled("judged", [(safe("   ".join(facts)), StyleRole.TEXT)], GUTTER)] if facts else []
 
 

@@ -79,7 +79,7 @@ _EVENT = _object(
         _object(kind="text", target="text?", severity="text", actual="text", expected="text", since="text?")
     ),
     qos=_object(freshness="text", as_of="text?", cadence="number?", error="text", lag="number?"),
-    profile="text",
+    content="text",
     last_sample=nullable(_LAST_SAMPLE),
     faults=FAULTS,
 )

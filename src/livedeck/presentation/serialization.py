@@ -117,7 +117,7 @@ def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
             "error": state.qos.error,
             "lag": None if state.qos.lag is None else round(state.qos.lag, 3),
         },
-        "profile": state.profile.value,
+        "content": state.content.value,
         "last_sample": sample,
         "faults": [fault_object(fault) for fault in events.faults(state)],
     }

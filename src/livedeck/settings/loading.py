@@ -24,6 +24,7 @@ from livedeck.settings.model import (
     TOKEN_SOURCES,
     CollectTokenSettings,
     DisplaySettings,
+    EventSettings,
     LimitSettings,
     PlatformSettings,
     RouteSettings,
@@ -520,4 +521,4 @@ def _names_at(keys: tuple[str | int, ...]) -> set[str]:
     if keys[0] == "collect" and len(keys) > 1:
         return set(CollectTokenSettings.model_fields)
     default = Settings.model_fields[str(keys[0])].default
-    return set(type(default).model_fields) if isinstance(default, BaseModel) else {"thresholds"}
+    return set(type(default).model_fields) if isinstance(default, BaseModel) else set(EventSettings.model_fields)

@@ -24,7 +24,7 @@ from pydantic.fields import FieldInfo
 
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
-from livedeck.monitor import Cadence, Limits, Severity, Thresholds, with_overrides
+from livedeck.monitor import Cadence, Content, Limits, Severity, Thresholds, with_overrides
 
 if TYPE_CHECKING:
     from livedeck.notify import Route
@@ -51,6 +51,16 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 
 ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
 """Names of `Thresholds` = another value, in that name's unit; a hold or share is a table, given in part."""
+
+
+def _refuse_content(limits: dict[str, Any]) -> dict[str, Any]:
+    if "content" in limits:
+        raise ValueError('content: goes directly into [events."ID"], not into its thresholds')
+    return limits
+
+
+EventThresholdTable = Annotated[ThresholdTable, AfterValidator(_refuse_content)]
+"""Limits of one event. Its content has a place of its own."""
 
 
 def _none_if_empty(value: object) -> object:
@@ -133,7 +143,13 @@ class EventSettings(BaseModel):
 
     model_config = _STRICT
 
-    thresholds: ThresholdTable = Field(default={}, description="limits of this event, over those of [thresholds]")
+    content: Content | None = Field(default=None, description="what the event carries")
+    thresholds: EventThresholdTable = Field(default={}, description="limits of this event, over those of [thresholds]")
+
+    @property
+    def overrides(self) -> Mapping[str, object]:
+        """The limits and the content, by names of `Thresholds`."""
+        return {**self.thresholds, "content": self.content} if self.content else self.thresholds
 
 
 def _check_absolute(path: Path | None) -> Path | None:
@@ -491,17 +507,17 @@ class LimitSettings(BaseModel):
         description="limits of the alarms, each by its name and in its unit; `livedeck config init` lists them all",
     )
     events: dict[str, EventSettings] = Field(
-        default={}, description="limits of one event, named by its id, over those of all"
+        default={}, description="content and limits of one event, named by its id, over those of all"
     )
 
     def thresholds_of(self, event_id: str = "") -> Thresholds:
         """The thresholds of that event, or of every event that has none of its own."""
         event = self.events.get(event_id)
-        return with_overrides(with_overrides(Thresholds(), self.thresholds), event.thresholds if event else {})
+        return with_overrides(with_overrides(Thresholds(), self.thresholds), event.overrides if event else {})
 
     def event_thresholds(self) -> Mapping[str, Thresholds]:
         """Event id -> its own thresholds."""
-        return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.thresholds}
+        return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.overrides}
 
     def limits(self) -> Limits:
         """The same as the monitor takes them."""

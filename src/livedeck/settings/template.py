@@ -37,7 +37,9 @@ _PROFILES = """
 """
 
 _EVENTS = """
-# The limits of one event, over those above. It is named by its id: names change.
+# One event: its content and its limits, over those above. It is named by its id: names change.
+# [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10"]
+# content = "slides"  # show, radio, silent, slides or share
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10".thresholds]
 # low_video = 0.5
 """
@@ -72,7 +74,7 @@ _ENGINE = """
 # name = "north"
 """
 
-_TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID".thresholds]'}
+_TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID"]'}
 """Settings whose TOML table has a name of the user's own in its heading."""
 
 
@@ -124,6 +126,8 @@ def toml(value: object) -> str:
     """A value as TOML writes it."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(str(key))} = {toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -24,11 +24,11 @@ from livedeck.monitor import (
     ActionKind,
     AlarmAction,
     AlarmKey,
+    Content,
     History,
     HistoryReader,
     IntentRecord,
     OpenChange,
-    Profile,
     ProfileChoice,
     Severity,
     SharedAnswer,
@@ -293,7 +293,7 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
     )
     late = AlarmAction("v", AlarmKey("e", "NO_INGEST"), now, ActionKind.NOTE, now, "ben@b:1", Severity.INFO, reason="y")
     old = AlarmAction("w", answer.key, now, ActionKind.NOTE, now - timedelta(days=2), "anna@a:1", Severity.INFO)
-    choice = ProfileChoice(now, "e", Profile.RADIO, "anna@a:1")
+    choice = ProfileChoice(now, "e", Content.RADIO, "anna@a:1")
     intent = IntentRecord("i", now, "event.complete", "complete", "event", "e", "Show", "anna", "a", 1)
     async with (
         fleet_of(mortal_server, "a", "b") as fleet,
@@ -308,8 +308,8 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
             )
             for name, history in histories.items()
         ]
-        histories["a"].record_answer(old)
-        histories["a"].record_answer(answer)
+        histories["a"].record_alarm_action(old)
+        histories["a"].record_alarm_action(answer)
         await histories["a"].record_ruling(choice)
         await histories["a"].record_intent(intent)
         await until_read(HistoryReader(tmp_path / "b.sqlite"), {"u"}, choice)
@@ -317,7 +317,7 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
         opened = [await histories[name].open_changes() for name in "ab"]
         assert opened == [(OpenChange(intent),), ()]  # what becomes of it is kept where it began
         mortal_server.kill(forgets=True)
-        histories["b"].record_answer(late)
+        histories["b"].record_alarm_action(late)
         mortal_server.start()
         await until_read(HistoryReader(tmp_path / "a.sqlite"), {"u", "v", "w"}, choice)
         store = SharedStore(mortal_server.address, "workspace", "c/1")
@@ -334,7 +334,7 @@ async def test_who_starts_again_keeps_nothing_twice(
     redis_server: RedisServer, histories: dict[str, History], tmp_path: Path
 ) -> None:
     now, path = CLOCK.now(), tmp_path / "a.sqlite"
-    choice = ProfileChoice(now, "e", Profile.RADIO, "anna@a:1")
+    choice = ProfileChoice(now, "e", Content.RADIO, "anna@a:1")
     intents = [
         IntentRecord(name, at, "event.complete", "complete", "event", "e", "Show", "anna", "a", 1)
         for name, at in (("i", now - timedelta(hours=1)), ("j", now))
@@ -354,7 +354,7 @@ async def test_who_starts_again_keeps_nothing_twice(
         task.cancel()
     await histories["a"].record_ruling(replace(choice, profile=None))
     rulings = await HistoryReader(path).new_rulings()
-    assert [choice.profile for choice in rulings if isinstance(choice, ProfileChoice)] == [Profile.RADIO, None]
+    assert [choice.profile for choice in rulings if isinstance(choice, ProfileChoice)] == [Content.RADIO, None]
     assert await histories["a"].intents(now - timedelta(days=1)) == tuple(intents)
 
 
@@ -363,7 +363,7 @@ async def until_read(reader: HistoryReader, uids: set[str], ruling: ProfileChoic
     found: set[str] = set()
     rulings: list[object] = []
     while found != uids or rulings != [ruling]:
-        found |= {answer.uid for answer in await reader.new_answers()}
+        found |= {answer.uid for answer in await reader.new_alarm_actions()}
         rulings += await reader.new_rulings()
         assert found <= uids
         await asyncio.sleep(0.02)

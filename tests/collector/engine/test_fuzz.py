@@ -33,10 +33,10 @@ from livedeck.monitor import (
     ActionKind,
     AlarmAction,
     AlarmKey,
+    Content,
     History,
     HistoryReader,
     IntentRecord,
-    Profile,
     ProfileChoice,
     Severity,
     SharedAnswer,
@@ -63,7 +63,7 @@ def note() -> AlarmAction:
 ROWS: list[Row] = [
     note(),
     UsualMark(NOW, "e", "s", 12.001, "anna@regie:1"),
-    ProfileChoice(NOW, "e", Profile.RADIO, "anna@regie:1"),
+    ProfileChoice(NOW, "e", Content.RADIO, "anna@regie:1"),
     IntentRecord("i", NOW, "event.complete", "complete", "event", "e", "Show", "anna", "regie", 1),
 ]
 
@@ -160,7 +160,7 @@ async def hear(server: RedisServer, client: Redis, folder: Path, batches: Sequen
                 heard, answered = set[str](), set[str]()
                 while not (said.uid in heard and said.uid in answered):
                     answered |= {answer.event_id for answer in engine.received()}
-                    heard |= {answer.uid for answer in await reader.new_answers()}
+                    heard |= {answer.uid for answer in await reader.new_alarm_actions()}
                     await asyncio.sleep(0.005)
             for task in working:
                 task.cancel()

@@ -111,7 +111,7 @@ async def _act(fleet: Fleet, name: str, history: History) -> None:
                 engine.publish(SharedAnswer(event, "stream", QosSamples()))
             engine.received()
             at = CLOCK.now()
-            history.record_answer(
+            history.record_alarm_action(
                 AlarmAction(uuid4().hex, AlarmKey("e", "K"), at, ActionKind.NOTE, at, "a@b:1", Severity.INFO)
             )
             await asyncio.sleep(0.1)

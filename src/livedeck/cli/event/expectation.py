@@ -12,38 +12,38 @@ from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock, make_api, rule
-from livedeck.monitor import Profile, ProfileChoice, UsualMark
+from livedeck.monitor import Content, ProfileChoice, UsualMark
 from livedeck.presentation.qos import SAMPLE_HEAD, sample_text
 from livedeck.settings import load
 from livedeck.text.values import age, safe
 
-SETTINGS = "none"
+SETTINGS = "default"
 
 
 @click.command
 @click.argument("event", metavar="EVENT")
-@click.argument("name", metavar="NAME", type=click.Choice([*(profile.value for profile in Profile), SETTINGS]))
+@click.argument("name", metavar="NAME", type=click.Choice([*(content.value for content in Content), SETTINGS]))
 @platform
 @click.pass_context
 def profile_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
-    """Say what EVENT consists of: show, radio, silent, slides or share; none: what the settings say.
+    """Set the content of EVENT: show, radio, silent, slides or share; default: as the settings say.
 
-    EVENT: an id, a name, or the beginning of either that fits one event alone. What a profile does not expect is no
-    fault. It holds for every deck, wall and `alarms --follow` of the same history within 2 s, over restarts, and before
-    the settings.
+    EVENT: an id, a name, or the beginning of either that fits one event alone. No alarm expects more than this
+    content. It holds for every deck, wall and `alarms --follow` of the same history within 2 s, after restarts, and
+    before the settings.
     """
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
             target = await lookup_event(api, event)
-        profile = None if name == SETTINGS else Profile(name)
+        content = None if name == SETTINGS else Content(name)
         await rule(
             settings,
-            lambda known, at, actor: ProfileChoice(known.next_moment(target.id, at), target.id, profile, actor),
+            lambda known, at, actor: ProfileChoice(known.next_moment(target.id, at), target.id, content, actor),
         )
-        in_force = profile or settings.thresholds_of(target.id).profile
-        echo(f"{safe(target.name or target.id, 80)}: profile {in_force}{'' if profile else ', by the settings'}")
+        in_force = content or settings.thresholds_of(target.id).content
+        echo(f"{safe(target.name or target.id, 80)}: content {in_force}{'' if content else ', by the settings'}")
         return DONE
 
     ctx.exit(run(work))

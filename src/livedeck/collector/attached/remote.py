@@ -36,9 +36,9 @@ from livedeck.monitor import (
     ConnectionProblem,
     ConnectionState,
     ConnectionStatus,
+    Content,
     KnownMaterial,
     Monitor,
-    Profile,
     ResourceKey,
     RuleChange,
     Shown,
@@ -93,7 +93,7 @@ class _News:
     def add(self, snapshot: Snapshot) -> None:
         """What that one says besides, but for what rings."""
         self.changes += snapshot.changes
-        self.answers += snapshot.answers
+        self.answers += snapshot.alarm_actions
         self.rule_changes += snapshot.rule_changes
 
 
@@ -232,7 +232,7 @@ class Remote:
             alarms=tuple(alarm for alarm in alarms if alarm.active),
             quiet=(*self._own.inactive(now), *base.quiet),
             changes=(*news.changes, *own_changes),
-            answers=news.answers,
+            alarm_actions=news.answers,
             rule_changes=news.rule_changes,
             bells=(*news.bells, *own_bells),
             attachment=self._attachment(silence, news.told),
@@ -392,7 +392,7 @@ class Remote:
         """Have it done by whoever watches. Raises AlarmRefused."""
         command = replace(command, shown=command.shown or self._shown_of(command.key), actor=self.actor)
         if command.key == _OWN:
-            answer = self._own.answer(command, self.clock.now(), on_air=False)
+            answer = self._own.act(command, self.clock.now(), on_air=False)
         elif self._alone:
             answer = self._alone.carry_out(command)
             shown = command.shown and command.shown._replace(since=command.shown.since - self._alone_ahead)
@@ -432,13 +432,13 @@ class Remote:
             return await self._alone.take_as_usual(event_id)
         return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/usual", {})).get("changed", True))
 
-    async def choose_profile(self, event_id: str, profile: Profile | None) -> bool:
+    async def choose_content(self, event_id: str, content: Content | None) -> bool:
         """Say what that event consists of; None: what the settings say. False where that is how it is already. Raises
         AlarmRefused."""
         if self._alone:
-            return await self._alone.choose_profile(event_id, profile)
-        body = {"profile": profile and profile.value}
-        return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/profile", body)).get("changed", True))
+            return await self._alone.choose_content(event_id, content)
+        body = {"content": content and content.value}
+        return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/content", body)).get("changed", True))
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
         """Remember these materials of a video, in this order, behind what is known. Raises AlarmRefused."""

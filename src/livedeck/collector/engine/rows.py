@@ -45,7 +45,7 @@ class SharedRows:
 
     async def _send(self) -> None:
         since = self._clock.now() - timedelta(seconds=KEPT_ROWS)
-        rows: list[Row] = [*await self._reader.new_answers(), *await self._reader.new_rulings()]
+        rows: list[Row] = [*await self._reader.new_alarm_actions(), *await self._reader.new_rulings()]
         rows += await self._reader.intents(self._clock.now() - _INTENT_AGE)
         for row in rows:
             uid, text = encode_row(row)
@@ -78,7 +78,7 @@ class SharedRows:
                 continue
             self._rows[uid] = text
             if isinstance(row, AlarmAction):
-                self._history.record_answer(row)
+                self._history.record_alarm_action(row)
             elif isinstance(row, IntentRecord):
                 await self._history.record_intent(replace(row, pid=0))  # only its own collector records its outcome
             else:

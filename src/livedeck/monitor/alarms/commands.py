@@ -1,7 +1,8 @@
-"""What becomes of a command, at whichever deck it was given (monitoring.md, "Conflicts"). Pure.
+"""Carry out or refuse a command for an alarm (monitoring.md, "Conflicts"). Pure.
 
-Between the look and the key press the alarm may have become another one. What would silence it is refused then, so that
-no late key press silences a fault that its presser has not seen.
+The alarm may change between a look and a key press. A silencing command is then refused, so that a late key press
+silences no fault that the operator has not seen.
+
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ _SILENCING = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OU
 
 
 class AlarmGone(AlarmRefused):
-    """There is no such alarm."""
+    """The alarm does not exist."""
 
     code = "gone"
 
 
 class AlarmOver(AlarmRefused):
-    """The fault that was shown is over, and another one of its kind stands."""
+    """The fault on the screen cleared, and another one of its kind is open."""
 
     code = "over"
 
 
 class AlarmGotWorse(AlarmRefused):
-    """It is worse than it was shown."""
+    """The alarm got worse since it was shown."""
 
     code = "got worse"
 
@@ -43,20 +44,22 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     *,
     on_air: bool,
     limits: AlarmLimits,
-    promise: AlarmAction | None = None,
+    acknowledgement: AlarmAction | None = None,
     earlier: datetime | None = None,
 ) -> Alarm | None:
-    """Return the alarm after that command, None if it changes nothing: somebody was first. Raises AlarmRefused.
+    """Return the alarm after a command; None if it changes nothing, because somebody was first. Raises AlarmRefused.
 
-    `on_air`: whether it concerns a broadcast. `promise`: the acknowledgement that holds, None if none does; `earlier`:
-    when the one before it was given.
+    `on_air`: whether the alarm concerns a broadcast. `acknowledgement`: the acknowledgement that holds, or None;
+    `earlier`:
+    time of the one before it.
+
     """
     _refuse_unseen(command, alarm)
     match command.kind:
         case ActionKind.ACKNOWLEDGE | ActionKind.CLOSE:
             return operator.acknowledge(alarm, now, limits)
         case ActionKind.UNACKNOWLEDGE:
-            return operator.unacknowledge(alarm, promise, earlier, command.actor, now)
+            return operator.unacknowledge(alarm, acknowledgement, earlier, command.actor, now)
         case ActionKind.SHELVE:
             return operator.shelve(alarm, command.minutes, command.text, now, on_air=on_air, limits=limits)
         case ActionKind.UNSHELVE:
@@ -70,21 +73,21 @@ def carry_out(  # noqa: PLR0911  a return for each kind
 
 
 def is_of(shown: Shown, alarm: Alarm) -> bool:
-    """Whether that occurrence of the fault was shown, as near as two decks can date it."""
+    """Return whether the screen showed this occurrence; two decks may date it slightly differently."""
     return abs(shown.since - alarm.since) <= onset_tolerance(alarm.kind)
 
 
 def is_worse(alarm: Alarm, shown: Shown) -> bool:
-    """Whether it is worse than it was shown."""
+    """Return whether the alarm is worse than shown."""
     return alarm.severity.rank < shown.severity.rank or alarm.stage > shown.stage
 
 
 def _refuse_unseen(command: AlarmCommand, alarm: Alarm) -> None:
-    """Refuse to silence, or to note beside, what was not shown. Bringing back silences nothing."""
+    """Refuse to silence or annotate an alarm that was not shown. Unshelving silences nothing."""
     shown, kind = command.shown, command.kind
     if shown is None or kind in {ActionKind.UNSHELVE, ActionKind.IN_SERVICE}:
         return
     if not is_of(shown, alarm):
-        raise AlarmOver(f"over: this is another {alarm.kind}, since {alarm.since:%H:%M:%S}Z; look at it first")
+        raise AlarmOver(f"the fault you saw has cleared; {alarm.kind} came back at {alarm.since:%H:%M:%S}Z: check it")
     if kind in _SILENCING and is_worse(alarm, shown):
         raise AlarmGotWorse(f"{alarm.kind} got worse since it was shown: {alarm.severity}, {alarm.actual}")

@@ -1,4 +1,4 @@
-"""Alarms from one evaluation to the next, and what a person does to them in between."""
+"""Step alarms from one evaluation to the next, and apply operators' actions in between."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedeck.monitor.alarms.actions import AlarmActions
 from livedeck.monitor.alarms.commands import AlarmGone
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
-from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, bring_back, note_text
+from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, note_text, unhide
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
@@ -28,38 +28,40 @@ _INCIDENTS = {
     for kind in ALARM_KINDS.values()
     if isinstance(kind.detector, IncidentDetector)
 }
-"""The alarms that are drawn from other alarms."""
+"""Incident kinds: their alarms derive from other alarms."""
 
 _SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
 
 
 _MAX_COMMANDS = 10_000
-"""Of so many, the last, it is known what became of them."""
+"""Newest commands with a remembered result, so that a repeated command is not carried out twice."""
 
 
 class AlarmEngine:
-    """Every alarm that is remembered. `alarms`: by key, as they are now."""
+    """All remembered alarms. `alarms`: current alarms by key."""
 
     def __init__(self, thresholds: Thresholds) -> None:
         self.alarms: Mapping[AlarmKey, Alarm] = {}
         self.judge_by(thresholds)
-        self._bells_due: Mapping[AlarmKey, datetime] = {}  # of what may be part of an incident that is not known yet
+        self._bells_due: Mapping[AlarmKey, datetime] = {}  # of alarms that may belong to an incident
         self._rung_at: Mapping[AlarmKey, datetime] = {}  # in the last 10 min
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # by a person, since the last step
-        self._seen: dict[AlarmKey, datetime] = {}  # until when another engine has judged what it left
-        self._answers: Mapping[AlarmKey, AlarmActions] = {}
-        self._carried_out: dict[str, AlarmAction] = {}  # by the id of the command
+        self._seen: dict[AlarmKey, datetime] = {}  # time until which another engine judged the alarms it handed over
+        self._actions: Mapping[AlarmKey, AlarmActions] = {}
+        self._carried_out: dict[str, AlarmAction] = {}  # by command id
 
     def judge_by(self, thresholds: Thresholds) -> None:
-        """These limits hold from the next step on."""
+        """Use these limits from the next step on."""
         self._thresholds, self._limits = thresholds, thresholds.attention
 
     def restore(self, alarms: Iterable[Alarm], now: datetime, seen: datetime | None = None) -> None:
-        """Go on from the alarms of a deck that ran before: how they stood counts, not what was found meanwhile. `seen`:
-        until when whoever left them has judged all of it, and knew more samples than there are now.
+        """Continue from the alarms of a deck that ran before: their state counts, not faults found in the meantime.
 
-        A shelf from the future is no shelf.
+        `seen`: time until which the previous owner has judged everything, with more samples than this process has. A
+        shelf
+        dated in the future is dropped.
+
         """
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
         self._rung_at = {key: alarm.activations[-1] for key, alarm in restored.items() if alarm.activations}
@@ -67,37 +69,42 @@ class AlarmEngine:
         self._seen = dict.fromkeys(restored, seen) if seen else {}
 
     def take(self, given: Iterable[AlarmAction]) -> tuple[AlarmAction, ...]:
-        """Heed these answers from the next step on, wherever they were given, in whatever order they come. Returns
-        those that were not known."""
-        news = tuple(answer for answer in given if answer not in self._answers.get(answer.key, AlarmActions()))
-        self._answers = actions.merge(self._answers, news) if news else self._answers
-        self._carried_out |= {answer.uid: answer for answer in news}
+        """Apply alarm actions from any deck, in any order, from the next step on. Return the new ones."""
+        news = tuple(action for action in given if action not in self._actions.get(action.key, AlarmActions()))
+        self._actions = actions.merge(self._actions, news) if news else self._actions
+        self._carried_out |= {action.uid: action for action in news}
         for uid in tuple(self._carried_out)[:-_MAX_COMMANDS]:
             del self._carried_out[uid]
         return news
 
-    def find_answer(self, command: AlarmCommand) -> AlarmAction | None:
-        """What came of that very command before. Raises AlarmRefused where its id is another one's."""
-        answer = self._carried_out.get(command.uid)
-        if answer and not _is_answer_to(command, answer):
-            raise AlarmRefused("that id is of another command: each needs its own")
-        return answer
+    def find_action(self, command: AlarmCommand) -> AlarmAction | None:
+        """Return the action that this command led to before, if any. Raises AlarmRefused if the id is of another
+        command."""
+        action = self._carried_out.get(command.uid)
+        if action and not _is_result_of(command, action):
+            raise AlarmRefused("This id belongs to another command. Use a new id for each command.")
+        return action
 
-    def answer(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAction | None:
-        """Carry out a new command, and have it counted after all that was known to be answered; None where it changes
-        nothing. `on_air`: whether its alarm concerns a broadcast. Raises AlarmRefused."""
+    def act(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAction | None:
+        """Carry out a new command, dated after all known actions of its alarm. Return None if it changes nothing.
+
+        `on_air`: whether the alarm concerns a broadcast. Raises AlarmRefused.
+
+        """
         key, kind, actor = command.key, command.kind, command.actor
-        at = self._answers[key].next_moment(now) if key in self._answers else now
+        at = self._actions[key].next_moment(now) if key in self._actions else now
         is_note = kind is ActionKind.NOTE
 
-        def act(alarm: Alarm) -> Alarm | None:
-            promise, earlier = actions.holding_acknowledgement(alarm, self._answers.get(key, AlarmActions()), at)
+        def carry_out(alarm: Alarm) -> Alarm | None:
+            acknowledgement, earlier = actions.holding_acknowledgement(
+                alarm, self._actions.get(key, AlarmActions()), at
+            )
             after = commands.carry_out(
-                command, alarm, at, on_air=on_air, limits=self._limits, promise=promise, earlier=earlier
+                command, alarm, at, on_air=on_air, limits=self._limits, acknowledgement=acknowledgement, earlier=earlier
             )
             return after and (after if is_note else replace(after, answered_by=actor, answered_at=at))
 
-        if not self.handle(key, act, at):
+        if not self.handle(key, carry_out, at):
             return None
         alarm = self.alarms[key]
         if kind is ActionKind.ACKNOWLEDGE and not alarm.is_ongoing:
@@ -124,10 +131,10 @@ class AlarmEngine:
         return given
 
     def handle(self, key: AlarmKey, action: Callable[[Alarm], Alarm | None], now: datetime) -> bool:
-        """Do what a person does to an alarm; False where it changes nothing. Raises AlarmRefused."""
+        """Apply a person's action to an alarm. Return False if it changes nothing. Raises AlarmRefused."""
         before = self.alarms.get(key)
         if before is None:
-            raise AlarmGone(f"{key.kind}: there is no such alarm any more")
+            raise AlarmGone(f"{key.kind}: this alarm no longer exists")
         after = action(before)
         if after is None:
             return False
@@ -137,9 +144,10 @@ class AlarmEngine:
         return True
 
     def step(self, state: MonitorState) -> tuple[tuple[AlarmChange, ...], tuple[AlarmKey, ...]]:
-        """Go on to that state: what changed since the last step, and which alarms ring.
+        """Step all alarms to this state. Return the changes since the last step and the alarms that ring.
 
-        An event that cannot be judged keeps the alarms it had: nothing proves that they are over.
+        An event that cannot be judged keeps its alarms: nothing proves that they cleared.
+
         """
         before, now = self.alarms, state.now
         after = self._with_faults(state)
@@ -147,8 +155,8 @@ class AlarmEngine:
         on_air = ids_on_air(state.events)
         for key in sorted(after, key=lambda key: priority(key.kind)):
             alarm, is_on_air = after[key], key.event_id in on_air
-            if key in self._answers:
-                alarm = actions.apply(alarm, self._answers[key], now, on_air=is_on_air, limits=self._limits)
+            if key in self._actions:
+                alarm = actions.apply(alarm, self._actions[key], now, on_air=is_on_air, limits=self._limits)
             if incident := incident_of(alarm, after):
                 alarm = actions.follow(alarm, incident)
             parent = hidden_by(alarm, after, now, self._limits)
@@ -170,33 +178,37 @@ class AlarmEngine:
         return (*changes_by_person, *(change for change in changes if change)), self._ring(audible, state)
 
     def seconds_to_bell(self, now: datetime) -> float:
-        """Until a bell that waits is due."""
+        """Return seconds until the next delayed bell; inf if none waits."""
         return min(((at - now).total_seconds() for at in self._bells_due.values()), default=inf)
 
     def _ring(self, audible: Iterable[AlarmKey], state: MonitorState) -> tuple[AlarmKey, ...]:
-        """Which alarms ring now: these, but for what may be part of an incident; that waits a little for the
-        others, and rings then if nothing has answered or hidden it."""
+        """Return the alarms that ring now.
+
+        An alarm that may belong to an incident waits briefly for others, then rings unless it was acknowledged or
+        hidden.
+
+        """
         now, held = state.now, timedelta(seconds=self._limits.shared_hold)
         may_coincide = len(ids_on_air(state.events) - {DECK}) >= self._limits.shared_events
         due = {key: now + held if may_coincide and key.kind in _SHARED else now for key in audible}
-        due = {key: at for key, at in {**due, **self._bells_due}.items() if self._asks(key)}
+        due = {key: at for key, at in {**due, **self._bells_due}.items() if self._needs_ack(key)}
         rung = {key: now for key, at in due.items() if at <= now}
         self._bells_due = {key: at for key, at in due.items() if key not in rung}
         window = timedelta(seconds=self._limits.flood_window)
         self._rung_at = {key: at for key, at in {**self._rung_at, **rung}.items() if now - at < window}
         return tuple(rung)
 
-    def _asks(self, key: AlarmKey) -> bool:
-        """Whether that alarm asks a person to answer, now."""
+    def _needs_ack(self, key: AlarmKey) -> bool:
+        """Return whether the alarm needs an acknowledgement now."""
         alarm = self.alarms.get(key)
         return alarm is not None and alarm.needs_ack and alarm.active
 
     def ordered(self, events: Iterable[EventState]) -> tuple[Alarm, ...]:
-        """All of them, the most urgent first."""
+        """Return all alarms, most urgent first."""
         return urgent_first(self.alarms.values(), events)
 
     def inactive(self, now: datetime) -> tuple[Alarm, ...]:
-        """What needs nobody now, the newest change first: put away, hidden by a parent, or lately cleared."""
+        """Return alarms that need nobody now, newest change first: hidden, suppressed or just cleared."""
         alarms = [
             alarm
             for alarm in self.alarms.values()
@@ -205,12 +217,12 @@ class AlarmEngine:
         return tuple(sorted(alarms, key=lambda alarm: (now - alarm.changed, alarm.key)))
 
     def is_flood(self, now: datetime) -> bool:
-        """Whether more alarms rang in the last 10 min than a person can follow: one that comes and goes is one."""
+        """Return whether more alarms rang lately than a person can follow; a flapping alarm counts once."""
         window = timedelta(seconds=self._limits.flood_window)
         return sum(now - at < window for at in self._rung_at.values()) > self._limits.flood_count
 
     def _with_faults(self, state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Every alarm with its fault, but for incidents."""
+        """Return every alarm with its current fault, except incidents."""
         now, limits = state.now, self._limits
         active = faults.active_faults(state, self._thresholds)
         ended = faults.ended_faults(self.alarms, self._newest_samples, state, self._seen)
@@ -225,7 +237,7 @@ class AlarmEngine:
         return after
 
     def _incidents(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """The incidents that the alarms of events on air make together."""
+        """Return the incidents that alarms of events on air form together."""
         on_air = ids_on_air(state.events) - {DECK}
         shared = [alarm for alarm in alarms.values() if alarm.event_id in on_air and _may_be_shared(alarm)]
         if not self._may_coincide(shared):
@@ -238,20 +250,20 @@ class AlarmEngine:
             incident = detector.observe(IncidentCase(shared, inputs, state.now, previous), self._limits)
             fault = faults.incident_fault(kind, incident) if incident else None
             if alarm:
-                is_known = not state.is_unlisted
-                incidents[key] = lifecycle.update(alarm, fault, state.now, self._limits) if is_known else alarm
+                is_listed = not state.is_unlisted
+                incidents[key] = lifecycle.update(alarm, fault, state.now, self._limits) if is_listed else alarm
             elif fault:
                 incidents[key] = lifecycle.raise_alarm(key, fault, state.now, self._limits)
         return incidents
 
     def _may_coincide(self, shared: Iterable[Alarm]) -> bool:
-        """Whether these can be an incident at all; to find out which events have one input takes its time."""
-        is_one_known = any(key in self.alarms and self.alarms[key].is_ongoing for key in _INCIDENTS)
-        return is_one_known or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
+        """Return whether the alarms can form an incident; checked first because comparing inputs is slow."""
+        is_incident_open = any(key in self.alarms and self.alarms[key].is_ongoing for key in _INCIDENTS)
+        return is_incident_open or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Without what is long over, and with no more that nobody acknowledges than a list can hold."""
-        kept = {key: alarm for key, alarm in alarms.items() if not self._is_forgotten(alarm, state)}
+        """Drop alarms that cleared long ago, and clear the least urgent beyond the length limit."""
+        kept = {key: alarm for key, alarm in alarms.items() if not self._is_obsolete(alarm, state)}
         excess = len(kept) - self._limits.listed_most
         if excess <= 0:
             return kept
@@ -261,8 +273,9 @@ class AlarmEngine:
             kept[alarm.key] = replace(alarm, state=AlarmState.CLEARED, needs_ack=False, changed=state.now)
         return kept
 
-    def _is_forgotten(self, alarm: Alarm, state: MonitorState) -> bool:
-        """Whether it is cleared for long and has not come lately; or put away, of an event that is no more."""
+    def _is_obsolete(self, alarm: Alarm, state: MonitorState) -> bool:
+        """Return whether an alarm cleared long ago without recent activations, or is hidden and its event no longer
+        exists."""
         if alarm.is_ongoing:
             return False
         if alarm.state is AlarmState.CLEARED:
@@ -274,21 +287,21 @@ class AlarmEngine:
 
 
 def ids_on_air(events: Iterable[EventState]) -> frozenset[str]:
-    """Whose alarms concern a broadcast: the events on air, and the deck itself while there are any."""
+    """Return ids whose alarms concern a broadcast: events on air, and the deck while any event is on air."""
     ids = frozenset(event.id for event in events if event.phase.tally.expects_signal)
     return ids | {DECK} if ids else ids
 
 
 def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
     is_of_future = alarm.state is AlarmState.SHELVED and alarm.changed > now
-    return bring_back(alarm, now) if is_of_future else alarm
+    return unhide(alarm, now) if is_of_future else alarm
 
 
 def _may_be_shared(alarm: Alarm) -> bool:
     return alarm.is_ongoing and alarm.kind in _SHARED and alarm.severity is not Severity.INFO
 
 
-def _is_answer_to(command: AlarmCommand, answer: AlarmAction) -> bool:
-    kind = ActionKind.ACKNOWLEDGE if answer.kind is ActionKind.CLOSE else answer.kind
-    is_same_note = kind is not ActionKind.NOTE or answer.reason == masked_line(note_text(command.text))
-    return (answer.key, kind) == (command.key, command.kind) and is_same_note
+def _is_result_of(command: AlarmCommand, action: AlarmAction) -> bool:
+    kind = ActionKind.ACKNOWLEDGE if action.kind is ActionKind.CLOSE else action.kind
+    is_same_note = kind is not ActionKind.NOTE or action.reason == masked_line(note_text(command.text))
+    return (action.key, kind) == (command.key, command.kind) and is_same_note

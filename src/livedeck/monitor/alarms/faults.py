@@ -1,4 +1,4 @@
-"""Every fault by alarm key: the findings of every event and of the deck, on this machine's clock. Pure."""
+"""Faults by alarm key: findings of every event and of the deck, dated by this machine's clock. Pure."""
 
 from __future__ import annotations
 
@@ -29,22 +29,27 @@ from livedeck.monitor.model.state import (
 from livedeck.monitor.model.thresholds import Thresholds
 
 _SAME_ROUND = timedelta(seconds=1)
-"""Answers this close came together: the order in which they came tells nothing."""
+"""Responses this close together belong to one round; their order means nothing."""
 
 SAME_OCCURRENCE = timedelta(seconds=2)
-"""What began this close is one occurrence: more than a clock's correction moves."""
+"""Faults that begin this close together are one occurrence; a clock correction moves them less."""
 
-_ASKED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastState.SCHEDULED, BroadcastState.LATE})
-"""Whose samples are asked for: until they were, nothing is known of the encoder."""
+_POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastState.SCHEDULED, BroadcastState.LATE})
+"""States in which samples are polled; before the first response the encoder's state is unknown."""
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorState:
-    """What the alarms are evaluated from. `now`: this machine's clock. `history_error`: why nothing is recorded, or
-    empty. `is_last`: nothing is asked again, so what failed is told as it is. `ended`: the events that ended on air in
-    the last minute. `notify_error`: which targets of notifications take nothing, or empty. `silence`: that of the
-    collector, None where it is heard or there is none. `sharing`: what is wrong among the collectors that ask together.
+    """Input of an evaluation of the alarms, at `now` (this machine's clock).
+
+    `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
+    once. `ended`: events that ended on air in the last minute. `notify_error`: notification targets that fail, or
+    empty.
+    `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among collectors that
+    poll
+    together.
+
     """
 
     events: tuple[EventState, ...]
@@ -59,16 +64,16 @@ class MonitorState:
 
     @property
     def is_unlisted(self) -> bool:
-        """Whether the platform has not yet told which events there are."""
+        """Whether the platform has not listed its events yet."""
         return self.connection.as_of is None
 
     def may_exist(self, event_id: str) -> bool:
-        """Whether that is the deck, or an event that is not known to be gone."""
+        """Return whether the id is the deck's, or of an event that may still exist."""
         return self.is_unlisted or event_id == DECK or any(event.id == event_id for event in self.events)
 
 
 class ActiveFault(NamedTuple):
-    """A finding, since when (this machine's clock), whose it is, its diagnosis, and the events that it affects."""
+    """Finding with its start (this machine's clock), subject, diagnosis and affected events."""
 
     finding: Finding
     since: datetime
@@ -78,7 +83,7 @@ class ActiveFault(NamedTuple):
 
 
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
-    """Every fault that is there now."""
+    """Return all current faults."""
     faults = {AlarmKey(DECK, fault.finding.kind): fault for fault in _deck_faults(state, thresholds)}
     faults |= _ended_on_air(state.ended)
     for event in drop_unproven(state, thresholds):
@@ -88,8 +93,11 @@ def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey,
 
 
 def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventState, ...]:
-    """The events without findings that nothing proves yet. While the connection is in trouble, the silence of an event
-    is no fault of its own."""
+    """Return the events without findings that are not proven yet.
+
+    While the connection is in trouble, the silence of an event is not its own fault.
+
+    """
     is_connection_to_blame = _is_connection_to_blame(state, thresholds.recovery)
 
     def is_proven(event: EventState) -> bool:
@@ -111,11 +119,12 @@ def ended_faults(
     state: MonitorState,
     seen: Mapping[AlarmKey, datetime],
 ) -> dict[AlarmKey, list[ActiveFault]]:
-    """Faults that the samples show to be over, the oldest first: those that ended since the last evaluation, and those
-    of `alarms`.
+    """Return faults that ended according to the samples, oldest first: since the last evaluation, or of open alarms.
 
-    `newest`: the newest sample of each event at the last evaluation (server clock). A fault from before its alarm began
-    is no news, nor is one that was over at the moment in `seen`: whoever watched until then knew more of it.
+    `newest`: newest sample of each event at the last evaluation (server clock). A fault from before its alarm began is
+    not
+    new. Neither is a fault that ended before its time in `seen`: the previous watcher knew more about it.
+
     """
     faults: dict[AlarmKey, list[ActiveFault]] = {}
     with_alarm = {alarm.event_id for alarm in alarms.values() if alarm.present}
@@ -141,7 +150,7 @@ def _is_news(episode: Episode, newest_before: datetime, alarm: Alarm | None, con
 
 
 def newest_samples(state: MonitorState, before: Mapping[str, datetime]) -> dict[str, datetime]:
-    """The newest sample of each event that was judged; of the others what it was `before`."""
+    """Return the newest sample time of each judged event; other events keep their value of `before`."""
     newest = {}
     for event in state.events:
         times = event.qos.readings.time
@@ -153,13 +162,13 @@ def newest_samples(state: MonitorState, before: Mapping[str, datetime]) -> dict[
 
 
 def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
-    """The incident as a fault of the deck."""
+    """Return an incident as a fault of the deck."""
     finding = kind.finding(incident.observation)
     return ActiveFault(finding, incident.since, THE_PLATFORM, kind.diagnosis, incident.affects)
 
 
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[AlarmKey]:
-    """The alarms of which nothing proves that they are over: their event cannot be judged, or was not listed yet."""
+    """Yield alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet."""
     unjudged = {event.id for event in state.events if _is_unjudged(event)}
     for alarm in alarms:
         if alarm.present and (alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK)):
@@ -167,16 +176,21 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[Alar
 
 
 def _is_unjudged(event: EventState) -> bool:
-    """Whether we cannot ask, have not been answered since the start, or cannot tell yet whether the samples stopped or
-    come late: old ones are no proof that an encoder is back."""
+    """Return whether an event cannot be judged now.
+
+    It was not polled since the start, or it is undecided whether its samples stopped or are late. Old samples do not
+    prove
+    that an encoder is back.
+
+    """
     ingest = event.phase.ingest.state
-    is_unasked = event.phase.tally in _ASKED and ingest is IngestState.UNKNOWN
+    is_unpolled = event.phase.tally in _POLLED and ingest is IngestState.UNKNOWN
     is_undecided = ingest is IngestState.RECEIVING and event.qos.freshness is Freshness.STALE
-    return is_unasked or is_undecided or event.assessment.health.grade is Grade.STALE
+    return is_unpolled or is_undecided or event.assessment.health.grade is Grade.STALE
 
 
 def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
-    """Of those that are gone: to be completed, by whomever, is how a show ends, and is told in a line."""
+    """Return faults of events that vanished on air. Completing an event is a normal end and only shows as a line."""
     return {
         AlarmKey(event.id, kind.name): ActiveFault(
             kind.finding(detector.observe(event)), event.at, event.name, kind.diagnosis
@@ -206,15 +220,20 @@ def _ended_fault(episode: Episode, event: EventState, state: MonitorState) -> Ac
 
 
 def _local_since(finding: Finding, state: MonitorState) -> datetime:
-    """By this machine's clock, and never in the future."""
+    """Return the start by this machine's clock, never in the future."""
     if finding.since is None:
         return state.now
     return min(state.now, finding.since - timedelta(seconds=state.connection.skew))
 
 
 def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
-    """Whether it is too early to say that this event's call fails: chance may lose a few answers in a row, more of them
-    on a poor link; or everything else failed as well. What is answered and stands still is proven."""
+    """Return whether it is too early to call an event's poll failed.
+
+    A few responses may be lost in a row by chance, more on a poor link, or everything fails at once. An event that
+    responds
+    with the same samples is proven to stand still.
+
+    """
     failing_since, connection = event.qos.failing_since, state.connection
     since = event.qos.as_of or failing_since
     patience = thresholds.unanswered_poor if connection.lost_share else thresholds.unanswered
@@ -226,9 +245,9 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
 
 
 def _is_connection_to_blame(state: MonitorState, recovery_seconds: float) -> bool:
-    """After an outage every event is silent until it was asked again; and where nothing answers, none is to blame."""
+    """Return whether the connection explains silence: events were not polled since an outage, or nothing responds."""
     connection = state.connection
     recovery = timedelta(seconds=recovery_seconds)
     is_just_back = connection.recovered_at is not None and state.now - connection.recovered_at < recovery
-    is_mute = connection.as_of is not None and state.now - connection.as_of > recovery
-    return not connection.state.is_answering or is_just_back or is_mute
+    is_silent = connection.as_of is not None and state.now - connection.as_of > recovery
+    return not connection.state.is_answering or is_just_back or is_silent

@@ -1,4 +1,4 @@
-"""Which events are fed by one encoder: what fails with them is one fault (monitoring.md, "PLATFORM incident"). Pure."""
+"""Find events that share one encoder: their faults are one fault (monitoring.md, "PLATFORM incident"). Pure."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import EventState
 
 _ROWS = 8
-"""Newest samples that are the same numbers in no two encoders' streams ..."""
+"""Newest samples to compare: no two encoders send the same numbers in so many ..."""
 
 _DISTINCT_ROWS = 4
-"""... where so many of them differ from one another: a constant tells nothing."""
+"""... if enough of them differ from one another; constant values prove nothing."""
 
 
 def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
-    """Event id -> its input: the same for events with one stream key or ingest link, or with the same samples."""
+    """Return event id -> input: equal for events with one stream key or ingest link, or with the same samples."""
     end = min((event.qos.readings.time[-1] for event in events if event.qos.readings.time), default=0.0)
     first_with: dict[Hashable, Hashable] = {}
     inputs: dict[str, Hashable] = {}
     for event in events:
         names = [name for name in (event.event.streamkey, event.event.rtmp_link) if name]
         marks: list[Hashable] = [*names, *_newest_rows(event.qos.readings, end)]
-        known = next((first_with[mark] for mark in marks if mark in first_with), event.id)
-        inputs[event.id] = known
+        first = next((first_with[mark] for mark in marks if mark in first_with), event.id)
+        inputs[event.id] = first
         for mark in marks:
-            first_with.setdefault(mark, known)
+            first_with.setdefault(mark, first)
     return inputs
 
 
 def _newest_rows(readings: Readings, end: float) -> list[Hashable]:
-    """The samples up to that time (epoch s) as one mark; none where they tell nothing."""
+    """Return the samples up to `end` (epoch s) as one mark; none if they prove nothing."""
     stop = bisect_right(readings.time, end)
     columns = (readings.video, readings.audio, readings.fps)
     rows = tuple(zip(*(column[max(0, stop - _ROWS) : stop] for column in columns), strict=True))

@@ -1,6 +1,7 @@
-"""The life of one alarm, from one evaluation to the next: its fault, its state after ISA-18.2, its flapping. Pure.
+"""The life of one alarm between evaluations: its fault, its state by ISA-18.2, its flapping. Pure.
 
-An alarm to which nothing happens stays the very object: hundreds of them are evaluated each second.
+An unchanged alarm stays the same object, because hundreds of them are evaluated each second.
+
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE, ActiveFault
-from livedeck.monitor.alarms.operator import bring_back
+from livedeck.monitor.alarms.operator import unhide
 from livedeck.monitor.detection.patterns import keep_diagnosis
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.state import Finding
@@ -18,7 +19,7 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 
 
 def raise_alarm(key: AlarmKey, fault: ActiveFault, now: datetime, limits: AlarmLimits) -> Alarm:
-    """The alarm of a fault that was not known."""
+    """Return the alarm of a new fault."""
     finding = fault.finding
     activations = () if finding.severity is Severity.INFO else (fault.since,)
     escalated = _is_habit(activations, limits)
@@ -44,7 +45,7 @@ def raise_alarm(key: AlarmKey, fault: ActiveFault, now: datetime, limits: AlarmL
 
 
 def update(alarm: Alarm, fault: ActiveFault | None, now: datetime, limits: AlarmLimits) -> Alarm:
-    """A known alarm with its fault as it is now, or (None) without one."""
+    """Return an alarm with its current fault; None: the fault ended."""
     if fault is not None and not alarm.present:
         return expire(_reactivate(alarm, fault, limits), now, limits)
     alarm = expire(alarm, now, limits)
@@ -60,26 +61,27 @@ def advance(
     now: datetime,
     limits: AlarmLimits,
 ) -> Alarm:
-    """The alarm after the faults that are over, the oldest first, and the one that is there now.
+    """Return the alarm after faults that ended, oldest first, and the current fault.
 
-    One that is over before anybody heard of it is present for this one evaluation: so what a person is told follows
-    from the samples, and not from how often they were asked for.
+    A fault that ended before it was noticed counts as present for this one evaluation. So notifications follow from the
+    samples, not from how often they were polled.
+
     """
     after = alarm
     for ended_fault in ended:
         if not (fault and _is_same(ended_fault, fault)):
             after = _add_ended(key, after, ended_fault, now, limits)
-    is_unheard = after is not None and after.present and (alarm is None or after.since != alarm.since)
+    is_unnoticed = after is not None and after.present and (alarm is None or after.since != alarm.since)
     if after is None:
-        assert fault, "an alarm comes from something"
+        assert fault, "an alarm has a fault"
         return raise_alarm(key, fault, now, limits)
     if fault is None:
-        return after if is_unheard else update(after, None, now, limits)
-    return update(update(after, None, fault.since, limits) if is_unheard else after, fault, now, limits)
+        return after if is_unnoticed else update(after, None, now, limits)
+    return update(update(after, None, fault.since, limits) if is_unnoticed else after, fault, now, limits)
 
 
 def _add_ended(key: AlarmKey, alarm: Alarm | None, fault: ActiveFault, now: datetime, limits: AlarmLimits) -> Alarm:
-    """The alarm after a fault that is over; it is left present where that is news."""
+    """Return the alarm after a fault that ended; it stays present if the fault is new."""
     if alarm is None:
         return raise_alarm(key, fault, now, limits)
     if _is_same(fault, alarm):
@@ -90,12 +92,12 @@ def _add_ended(key: AlarmKey, alarm: Alarm | None, fault: ActiveFault, now: date
 
 
 def _is_same(fault: ActiveFault, other: ActiveFault | Alarm) -> bool:
-    """Whether both are one occurrence: they began together, but for what a clock's correction moves."""
+    """Return whether two faults are one occurrence: they began together, within a correction of the clock."""
     return abs(fault.since - other.since) < SAME_OCCURRENCE
 
 
 def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
-    """It came back. While it flaps that is no news: it goes on, and who acknowledged it is not asked again."""
+    """Return the alarm after its fault came back. While it flaps, it continues and its acknowledgement holds."""
     alarm = expire(alarm, fault.since, limits)
     was_flapping = alarm.flapping
     alarm = replace(alarm, present=True, escalated=alarm.escalated and was_flapping)
@@ -111,17 +113,17 @@ def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:
     after = _describe(alarm, fault._replace(diagnosis=keep_diagnosis(alarm.diagnosis, fault.diagnosis)))
     if not is_worse(after, alarm):
         return after
-    since = after.since if after.flapping else max(after.since, fault.since)  # what was only due is there now
+    since = after.since if after.flapping else max(after.since, fault.since)  # a fault that was only due is present now
     return replace(after, since=since, needs_ack=True, acknowledged_until=None)
 
 
 def is_worse(after: Alarm, before: Alarm) -> bool:
-    """Whether it is graver or at a later stage: an acknowledgement of what it was does not hold for what it is."""
+    """Return whether severity or stage got worse; an earlier acknowledgement does not cover that."""
     return after.severity.rank < before.severity.rank or after.stage > before.stage
 
 
 def _describe(alarm: Alarm, fault: ActiveFault) -> Alarm:
-    """The alarm with the latest finding."""
+    """Return the alarm with the latest finding."""
     finding = fault.finding
     severity = _severity(finding, alarm.escalated)
     words = fault.subject, finding.actual, finding.expected, finding.target_name, fault.diagnosis
@@ -143,7 +145,7 @@ def _describe(alarm: Alarm, fault: ActiveFault) -> Alarm:
 
 
 def _severity(finding: Finding, escalated: bool) -> Severity:
-    """A warning that became a habit is critical."""
+    """Return the severity; a warning that came too often is critical."""
     return Severity.CRITICAL if escalated and finding.severity is Severity.WARNING else finding.severity
 
 
@@ -161,9 +163,11 @@ def _end(alarm: Alarm) -> Alarm:
 
 
 def expire(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm:
-    """The alarm with what counts at `now`: its activations of the last 10 min, and whether it still flaps.
+    """Return the alarm with the activations of the last 10 min and its flapping updated.
 
-    It flaps until it has not come for 2 min: one that comes each 40 s does not begin anew with every third time.
+    It flaps until 2 min pass without an activation, so an alarm that comes every 40 s does not start over each third
+    time.
+
     """
     activations = tuple(at for at in alarm.activations if _is_within(at, now, limits.habit_window))
     flapping = alarm.flapping and bool(activations) and _is_within(activations[-1], now, limits.flap_window)
@@ -173,7 +177,7 @@ def expire(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm:
 
 
 def count_activation(alarm: Alarm, since: datetime, limits: AlarmLimits) -> Alarm:
-    """The alarm after one more activation, that began at `since`."""
+    """Return the alarm after one more activation, at `since`."""
     activations = (*alarm.activations, since)
     return replace(
         alarm,
@@ -184,7 +188,7 @@ def count_activation(alarm: Alarm, since: datetime, limits: AlarmLimits) -> Alar
 
 
 def _is_flapping(activations: tuple[datetime, ...], limits: AlarmLimits) -> bool:
-    """Whether the last of them is one too many in 2 min."""
+    """Return whether there were too many activations in the last 2 min."""
     return sum(_is_within(at, activations[-1], limits.flap_window) for at in activations) >= limits.flap_count
 
 
@@ -202,9 +206,9 @@ def _is_within(at: datetime, now: datetime, seconds: float) -> bool:
 def apply_suppression(
     before: Alarm | None, alarm: Alarm, parent: str, now: datetime, *, on_air: bool, limits: AlarmLimits
 ) -> Alarm:
-    """The alarm in its state at `now`. `parent`: the kind that hides it; `before`: the alarm at the last step."""
+    """Return the alarm in its state at `now`. `parent`: kind that hides it; `before`: the alarm at the last step."""
     if alarm.state is AlarmState.SHELVED and has_shelf_ended(alarm, now, on_air=on_air, limits=limits):
-        alarm = bring_back(alarm, now)
+        alarm = unhide(alarm, now)
     if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
         is_settled = not alarm.needs_ack and alarm.acknowledged_until is None
         return alarm if is_settled else replace(alarm, needs_ack=False, acknowledged_until=None)
@@ -217,15 +221,15 @@ def apply_suppression(
 
 
 def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> bool:
-    """On air no shelf is older than an hour, whenever it was filled: the show must not begin half deaf."""
+    """Return whether a shelf ended. On air, none lasts longer than an hour, even if it was set before the show."""
     if alarm.shelved_until is None and not alarm.is_ongoing:
         return True
-    is_over = alarm.shelved_until is not None and alarm.shelved_until <= now
-    return is_over or (on_air and now - alarm.changed >= timedelta(seconds=limits.shelved_most))
+    has_expired = alarm.shelved_until is not None and alarm.shelved_until <= now
+    return has_expired or (on_air and now - alarm.changed >= timedelta(seconds=limits.shelved_most))
 
 
 def _asks_again(alarm: Alarm, now: datetime) -> bool:
-    """Whether its acknowledgement ran out, or its parent went and nobody was told of it yet."""
+    """Return whether an acknowledgement expired, or an alarm became visible that nobody was notified of."""
     if not alarm.is_ongoing or alarm.needs_ack:
         return False
     if alarm.acknowledged_until:
@@ -247,7 +251,7 @@ def _with_state(alarm: Alarm, state: AlarmState, parent: str, now: datetime, nee
 
 
 def is_audible(before: Alarm | None, after: Alarm) -> bool:
-    """Whether the alarm asks for attention anew, aloud. What flaps already has rung often enough."""
+    """Return whether the alarm rings. A flapping alarm rang often enough."""
     if after.state is not AlarmState.UNACKNOWLEDGED or after.severity is Severity.INFO:
         return False
     if before and is_taken_back(before, after):
@@ -258,7 +262,7 @@ def is_audible(before: Alarm | None, after: Alarm) -> bool:
 
 
 def is_taken_back(before: Alarm, after: Alarm) -> bool:
-    """Return whether a person took an acknowledgement back in between. It rang already: it does not ring again."""
+    """Return whether a person took an acknowledgement back in between; the alarm rang already and stays quiet."""
     states = {(AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED), (AlarmState.CLEARED, AlarmState.RETURNED)}
     is_by_person = after.answered_at is not None and after.answered_at != before.answered_at
     return (before.state, after.state) in states and is_by_person
@@ -281,7 +285,7 @@ _LEFT = {AlarmState.SHELVED: AlarmTransition.UNSHELVED, AlarmState.OUT_OF_SERVIC
 
 
 def change_between(before: Alarm | None, after: Alarm, now: datetime) -> AlarmChange | None:
-    """The change that a log should tell; None where there is none."""
+    """Return the change to log, or None."""
     transition = _transition(before, after)
     return AlarmChange(now, transition, after) if transition else None
 

@@ -1,4 +1,4 @@
-"""The order of alarms and of events: the worst first (monitoring.md, "Order"). Pure."""
+"""Sort alarms and events, worst first (monitoring.md, "Order"). Pure."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _OFF_AIR = (
 _GRADES = (Grade.NO_DATA, Grade.STALE, Grade.POOR, Grade.FAIR, Grade.WARM_UP, Grade.GOOD, Grade.NONE)
 
 _STATE_RANKS = {AlarmState.UNACKNOWLEDGED: 0, AlarmState.RETURNED: 2}
-"""Any other: 1."""
+"""Any other state ranks 1."""
 
 _LAST_PLACE = 3
 
 
 def urgent_first(alarms: Iterable[Alarm], events: Iterable[EventState]) -> tuple[Alarm, ...]:
-    """Unacknowledged critical, acknowledged critical, returned critical; then the warnings likewise.
+    """Sort alarms by severity, and within that: unacknowledged, acknowledged, cleared but not acknowledged.
 
-    Among equals by place: the deck itself, events on air from which nothing arrives, other events on air, the rest; at
-    one place the oldest first.
+    Then by place: the deck itself, events on air without a signal, other events on air, the rest. Then the oldest
+    first.
+
     """
     places = {DECK: 0} | {event.id: _place(event) for event in events}
 
@@ -46,11 +47,13 @@ def _place(event: EventState) -> int:
 
 
 def worst_first(events: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[EventState, ...]:
-    """Events with alarms in the order of those; then on air by grade, late, scheduled, draft, completed newest first.
+    """Sort events with alarms in the order of their alarms; then on air by grade, late, scheduled, draft, completed.
 
-    `alarms`: most urgent first; only an ongoing fault that nobody put away moves its event, and mere information moves
-    none. By grade and not by score, or two good streams would change places with every sample. Ties are broken by the
-    id.
+    Completed events come newest first. `alarms`: most urgent first; only an ongoing warning or critical alarm that is
+    not
+    shelved or out of service moves its event. The grade decides, not the score: otherwise two good streams would swap
+    places with every sample. Ties are broken by id.
+
     """
     moving = [alarm.event_id for alarm in alarms if _moves_event(alarm)]
     ranks = {event_id: rank for rank, event_id in reversed(list(enumerate(moving)))}
@@ -68,5 +71,5 @@ def worst_first(events: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[
 
 
 def _moves_event(alarm: Alarm) -> bool:
-    is_put_away = alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}
-    return alarm.is_ongoing and not is_put_away and alarm.severity is not Severity.INFO
+    is_hidden = alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}
+    return alarm.is_ongoing and not is_hidden and alarm.severity is not Severity.INFO

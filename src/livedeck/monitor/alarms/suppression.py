@@ -1,4 +1,4 @@
-"""Which alarm hides which: a parent its children, by the table of kinds (monitoring.md, "Suppression"). Pure."""
+"""Suppress alarms below a parent, according to the table of kinds (monitoring.md, "Suppression"). Pure."""
 
 from __future__ import annotations
 
@@ -14,32 +14,36 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 _PARENTS = {kind.name: kind.parents for kind in ALARM_KINDS.values()}
 _OF_DECK = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck)
 _OF_PICTURE = tuple(kind.name for kind in ALARM_KINDS.values() if kind.is_of_picture)
-_PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
+_HIDDEN = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
 def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits) -> str:
-    """The kind of the alarm that hides this one, the widest first; empty where none does.
+    """Return the kind of the alarm that hides this one, the widest first; empty if none does.
 
-    An incident hides what began with it or later; what stood before has another cause. Information hides nothing, and
-    nor does a parent that is shelved or out of service: to silence one alarm is not to silence all below it; nor does
-    one of the same event hide what asks for attention anew, as an encoder that is away for half its window; but an
-    incident that is shelved is so with its members. What a parent hid stays hidden a little longer than the parent
-    stands, for the signs of one fault do not end together.
+    An incident hides alarms that began with it or later; older alarms have another cause. Information hides nothing.
+    Nor
+    does a parent that is shelved or out of service: silencing one alarm must not silence all below it. A shelved
+    incident
+    is an exception and covers its members. A parent of the same event does not hide an alarm at a later stage, such as
+    an
+    encoder that is away for half its window. A hidden alarm stays hidden a little longer than its parent lasts, because
+    the signs of one fault do not end together.
+
     """
     parents = _parents(alarm.kind, alarm.event_id)
     parent = next((parent for parent in parents if _hides(parent, alarm, alarms)), "")
     if parent := parent or _graver_of_picture(alarm, alarms, limits):
         return parent
-    return alarm.parent if _is_parent_just_over(alarm, alarms, now, limits) else ""
+    return alarm.parent if _has_parent_just_cleared(alarm, alarms, now, limits) else ""
 
 
 def priority(kind: str) -> int:
-    """The order in which alarms get their state: parents before what they may hide."""
+    """Return the order in which alarms get their state: parents before the alarms they may hide."""
     return _PRIORITIES.get(kind, len(_PRIORITIES))
 
 
 def _parents(kind: str, event_id: str) -> tuple[str, ...]:
-    """Of a kind of another version, that the history remembers, the event alone is known."""
+    """Return the parents of a kind; a kind of another version, from the history, has only API_BLIND."""
     if kind in _PARENTS:
         return _PARENTS[kind]
     return () if event_id == DECK else (API_BLIND,)
@@ -55,11 +59,11 @@ def _hides(parent: str, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> bool:
 
 
 def _is_silenced_alone(parent: Alarm) -> bool:
-    return parent.state in _PUT_AWAY and not (parent.affects and parent.state is AlarmState.SHELVED)
+    return parent.state in _HIDDEN and not (parent.affects and parent.state is AlarmState.SHELVED)
 
 
 def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
-    """The incident that speaks for this alarm, while it lasts and for what it still hides."""
+    """Return the incident that covers this alarm, while it lasts and while it still hides the alarm."""
     for kind in _parents(alarm.kind, alarm.event_id):
         incident = alarms.get(AlarmKey(DECK, kind))
         if incident is None or not incident.affects or _is_silenced_alone(incident):
@@ -71,7 +75,7 @@ def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
 
 
 def _graver_of_picture(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], limits: AlarmLimits) -> str:
-    """Several signs of one picture fault are one alarm: the gravest of those that began together."""
+    """Return the gravest of several signs of one picture fault that began together; empty if this is it."""
     if alarm.kind not in _OF_PICTURE:
         return ""
     window = timedelta(seconds=limits.picture_window)
@@ -89,7 +93,9 @@ def _is_graver(other: Alarm, alarm: Alarm) -> bool:
     return order < (alarm.severity.rank, _OF_PICTURE.index(alarm.kind))
 
 
-def _is_parent_just_over(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits) -> bool:
+def _has_parent_just_cleared(
+    alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits
+) -> bool:
     if alarm.state is not AlarmState.SUPPRESSED or alarm.parent == API_BLIND:
         return False
     parent = alarms.get(AlarmKey(DECK if alarm.parent in _OF_DECK else alarm.event_id, alarm.parent))

@@ -1,4 +1,4 @@
-"""What became of an alarm and when: what persons did, which events joined an incident and left it. Pure."""
+"""Timeline of an alarm: its changes, persons' actions, and events that joined or left an incident. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from datetime import datetime
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, TimelineEntry
 
 _KEPT = 40
-"""The newest entries of an alarm."""
+"""Newest entries that an alarm keeps."""
 
 _NAMED = 5
-"""Events that an entry names; of more it says how many."""
+"""Events named in an entry; further ones are counted."""
 
 
 def extend(
     before: Alarm | None, after: Alarm, change: AlarmChange | None, names: Mapping[str, str], now: datetime
 ) -> Alarm:
-    """The alarm with what became of it since `before`. `names`: of the events, by id."""
+    """Return the alarm with entries for its changes since `before`. `names`: event names by id."""
     entries = tuple(_entries(before.affects if before else (), after, change, names, now))
     return replace(after, timeline=(*after.timeline, *entries)[-_KEPT:]) if entries else after
 

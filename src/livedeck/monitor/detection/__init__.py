@@ -1,1 +1,1 @@
-"""What is found in the samples of an event: its faults, phase, health and pattern."""
+"""Detection in the samples of an event: faults, phase, health and pattern."""

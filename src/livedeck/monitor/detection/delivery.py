@@ -1,7 +1,8 @@
-"""How late the platform delivers samples, learnt from its answers (monitoring.md, "Delivery"). Pure.
+"""Learn the delay with which the platform delivers samples (monitoring.md, "Delivery"). Pure.
 
-Samples that come late without a hole prove that the encoder was there: the delay is learnt from these, and only from
-these. So a fault cannot teach the delay, and a delay is no fault. It is the one part of detection that knows the clock.
+Samples that arrive late but without a gap prove that the encoder was connected. The delay is learnt from these alone,
+so a fault cannot change the delay, and a delay is no fault. No other part of detection depends on the clock.
+
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from typing import NamedTuple
 from livedeck.monitor.model.thresholds import Thresholds
 
 _MAX_PEAKS, _MAX_SURPRISES = 32, 8
-"""Deliveries and surprises remembered."""
+"""Deliveries and surprises that are remembered."""
 
 _OUTAGE = 15.0
-"""Seconds between two answers beyond which the wait was an outage of ours, and no delay of theirs."""
+"""Seconds between two responses beyond which the wait was our own outage, not the platform's delay."""
 
 _PLAIN_PEAK = 20.0
-"""Seconds: a delay this long is learnt from one delivery."""
+"""Seconds; a delay this long is learnt from a single delivery."""
 
 _SURPRISES = 2
-"""Within half an hour that make a habit."""
+"""Surprises within half an hour that raise the limit."""
 
 _LEAST_STREAMS = 2
-"""Of a workspace, that tell how the others are delivered."""
+"""Streams needed to estimate the delay of the others in a workspace."""
 
 
 class Surprise(NamedTuple):
-    """A silence that was late metrics: when it ended (epoch s, server clock), and how late they were (s)."""
+    """A silence that was only late metrics: its end (epoch s, server clock) and the delay (s)."""
 
     at: float
     seconds: float
@@ -38,11 +39,12 @@ class Surprise(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What the answers taught. Times in epoch s, server clock.
+    """Delivery as learnt from responses. Times in epoch s, server clock.
 
-    `first_asked`, `asked`: the first and the last good answer with samples; `newest`: the newest sample known then.
-    `peaks`: how old the newest sample was just before each delivery of news without a hole. `surprises`: the silences
-    that were late metrics.
+    `first_asked`, `asked`: first and last good response with samples; `newest`: newest sample at that time. `peaks`:
+    age of
+    the newest sample just before each delivery without a gap. `surprises`: silences that were only late metrics.
+
     """
 
     first_asked: float | None = None
@@ -52,27 +54,27 @@ class Delivery:
     surprises: tuple[Surprise, ...] = ()
 
     def lag(self, thresholds: Thresholds) -> float | None:
-        """The worst delay that was proven (s); None while too few deliveries were seen."""
+        """Return the longest proven delay (s); None after too few deliveries."""
         if not self.peaks or (len(self.peaks) < thresholds.delivery_least and max(self.peaks) <= _PLAIN_PEAK):
             return None
         return max(self.peaks)
 
     def resumed(self) -> Delivery:
-        """The same for a process that has asked nothing yet."""
+        """Return a copy for a process that has not polled yet."""
         return Delivery(peaks=self.peaks, surprises=self.surprises)
 
     @property
     def age(self) -> float | None:
-        """How old the newest sample was at the last answer (s); None before the first."""
+        """Age of the newest sample at the last response (s); None before the first."""
         return None if self.first_asked is None else self.asked - self.newest
 
     def steady_lag(self, thresholds: Thresholds) -> float | None:
-        """What the last deliveries had in common (s); None while too few were seen."""
+        """Return the shortest of the last delays (s); None after too few deliveries."""
         recent = self.peaks[-thresholds.delivery_least :]
         return min(recent) if len(recent) == thresholds.delivery_least else None
 
     def after_answer(self, at: float, newest: float, thresholds: Thresholds, *, is_proof: bool) -> Delivery:
-        """What is known after an answer; `is_proof`: what is new left no hole, so the encoder was there."""
+        """Return the state after a response; `is_proof`: new samples leave no gap, so the encoder was connected."""
         if self.first_asked is None:
             return replace(self, first_asked=at, asked=at, newest=newest)
         after = replace(self, asked=at, newest=newest)
@@ -85,7 +87,7 @@ class Delivery:
         return replace(after, peaks=(*self.peaks, peak)[-_MAX_PEAKS:])
 
     def late_limit(self, cadence: float | None, usual_lag: float | None, thresholds: Thresholds) -> float:
-        """How old the newest sample may be (s); `usual_lag`: of the workspace, None where that is not known either."""
+        """Return the maximum age of the newest sample (s); `usual_lag`: of the workspace, None if unknown."""
         cadence, own = cadence or 0.0, self.lag(thresholds)
         lag = own if own is not None else usual_lag
         if lag is None:
@@ -97,9 +99,10 @@ class Delivery:
         return min(max(least, limit), self._most(cadence, thresholds))
 
     def is_silent(self, cadence: float | None, usual_lag: float | None, thresholds: Thresholds) -> bool:
-        """Whether the samples had stopped at the last good answer; without an answer nothing is known.
+        """Return whether the samples had stopped at the last good response; False without a response.
 
-        While the delay is not known, movement and not age is the evidence, so it is counted from the first look.
+        While the delay is unknown, movement is the evidence and not age, so the time counts from the first look.
+
         """
         if self.first_asked is None:
             return False
@@ -118,9 +121,10 @@ class Delivery:
 
 
 def usual_lag(lags: Iterable[float | None], ages: Iterable[float | None]) -> float | None:
-    """The delay of a workspace by those of its streams; until these are known, by how old their newest samples are.
+    """Return the delay of a workspace (s): by its streams' delays, or by the age of their newest samples until known.
 
-    None where they are too few to tell.
+    None with too few streams.
+
     """
     proven = [lag for lag in lags if lag is not None]
     if len(proven) >= _LEAST_STREAMS:

@@ -1,7 +1,8 @@
-"""The faults of a stream, found by folding over its samples in their order (monitoring.md, "Detection").
+"""Detect the faults of a stream by folding over its samples in order (monitoring.md, "Detection").
 
-The same samples give the same faults, whether they came one by one or a hundred at once. Samples that came late are
-folded in where they belong: from the last checkpoint before them on.
+The same samples give the same faults, whether they arrive singly or a hundred at once. Late samples are folded in at
+their place: the fold restarts at the last checkpoint before them.
+
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from livedeck.monitor.signal.memory import Burst
 from livedeck.text.values import age
 
 _MAX_CHECKPOINTS = 4
-"""How many checkpoints are kept: some minutes of lateness are folded in at little cost."""
+"""Number of checkpoints kept, so that samples some minutes late cost little."""
 
 SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
@@ -42,13 +43,18 @@ SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
 
 _SPOILS = {kind.name: detector.spoils for kind, detector in SAMPLE_KINDS if detector.spoils}
 _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: frozenset({FPS})}
-"""What a fault of a rate keeps from being learnt: where bits are short, the sound may be so as well."""
+"""Rates that are not learnt during a fault of a rate: if video lacks bits, sound may too."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamRules:
-    """What a stream is judged by. `floor`: the least video rate (bit/s) that fits its preset; 0: none. `marks`: when
-    somebody said that what was so then is usual (epoch s), ascending."""
+    """Rules by which a stream is judged.
+
+    `floor`: lowest video rate (bit/s) that fits its preset; 0: none. `marks`: times (epoch s) at which a person
+    declared
+    the signal usual, ascending.
+
+    """
 
     thresholds: Thresholds
     floor: float = 0.0
@@ -56,8 +62,11 @@ class StreamRules:
 
 
 def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRules) -> SignalAnalysis:
-    """What of an analysis by the rules `before` holds by those `after`: all of it where they say the same of its
-    samples, else what lies before the samples that are known."""
+    """Return the part of an analysis by the rules `before` that holds under the rules `after`.
+
+    That is all of it if the rules agree on its samples, else only the state before the known samples.
+
+    """
     newest = analysis.checkpoints[-1].memory.last_time
     changed = {*before.marks} ^ {*after.marks}
     is_same = (before.thresholds, before.floor) == (after.thresholds, after.floor)
@@ -69,7 +78,7 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
 
 
 def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, ...]:
-    """The checkpoint before all samples, where these are all of a stream that began then (epoch s)."""
+    """Return the checkpoint before all samples if they reach back to the stream's start `first_time` (epoch s)."""
     is_whole = first_time is not None and len(readings) < series.MAX_SAMPLES and readings.time[0] <= first_time
     return SignalAnalysis().checkpoints if is_whole else ()
 
@@ -77,10 +86,13 @@ def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, 
 def detect(
     analysis: SignalAnalysis, readings: Readings, rules: StreamRules, limit: int | None = None
 ) -> SignalAnalysis:
-    """The analysis of `readings`, of which `analysis` covers a part; where they are the same, `analysis` itself.
+    """Return the analysis of `readings`, continued from `analysis`, which covers a part of them.
 
-    Costs some 30 us a new sample; where some came late, also those since the checkpoint before them. After `limit`
-    samples it stops: the result then covers the first of the readings only, and another call goes on from there.
+    Returns `analysis` itself if the readings are the same. A new sample costs about 30 us; late samples also cost those
+    since the checkpoint before them. After `limit` samples it stops: the result then covers only the first readings,
+    and
+    another call continues.
+
     """
     if readings is analysis.readings:
         return analysis
@@ -104,14 +116,14 @@ def detect(
 
 
 def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
-    """The newest checkpoints, and the very beginning while the samples still reach back to it."""
+    """Return the newest checkpoints, and the start as long as the samples reach back to it."""
     whole = [point for point in checkpoints if point.is_kept]
     start = [point for point in whole if point.samples == 0 and reach_back]
     return (*start, *[point for point in whole if point.samples][-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
 
 
 def episodes(analysis: SignalAnalysis) -> tuple[Episode, ...]:
-    """Present and past faults, the oldest first."""
+    """Return present and past faults, oldest first."""
     present = [make_episode(kind, interval, None) for kind, interval in analysis.intervals.items()]
     every = sorted((*analysis.past, *present), key=lambda episode: (episode.since, episode.kind))
     return tuple(every[-MAX_EPISODES:])
@@ -124,12 +136,12 @@ class _Rule(NamedTuple):
 
 
 class _Fold:
-    """The fold: it starts as a copy of a checkpoint, and takes sample after sample."""
+    """Fold that starts at a copy of a checkpoint and takes one sample after another."""
 
     def __init__(self, start: Checkpoint, rules: StreamRules) -> None:
         self.samples = start.samples
         self._stream, self._thresholds = rules, rules.thresholds
-        expected = self._thresholds.profile.expectations
+        expected = self._thresholds.content.expectations
         self._rules = [
             _Rule(kind, detector, detector.hold_time(self._thresholds))
             for kind, detector in SAMPLE_KINDS
@@ -142,13 +154,13 @@ class _Fold:
         self._past, self._features = start.past, start.features
 
     def checkpoint(self) -> Checkpoint:
-        """The state after the samples so far."""
+        """Return the state after the samples so far."""
         return Checkpoint(
             self._memory.copy(), self._intervals.copy(), _copied(self._cycles), self._past, self._features, self.samples
         )
 
     def add_sample(self, readings: Readings, index: int) -> None:
-        """Judge one sample, which is later than all before it."""
+        """Judge one sample, later than all before it."""
         memory, thresholds = self._memory, self._thresholds
         time, last_time = readings.time[index], memory.last_time
         is_first = memory.first_time is None
@@ -171,7 +183,7 @@ class _Fold:
         self._features, self.samples = features, self.samples + 1
 
     def _spoilt(self) -> frozenset[str]:
-        """The rates that a fault holds, so that nothing is learnt of them."""
+        """Return the rates that a fault affects, so that nothing is learnt from them."""
         spoilt: frozenset[str] = frozenset()
         for kind, interval in self._intervals.items():
             if interval.is_raised and kind in _SPOILS:
@@ -186,7 +198,7 @@ class _Fold:
             del self._cycles[kind]
 
     def _end_settled(self, rate: str, time: float) -> None:
-        """Another level of that rate is usual: what was a fault against the old one is none against the new."""
+        """Clear faults of a rate that has a new usual level."""
         for kind in [kind for kind in self._intervals if _SPOILS.get(kind) == rate]:
             interval = self._intervals[kind]
             if not interval.is_raised:
@@ -195,7 +207,7 @@ class _Fold:
                 self._end(kind, interval._replace(good_since=time))
 
     def _on_return(self, last_time: float, features: SampleFeatures) -> None:
-        """The encoder was away, and is back with this sample."""
+        """Record the encoder's absence before this sample, which ends it."""
         evidence = Evidence(f"no samples for {age(features.time - last_time)}", "the encoder's stream")
         interval = self._intervals.get(RECONNECTING) or FaultInterval(
             last_time, last_time, ALARM_KINDS[RECONNECTING].severity, evidence, is_raised=True
@@ -242,7 +254,7 @@ class _Fold:
         return kind in self._cycles and self._cycles[kind].is_raised
 
     def _raise_cycle(self, rule: _Rule, features: SampleFeatures) -> None:
-        """A fault that comes and goes is one fault, which stands between its spells."""
+        """Raise a fault that comes and goes; it stays raised between its spells."""
         kind, detector = rule.kind.name, rule.detector
         cycle, interval = self._cycles[kind], self._intervals.get(kind)
         if not cycle.is_raised or detector.duty is None:
@@ -312,9 +324,9 @@ def _copied(cycles: Mapping[str, DutyCycle]) -> dict[str, DutyCycle]:
 
 
 def _duty_words(duty: DutyRule, cycle: DutyCycle) -> str:
-    """How much of the time, how long each time, and how often."""
+    """Return the share of time, the length of each spell and how often it came, in words."""
     begun = max(cycle.since, cycle.last - LONG)
     span, spells = max(1.0, cycle.last - begun), max(1, cycle.spells)
     share, each = min(1.0, cycle.seconds / LONG), cycle.seconds / spells
-    often = f", {age(each)} each {age(span / (spells - 1))}" if spells > 1 else ""
-    return f"{duty.words} {share:.0%} of the last 10 min{often}"
+    often = f" ({age(each)} in every {age(span / (spells - 1))})" if spells > 1 else ""
+    return f"{duty.words} in {100 * share:.0f} % of the last 10 min{often}"

@@ -1,5 +1,4 @@
-"""The health of one event: 0 to 100, and the lowest component; and everything that is wrong with it
-(monitoring.md, "Health"). Pure."""
+"""Health of one event: score from 0 to 100, lowest component and findings (monitoring.md, "Health"). Pure."""
 
 from __future__ import annotations
 
@@ -46,10 +45,12 @@ _SCORED_KINDS = sorted(
 
 
 def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
-    """What is to be said of an event.
+    """Return the assessment of an event.
 
-    Only believed samples of an event on air get a score, and only where they measured a picture; while we cannot ask
-    it is STALE, and where the encoder sends nothing NO DATA.
+    Only trusted samples of an event on air get a score, and only with a measured picture. The grade is STALE while
+    polling
+    fails, and NO DATA while the encoder sends nothing.
+
     """
     findings = _find_all(case, thresholds)
     if case.is_off_air:
@@ -66,7 +67,7 @@ def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
 
 
 def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
-    """Whether something is wrong that was not, or less so."""
+    """Return whether a finding is new or worse."""
     severities = {(finding.kind, finding.target): finding.severity for finding in before.findings}
     for finding in after.findings:
         severity = severities.get((finding.kind, finding.target))
@@ -76,7 +77,7 @@ def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
 
 
 def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[Finding]:
-    """The findings of that kind, by its detector. What is not judged has none that samples show."""
+    """Yield the findings of a kind by its detector; an event that is not judged has none from samples."""
     if isinstance(kind.detector, EventDetector):
         yield from map(kind.finding, kind.detector.observe(case, thresholds))
     elif case.is_judged and (interval := case.analysis.intervals.get(kind.name)):
@@ -85,19 +86,19 @@ def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[F
 
 
 def unknown(tally: BroadcastState) -> HealthAssessment:
-    """What is to be said of an event that may have changed unseen: nothing good, and nothing wrong either."""
+    """Return the assessment of an event that may have changed unseen: neither good nor bad."""
     return HealthAssessment(Health(grade=Grade.NONE if tally in _NEVER_ASSESSED else Grade.STALE))
 
 
 def unseen(state: EventState) -> EventState:
-    """The event as it was seen last, where nobody sees it any more."""
+    """Return the last seen state of an event that can no longer be seen."""
     freshness = Freshness.NEVER if state.qos.freshness is Freshness.NEVER else Freshness.STALE
     qos = replace(state.qos, freshness=freshness)
     return replace(state, qos=qos, assessment=unknown(state.phase.tally), is_stale=True)
 
 
 def _find_all(case: EventCase, thresholds: Thresholds) -> tuple[Finding, ...]:
-    """The loudest first. A fault that stood when the samples stopped stands."""
+    """Return all findings, most severe first. A fault that was present when samples stopped remains."""
     findings = (finding for kind in _EVENT_KINDS for finding in find(kind, case, thresholds))
     return tuple(sorted(findings, key=lambda finding: finding.severity.rank))
 
@@ -116,7 +117,7 @@ def _measure_health(analysis: SignalAnalysis, freshness: Freshness, thresholds: 
     unknown = [_Score(thresholds.unknown_score, Component.UNKNOWN, detail)] if missing else []
     measured = [*_score_rates(analysis, thresholds), *_score_delivery(readings, thresholds)]
     lowest = min([*measured, *late, *unknown, *_score_faults(analysis, thresholds)], key=lambda score: score.score)
-    if "video" in missing and lowest.score >= thresholds.fair:  # what is known to be bad is said, but nothing better
+    if "video" in missing and lowest.score >= thresholds.fair:  # a known fault is reported, but no better score
         return Health(None, Grade.NO_DATA, Component.UNKNOWN, detail)
     if lowest.score == 100:
         return Health(100, Grade.GOOD)
@@ -124,7 +125,7 @@ def _measure_health(analysis: SignalAnalysis, freshness: Freshness, thresholds: 
 
 
 def _score_faults(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """A fault that is not over yet, whatever the newest samples say. A status that nobody knows is not green either."""
+    """Yield a low score for a fault that has not cleared, despite good newest samples, and for an unknown status."""
     for kind in _SCORED_KINDS:
         interval = analysis.intervals.get(kind.name)
         if interval is None:
@@ -142,20 +143,20 @@ def _grade(score: int, thresholds: Thresholds) -> Grade:
 
 
 class _Rate(NamedTuple):
-    """A measured rate: the mean of the newest seconds, and the very newest sample."""
+    """Measured rate: mean of the newest seconds, and the newest sample."""
 
     mean: float
     newest: float
 
     @property
     def shown(self) -> float:
-        """What stands beside the score: the mean would hide a zero."""
+        """Value beside the score; the mean would hide a zero."""
         return self.mean if self.newest else 0.0
 
 
 def _score_rates(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """Video, audio and frame rate, each where it was measured and is expected. A still picture needs few bits."""
-    readings, usual, expected = analysis.readings, analysis.usual, thresholds.profile.expectations
+    """Yield scores of video, audio and frame rate if measured and expected. A still picture needs few bits."""
+    readings, usual, expected = analysis.readings, analysis.usual, thresholds.content.expectations
     start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
     video, audio, fps = (_rate(column, start) for column in (readings.video, readings.audio, readings.fps))
     if video and Expectation.PICTURE in expected:
@@ -203,7 +204,7 @@ def _interpolate(curve: Curve, ratio: float) -> float:
 
 
 def _score_delivery(readings: Readings, thresholds: Thresholds) -> Iterator[_Score]:
-    """Key frames and loss, by how often the platform complained lately."""
+    """Yield scores of key frames and loss, by the number of recent complaints."""
     rows = (
         (KEY_DRIFT, thresholds.drift_share.window, thresholds.drift_scores, Component.KEY, "key>20%"),
         (KEY_SEVERE, thresholds.severe_share.window, thresholds.severe_scores, Component.KEY, "key>50%"),

@@ -1,4 +1,4 @@
-"""What detection has learnt of a stream, for a process that goes on from it (monitoring.md, "Restart"). Pure."""
+"""Detection state of a stream, for a process that continues it (monitoring.md, "Restart"). Pure."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import Checkpoint, SignalAnalysis
 
 _RESOLUTION = 0.001
-"""Seconds: the history keeps the time of a sample no finer."""
+"""Seconds; resolution of sample times in the history."""
 
 _FORMAT = 1
-"""Another one where the same values come to mean something else."""
+"""Version; change it if the same values get another meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The oldest checkpoint of the fold, None of a young stream, and a digest of the `rules` it rests on; and how late
-    samples come."""
+    """Learnt state: the oldest checkpoint of the fold, None for a young stream, and the delivery delay.
+
+    `rules`: digest of the rules that the checkpoint is based on.
+
+    """
 
     checkpoint: Checkpoint | None = None
     rules: str = ""
@@ -35,19 +38,22 @@ class Learnt:
 
     @classmethod
     def of(cls, analysis: SignalAnalysis, rules: StreamRules, delivery: Delivery) -> Learnt:
-        """What that analysis by those rules has come to."""
+        """Return the learnt state of an analysis by these rules."""
         point = analysis.oldest_checkpoint
         return cls(point, _digest(rules, point) if point else "", delivery)
 
     def to_json(self) -> str:
-        """As `parse_learnt` reads it; numbers lose nothing."""
+        """Return it as JSON for `parse_learnt`; numbers keep full precision."""
         return json.dumps([_FORMAT, _adapter().dump_python(self, mode="json")])
 
     def analysis(self, readings: Readings, rules: StreamRules) -> SignalAnalysis:
-        """Where the fold over these samples, of the stream's newest, goes on: as if it had never stopped.
+        """Return the analysis from which the fold over the stream's newest samples continues, as if it had never
+        stopped.
 
-        By other rules it goes on from the stream's first sample, where that is still known. Where samples are missing
-        between, only what is usual counts.
+        With other rules it starts at the stream's first sample, if that is still stored. If samples are missing in
+        between,
+        only the usual values count.
+
         """
         point = self.checkpoint
         if point is None or not len(readings):
@@ -58,12 +64,12 @@ class Learnt:
         known = series.head(readings, bisect_right(readings.time, point.memory.last_time + _RESOLUTION))
         if not len(known):
             return SignalAnalysis(checkpoints=(Checkpoint(point.memory.resumed(), {}, {}, point.past, None, 0),))
-        memory = replace(point.memory.copy(), last_time=known.time[-1])  # as it was recorded
+        memory = replace(point.memory.copy(), last_time=known.time[-1])  # with the time as recorded
         return SignalAnalysis(known, checkpoints=(*whole, point._replace(memory=memory)))
 
 
 def parse_learnt(text: str) -> Learnt | None:
-    """What `Learnt.to_json` wrote; None for what another version wrote, or has rotted."""
+    """Return the state that `Learnt.to_json` wrote; None if it is damaged or of another version."""
     try:
         version, values = json.loads(text)
         return _adapter().validate_python(values) if version == _FORMAT else None
@@ -72,7 +78,7 @@ def parse_learnt(text: str) -> Learnt | None:
 
 
 def _digest(rules: StreamRules, point: Checkpoint) -> str:
-    """Of all that can have made the checkpoint what it is."""
+    """Return a digest of everything that influenced the checkpoint."""
     marks = tuple(mark for mark in rules.marks if mark <= point.memory.last_time)
     return sha256(repr((rules.thresholds, rules.floor, marks)).encode()).hexdigest()[:16]
 

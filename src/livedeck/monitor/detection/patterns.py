@@ -1,4 +1,4 @@
-"""Which of the known faults the samples look like (monitoring.md, "Fault patterns"). Pure."""
+"""Match samples to known fault patterns (monitoring.md, "Fault patterns"). Pure."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from livedeck.monitor.signal.series import mean_measured
 
 _DEFAULTS = Thresholds()
 _KEY_STATUSES = frozenset({KEY_DRIFT, KEY_SEVERE})
-_NEWEST_SAMPLES = 5  # tell what the signal is like now: one odd one must not
+_NEWEST_SAMPLES = 5  # for the present signal; a single odd sample must not decide
 _BURST_SECONDS = 300.0  # in which bursts are counted
-_MIN_BURSTS = 3  # so many, with calm between them, are a saw-tooth
-_LOW_SHARE = 0.85  # of the usual, above any level of alarm: beyond what a scene does to a steady encoder
+_MIN_BURSTS = 3  # bursts, with calm between them, that make the pattern
+_LOW_SHARE = 0.85  # of the usual, higher than any alarm limit: more than a scene changes on a steady encoder
 _LOW_FPS_SHARE = 0.95
-_AUDIO_STEP = 10  # every tenth sample of an hour tells the usual sound
+_AUDIO_STEP = 10  # every tenth sample of an hour is enough for the usual sound
 
 
 class SignalSignature(NamedTuple):
-    """How the signal looks now: each rate's share of what it should be (1 where nobody can say), and the complaints.
+    """The signal now: each rate as a share of its usual value (1 if unknown), and the complaints.
 
-    `bursts`: how often loss began lately. `has_key_complaints`: key-frame statuses in the last minute.
+    `bursts`: number of recent starts of loss. `has_key_complaints`: key-frame statuses in the last minute.
+
     """
 
     video: float = 1.0
@@ -46,14 +47,14 @@ class SignalSignature(NamedTuple):
 def pattern_of(
     phase: Phase, readings: Readings, assessment: HealthAssessment, thresholds: Thresholds = _DEFAULTS
 ) -> Pattern:
-    """The pattern that an event's signal shows now."""
+    """Return the pattern that an event's signal shows now."""
     if phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED, IngestState.UNKNOWN} or not len(readings):
         return Pattern.GONE
     return classify(_signature(readings, assessment, thresholds))
 
 
 def classify(signature: SignalSignature) -> Pattern:
-    """The first row that fits, the most telling first."""
+    """Return the first matching pattern, most specific first."""
     video, audio = signature.video < _LOW_SHARE, signature.audio < _LOW_SHARE
     fps = signature.fps < _LOW_FPS_SHARE
     rows = (
@@ -70,7 +71,7 @@ def classify(signature: SignalSignature) -> Pattern:
 
 
 def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
-    """What to tell the operator of an alarm of that kind; `state`: the event as it is now, None for the deck's own."""
+    """Return the diagnosis of an alarm kind; `state`: the event as it is now, None for deck alarms."""
     alarm_kind = ALARM_KINDS.get(kind)
     if alarm_kind is None:
         return _UNKNOWN
@@ -80,7 +81,7 @@ def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
 
 
 def keep_diagnosis(before: Diagnosis, after: Diagnosis) -> Diagnosis:
-    """The diagnosis of an ongoing fault: on its way out it leaves few signs, so what more of them named is kept."""
+    """Return the diagnosis of an ongoing fault; a fading fault shows few signs, so an earlier, specific one is kept."""
     is_weaker = after in _GENERAL or (
         after == PATTERN_DIAGNOSES[Pattern.BURSTS] and before != PATTERN_DIAGNOSES[Pattern.NETWORK]
     )
@@ -105,7 +106,7 @@ def _signature(readings: Readings, assessment: HealthAssessment, thresholds: Thr
 
 
 def _share(column: array[float], indexes: Iterable[int], expected: float | None) -> float:
-    """Of what it should be; 1 where nobody can say."""
+    """Return the mean as a share of the expected value; 1 if unknown."""
     mean = mean_measured(array("d", [column[index] for index in indexes]))
     return 1.0 if mean is None or not expected else mean / expected
 
@@ -116,7 +117,7 @@ def _usual_audio(column: array[float]) -> float | None:
 
 
 def _count_bursts(readings: Readings) -> int:
-    """How often loss began lately."""
+    """Return how often loss began recently."""
     start = bisect_left(readings.time, readings.time[-1] - _BURST_SECONDS)
     lossy = [status == LOSS for status in readings.status[start:]]
     return bytes([False, *lossy]).count(b"\0\1")
@@ -125,44 +126,44 @@ def _count_bursts(readings: Readings) -> int:
 PATTERN_DIAGNOSES: Mapping[Pattern, Diagnosis] = MappingProxyType(
     {
         Pattern.NETWORK: Diagnosis(
-            cause="Network: the line from the encoder is too thin or loses packets.",
-            viewers="Freezes, blocks and stops to buffer.",
-            advice="Test the upload speed; lower the bit rate or take the spare line.",
+            cause="Network: the encoder's line has too little bandwidth or loses packets.",
+            viewers="Freezes, blocks and buffering.",
+            advice="Test the upload speed; lower the bit rate or switch to the backup line.",
         ),
         Pattern.BURSTS: Diagnosis(
-            cause="Wireless burst loss: the line drops packets again and again and recovers between.",
-            viewers="A short freeze or broken blocks, every time.",
-            advice="Change from Wi-Fi or mobile to a cable, or move nearer; lower the bit rate until then.",
+            cause="Wireless burst loss: the line keeps dropping packets and recovering.",
+            viewers="A short freeze or broken blocks each time.",
+            advice="Switch from Wi-Fi or mobile to a cable, or move closer; until then, lower the bit rate.",
         ),
         Pattern.OVERLOAD: Diagnosis(
-            cause="Encoder overload: frames fall while the line carries everything.",
+            cause="Encoder overload: frames are dropped although the line is fine.",
             viewers="Motion judders.",
-            advice="Close what else runs on the encoder; choose a faster preset or 720p.",
+            advice="Close other programs on the encoder; choose a faster preset or 720p.",
         ),
         Pattern.AUDIO: Diagnosis(
-            cause="Audio path: the sound is silent or gone before the encoder; the line is well.",
+            cause="Audio path: the sound is lost before the encoder; the line is fine.",
             viewers="A picture without sound.",
-            advice="Check mute, the mixer's output and the encoder's audio input.",
+            advice="Check mute buttons, the mixer's output and the encoder's audio input.",
         ),
         Pattern.CAMERA: Diagnosis(
-            cause="Camera lost: the sound still comes, the picture does not.",
+            cause="Camera lost: there is still sound, but no picture.",
             viewers="A black or frozen picture with sound.",
-            advice="Check the camera's power and cable and the encoder's video input; show a slate meanwhile.",
+            advice="Check the camera's power, cable and the encoder's video input; show a slate meanwhile.",
         ),
         Pattern.STEP: Diagnosis(
-            cause="The encoder changed its profile, or the picture is static.",
-            viewers="A softer picture, or nothing if the picture stands still.",
-            advice="Look at the picture; if it moves, set the encoder's bit rate back.",
+            cause="The encoder settings changed, or the picture is still.",
+            viewers="A softer picture; no effect if the picture is still.",
+            advice="Check the picture; if it moves, restore the encoder's bit rate.",
         ),
         Pattern.KEYS: ALARM_KINDS["KEYFRAME_DRIFT"].diagnosis,
         Pattern.GONE: Diagnosis(
-            cause="The encoder is disconnected, or connected and sends nothing at all.",
+            cause="The encoder is disconnected, or connected without sending anything.",
             viewers="A frozen or empty player.",
-            advice="Telephone the encoder's operator: restart the encoder, check its line and power.",
+            advice="Call the encoder's operator: restart the encoder, check its connection and power.",
         ),
     }
 )
 
-_UNKNOWN = Diagnosis("Unknown.", "Unknown.", "Look at the picture.")
+_UNKNOWN = Diagnosis("Unknown.", "Unknown.", "Check the picture.")
 _GENERAL = frozenset(kind.diagnosis for kind in ALARM_KINDS.values())
 _OF_PATTERNS = frozenset(PATTERN_DIAGNOSES.values())

@@ -1,4 +1,4 @@
-"""What an event is to its audience, derived: the platform has no such field (monitoring.md, "Tally"). Pure."""
+"""Derive the broadcast state of an event; the platform has no such field (monitoring.md, "Tally"). Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from livedeck.monitor.model.thresholds import Thresholds
 _DEFAULTS = Thresholds()
 
 _MAX_WINDOW_SECONDS = 366 * 86_400
-"""Of a reconnect window: the platform's number must not lead out of the calendar."""
+"""Longest reconnect window, so that the platform's number cannot exceed the calendar."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestEvidence:
-    """What the QoS answers prove, in server time.
+    """Evidence of the QoS responses, in server time.
 
-    `as_of`: the last good answer. `newest`: the newest sample, None where the answer was empty. `run_started_at`: where
-    the present run of samples began, None where that is older than what is kept. `is_silent`: the newest sample is
-    older than this stream's ever are. `is_frozen`: samples come, but their time stands still.
+    `as_of`: last good response. `newest`: newest sample, None if the response was empty. `run_started_at`: start of the
+    present run of samples, None if older than the kept samples. `is_silent`: the newest sample is older than usual for
+    this
+    stream. `is_frozen`: samples arrive, but their time stands still.
+
     """
 
     as_of: datetime
@@ -32,24 +34,26 @@ class IngestEvidence:
 
 
 def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresholds: Thresholds = _DEFAULTS) -> Phase:
-    """The phase of `event` at `now` (server time); `evidence` is None where QoS never answered. The first row to fit:
+    """Return the phase of `event` at `now` (server time); `evidence` is None before a QoS response.
+
+    The first matching row applies:
 
     | stream                        | evidence           | tally                                                     |
     |-------------------------------|--------------------|-----------------------------------------------------------|
-    | none                          | any                | DRAFT; SCHEDULED or LATE where there is `scheduled.time`  |
-    | finished (status or time)     | any                | COMPLETED; SCHEDULED or LATE where a recurring event's    |
+    | none                          | any                | DRAFT; SCHEDULED or LATE if `scheduled.time` is set       |
+    | finished (status or time)     | any                | COMPLETED; SCHEDULED or LATE if a recurring event's       |
     |                               |                    | `scheduled.time` lies after the end                       |
     | pending                       | fresh samples      | ON AIR                                                    |
     |                               | anything else      | SCHEDULED or LATE, by `planned_start`                     |
-    | live, or a status not known   | fresh samples      | ON AIR                                                    |
+    | live, or an unknown status    | fresh samples      | ON AIR                                                    |
     |                               | gap in the window  | RECONNECTING                                              |
     |                               | gap past it        | LOST                                                      |
     | live                          | empty, or none yet | ON AIR                                                    |
-    | a status not known            | empty, or none yet | UNKNOWN                                                   |
+    | an unknown status             | empty, or none yet | UNKNOWN                                                   |
 
-    The gap is measured at the last good answer, never at `now`: an answer that did not come is no proof that the
-    encoder left, and nor is a time that stands still while samples come. The window is the event's
-    `reconnect_window` (platform-api.md, "Live event").
+    The gap is measured at the last good response, never at `now`. A missing response does not prove that the encoder
+    left, nor does a time that stands still while samples arrive. The window is the event's `reconnect_window`
+    (platform-api.md, "Live event").
     """
     stream = event.stream
     if stream is None:
@@ -67,7 +71,7 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
 
 
 def planned_start(event: Event, now: datetime) -> datetime | None:
-    """When it is to begin: its own start, and once that has passed that of its pending stream, where it is later."""
+    """Return the planned start: the event's own, or after that has passed, a later one of its pending stream."""
     stream, start = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None
     if start is None or of_stream is None:

@@ -1,6 +1,7 @@
-"""The fold over an event's restreams, as the event list shows them: RESTREAM_DOWN (monitoring.md, "Alarm kinds"). Pure.
+"""Fold over an event's restreams in the event list: RESTREAM_DOWN (monitoring.md, "Alarm kinds"). Pure.
 
-It is a fold over the answers of the event list, as `detect` is one over the samples.
+It folds over responses of the event list, as `detect` folds over samples.
+
 """
 
 from __future__ import annotations
@@ -23,18 +24,23 @@ from livedeck.monitor.signal.hysteresis import (
 from livedeck.text.values import safe
 
 CONNECTED, DISCONNECTED = "connected", "disconnected"
-"""The statuses whose meaning is known (platform-api.md, "Event restream status"). Any other tells nothing."""
+"""Statuses with a documented meaning (platform-api.md, "Event restream status"). Others prove nothing."""
 
 
 def update(
     history: RestreamHistory, event: Event, as_of: float, on_air_since: float | None, thresholds: Thresholds
 ) -> RestreamHistory:
-    """The history after the event was listed at `as_of`; `on_air_since`: since when its own stream arrives well, or
-    None where it does not (epoch s, server clock). Without that nobody can say whether a restream would connect.
+    """Return the history after the event was listed at `as_of`.
 
-    A restream is down since the platform changed it (`updated_at`, and `created_at` before the first change), unless
-    it was seen connected after that: then it is down since that was first seen. It is connected since a change later
-    than the last list, or since it was first seen so.
+    `on_air_since`: start of the event's own good signal, None without one (epoch s, server clock). Without a signal a
+    restream cannot be judged.
+
+    A restream is down since the platform changed it (`updated_at`, or `created_at` before the first change). If it was
+    seen
+    connected after that, it is down since the first list that shows it down. It is connected since a change later than
+    the
+    last list, or since the first list that shows it connected.
+
     """
     enabled = {restream.id: restream for restream in event.restreams or () if restream.id and restream.enabled}
     stepped = {
@@ -64,7 +70,7 @@ def update(
 
 
 def restream_episodes(history: RestreamHistory) -> Iterator[Episode]:
-    """Present and past faults."""
+    """Yield present and past faults."""
     yield from history.past
     for restream_id, interval in history.intervals.items():
         if interval.is_raised:
@@ -96,7 +102,7 @@ def _classify(restream: EventRestream, on_air_since: float | None) -> Level:
 
 
 def _changed(restream: EventRestream) -> float:
-    """When the platform last changed it (epoch s); 0 where it does not say."""
+    """Return the platform's last change of it (epoch s); 0 if unknown."""
     changed_at = restream.updated_at or restream.created_at
     return changed_at.timestamp() if changed_at else 0.0
 
@@ -104,7 +110,7 @@ def _changed(restream: EventRestream) -> float:
 def _ended_episodes(
     history: RestreamHistory, intervals: Mapping[str, FaultInterval], as_of: float
 ) -> tuple[Episode, ...]:
-    """The faults that are gone: connected again, switched off or removed."""
+    """Return faults that ended: connected again, switched off or removed."""
     return tuple(
         make_episode(RESTREAM_KIND.name, interval, as_of if interval.good_since is None else interval.good_since, key)
         for key, interval in history.intervals.items()

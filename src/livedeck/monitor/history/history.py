@@ -125,15 +125,15 @@ class History(HistoryReads):
         changed = (alarm for key, alarm in self._alarms.items() if _stands_otherwise(before.get(key), alarm))
         return {(alarm.key, alarm.since): alarm.moved(offset) for alarm in changed}
 
-    def record_answer(self, answer: AlarmAction) -> None:
+    def record_alarm_action(self, answer: AlarmAction) -> None:
         """Keep what a person answered to an alarm. Returns at once."""
         self._queue.put(Batch(answers=(answer,)))
 
-    async def new_answers(self) -> tuple[AlarmAction, ...]:
+    async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """What was answered since the last time, by whichever deck, in the order in which it was written. What waits
         here for a file that was locked is tried again: the others look for it."""
         self._queue.retry()
-        return await super().new_answers()
+        return await super().new_alarm_actions()
 
     async def record_ruling(self, ruling: Ruling) -> None:
         """Keep how a person had an event judged."""

@@ -51,7 +51,7 @@ FORGOTTEN = "forgotten"
 
 LASTING = ("material", FORGOTTEN, "profile")
 """Kinds that no retention ends: nothing else knows the ids of materials (platform-api.md, "Missing operations"), and
-what an event consists of was said for good."""
+the content of an event was set for good."""
 
 
 IN_FORCE = ("event",)

@@ -117,7 +117,7 @@ def _append(db: Database, segment: Segment | None, snapshot: Snapshot) -> Segmen
 
 def _is_news(before: Snapshot, now: Snapshot) -> bool:
     """Whether something happened that a person would go back to."""
-    if now.changes or now.answers or now.rule_changes or before.link.state is not now.link.state:
+    if now.changes or now.alarm_actions or now.rule_changes or before.link.state is not now.link.state:
         return True
     tallies = {state.id: state.phase.tally for state in before.events}
     return tallies != {state.id: state.phase.tally for state in now.events}

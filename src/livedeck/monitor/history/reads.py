@@ -75,7 +75,7 @@ class HistoryReads(ABC):
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         """What the file answers; `otherwise` where it cannot be read."""
 
-    async def new_answers(self) -> tuple[AlarmAction, ...]:
+    async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """What was answered to alarms since the last time, by whichever deck, in the order in which it was written."""
         return await self._read(self._answers.read, ())
 

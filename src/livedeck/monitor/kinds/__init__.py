@@ -1,7 +1,8 @@
-"""The table of alarm kinds: everything that is particular to a kind stands in its one entry.
+"""The table of alarm kinds: each kind has one entry with everything specific to it.
 
-To add one: an entry in the file of its subject. Health, suppression, the PLATFORM incident, diagnosis and the fold over
-samples read the table. Its order is the order of an event's findings of one severity.
+To add a kind, add an entry in the file of its subject. Health, suppression, the PLATFORM incident, diagnosis and the
+fold over samples read the table. Its order is the order of an event's findings of one severity.
+
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ ALARM_KINDS: Mapping[str, AlarmKind] = MappingProxyType(
         for kind in (*INGEST_KINDS, *VIDEO_KINDS, *AUDIO_KINDS, *DELIVERY_KINDS, RESTREAM_KIND, *DECK_KINDS)
     }
 )
-"""By name."""
+"""Alarm kinds by name."""
 
 _DATED_APART = timedelta(seconds=5)
-"""Of what the samples tell: each deck corrects the platform's clock by what it measured itself."""
+"""Tolerance for onsets dated by samples; each deck corrects the platform's clock by its own measurement."""
 
 _NOTICED_APART = timedelta(seconds=60)
-"""Of what begins when a deck notices, or is made of what does."""
+"""Tolerance for onsets dated by a deck's own notice, and for kinds derived from them."""
 
 _NOTICED = frozenset(
     kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck or isinstance(kind.detector, EndDetector)
@@ -41,13 +42,13 @@ _NOTICED = frozenset(
 
 
 def onset_tolerance(kind: str) -> timedelta:
-    """How far apart two decks may date the onset of one fault of that kind."""
+    """Return how far apart two decks may date the onset of one fault of this kind."""
     return _NOTICED_APART if kind in _NOTICED else _DATED_APART
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Whether no SampleDetector classifies the sample as BAD: nearly all are so, and this finds it at a tenth of the
-    cost."""
+    """Return whether no SampleDetector calls the sample BAD. True for nearly all, at a tenth of the cost of asking
+    each."""
     return (
         delivery.is_normal(features) and video.is_normal(features, thresholds) and audio.is_normal(features, thresholds)
     )

@@ -1,4 +1,4 @@
-"""The kinds of alarm that the audio rate raises."""
+"""Alarm kinds of the audio rate."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from livedeck.text.values import bits
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Whether no kind of this file can be BAD."""
+    """Return whether no kind of this file can be BAD."""
     return 0 < features.audio <= thresholds.high_audio and (
         not features.usual.is_witness or features.audio >= thresholds.low_audio_rate
     )
 
 
 def _classify_lost(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Without a picture nobody can say that the sound is what fails, but where none is expected."""
+    """Judge missing sound. Without an expected picture the sound may not be the cause, unless none is expected."""
     if features.audio > 0:
         return Level.GOOD
     return Level.BAD if _is_mute(features, thresholds) else Level.DEADBAND
@@ -30,7 +30,7 @@ def _classify_lost(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 def _is_mute(features: SampleFeatures, thresholds: Thresholds) -> bool:
     has_picture = features.video >= thresholds.dark_video
-    is_alone = Expectation.PICTURE not in thresholds.profile.expectations
+    is_alone = Expectation.PICTURE not in thresholds.content.expectations
     return features.audio == 0 and (has_picture or is_alone)
 
 
@@ -41,7 +41,7 @@ def _mute_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Silence is AUDIO_LOST; and few bits are a fault only where they are fewer than usual."""
+    """Judge low sound: fewer bits than usual are a fault; silence is AUDIO_LOST."""
     if features.audio == 0 or isnan(features.audio):
         return Level.DEADBAND
     usual = features.usual
@@ -51,7 +51,7 @@ def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 
 def low_audio_limit(usual: float, thresholds: Thresholds) -> float:
-    """Bit/s under which a sound of that usual rate is too little."""
+    """Return the lower limit (bit/s) for sound of this usual rate."""
     return min(thresholds.low_audio * usual, thresholds.low_audio_rate)
 
 
@@ -61,12 +61,12 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
     if features.has_sound:
-        return Evidence("audio 0 while video flows", "audio")
-    return Evidence("no sound since its first sample", "audio, or the profile silent")
+        return Evidence("no audio, but video", "audio")
+    return Evidence("no sound since its first sample", "audio, or content silent")
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """What never had a sound may be meant so."""
+    """Return a warning if there was never any sound: that may be intended."""
     return Severity.CRITICAL if features.has_sound else Severity.WARNING
 
 
@@ -89,7 +89,7 @@ AUDIO_KINDS = (
             hold="mute_hold",
             classify=_classify_lost,
             describe=_describe_lost,
-            duty=DutyRule(limits="mute_duty", bad_seconds=_mute_seconds, words="audio out"),
+            duty=DutyRule(limits="mute_duty", bad_seconds=_mute_seconds, words="no audio"),
             expects=Expectation.SOUND,
             spoils=AUDIO,
             severity=_severity_lost,
@@ -98,9 +98,9 @@ AUDIO_KINDS = (
         shared=True,
         explained_by=(Pattern.AUDIO,),
         diagnosis=Diagnosis(
-            cause="The sound does not reach the encoder.",
+            cause="No sound reaches the encoder.",
             viewers="A picture without sound.",
-            advice="Check mute, the mixer's output and the encoder's audio input.",
+            advice="Check mute buttons, the mixer's output and the encoder's audio input.",
         ),
     ),
     AlarmKind(
@@ -114,9 +114,9 @@ AUDIO_KINDS = (
         shared=False,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.AUDIO),
         diagnosis=Diagnosis(
-            cause="The audio rate is far below its usual: a setting was changed, or near silence.",
+            cause="The audio bit rate is far below usual: changed settings, or near silence.",
             viewers="Dull or broken sound.",
-            advice="Set the encoder's audio to 128 kbit/s, and listen.",
+            advice="Set the encoder's audio to 128 kbit/s, then listen.",
         ),
     ),
     AlarmKind(
@@ -130,9 +130,9 @@ AUDIO_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The audio rate is above what streaming uses: a wrong setting.",
-            viewers="Nothing, until the line gets thin.",
-            advice="Set the encoder's audio to 128 to 192 kbit/s at a pause.",
+            cause="The audio bit rate is higher than streams use: a wrong setting.",
+            viewers="No effect until bandwidth is short.",
+            advice="In a break, set the encoder's audio to 128 to 192 kbit/s.",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The kinds of alarm about the deck itself: its connection, its clock, its history, and the platform as a whole."""
+"""Alarm kinds of the deck itself: connection, clock, history, collectors, and the platform as a whole."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 from livedeck.text.values import age, safe
 
 _LEAST_LEFT = 2
-"""Inputs that still fail together: one alone is a fault of its own."""
+"""Inputs that must still fail together; a single one has a fault of its own."""
 
 
 _LONG_APART = timedelta(minutes=10)
@@ -35,7 +35,7 @@ def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
     if connection.state is not ConnectionState.BLIND:
         return None
     since = connection.since + timedelta(seconds=connection.skew)
-    return Observation(connection.reason or "no answer", "an answer from the platform", since)
+    return Observation(connection.reason or "no response", "a response from the platform", since)
 
 
 def _observe_unauthorized(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -47,11 +47,11 @@ def _observe_unauthorized(case: DeckCase, _thresholds: Thresholds) -> Observatio
 def _observe_rate_limited(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     if case.connection.problem is not ConnectionProblem.RATE_LIMITED:
         return None
-    return Observation(case.connection.reason, "a platform that takes our calls")
+    return Observation(case.connection.reason, "a platform that accepts requests")
 
 
 def _observe_skew(case: DeckCase, thresholds: Thresholds) -> Observation | None:
-    """A skew that counts at all is a warning (`connection.skew` leaves the rest out)."""
+    """Report a clock skew; `connection.skew` leaves out values too small to matter."""
     skew = case.connection.skew - case.connection.clock_offset
     if abs(skew) < (thresholds.skew_least if case.connection.clock_offset else 0.001):
         return None
@@ -64,7 +64,7 @@ def _observe_skew(case: DeckCase, thresholds: Thresholds) -> Observation | None:
 
 def _observe_clock(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     change = case.connection.clock_change
-    return Observation(clock_change_text(change), "a clock that goes on") if change else None
+    return Observation(clock_change_text(change), "a steady clock") if change else None
 
 
 def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -72,14 +72,14 @@ def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | N
 
 
 def _observe_notify(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
-    return Observation(safe(case.notify_error), "targets that take what they are sent") if case.notify_error else None
+    return Observation(safe(case.notify_error), "targets that accept notifications") if case.notify_error else None
 
 
 def _observe_silence(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     if case.silence is None:
         return None
     since = case.silence.since + timedelta(seconds=case.connection.skew)
-    return Observation(safe(case.silence.reason), "a collector that says what is so", since)
+    return Observation(safe(case.silence.reason), "a collector that responds", since)
 
 
 def _observe_apart(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -88,21 +88,23 @@ def _observe_apart(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
         return None
     since = sharing.apart_since + timedelta(seconds=case.connection.skew)
     is_long = case.now - sharing.apart_since >= _LONG_APART
-    return Observation(safe(sharing.reason), "collectors that ask together", since, is_escalated=is_long)
+    return Observation(safe(sharing.reason), "collectors that share their polls", since, is_escalated=is_long)
 
 
 def _observe_lost(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     lost = case.sharing.lost
     if not lost:
         return None
-    return Observation(f"{', '.join(map(safe, lost))} went without leaving", "every collector at work")
+    return Observation(f"{', '.join(map(safe, lost))} gone without signing off", "all collectors running")
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """The incident that lasts or begins: a coincidence of onsets on distinct inputs.
+    """Return the current or new incident: onsets that coincide on distinct inputs.
 
-    A fault that stood before neither counts nor hides one; who fails soon after the first joins, and so does a second
-    coincidence, on the inputs that had none: that is its next stage.
+    An older fault neither counts nor is hidden. An event that fails soon after the first joins. A second coincidence,
+    on
+    inputs that were fine, joins too and is the next stage.
+
     """
     window, previous = timedelta(seconds=limits.shared_window), case.previous
     recent = case.now - timedelta(seconds=limits.shared_recent)
@@ -123,25 +125,24 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
 
 
 def _known_since(alarm: Alarm) -> datetime:
-    """When it was first told: a fault may be dated back to where it began, and what hides an alarm or frees it is no
-    news."""
+    """Return when the alarm was first raised; its onset may be dated back, and later suppression does not matter."""
     told = (entry.at for entry in alarm.timeline if entry.at >= alarm.since)
     return max(alarm.since, next(told, alarm.changed))
 
 
 def _needed(input_count: int, limits: AlarmLimits) -> int:
-    """How many of so many inputs must fail together."""
+    """Return how many of the inputs must fail together."""
     return max(limits.shared_events, ceil(limits.shared_part * input_count))
 
 
 def _members(case: IncidentCase, since: datetime, event_ids: Collection[str], window: timedelta) -> list[Alarm]:
-    """What began with the incident, and on its events what began after it."""
+    """Return alarms that began with the incident, and later ones of its events."""
     listed = {alarm.event_id for alarm in case.alarms if abs(alarm.since - since) <= window}.union(event_ids)
     return [alarm for alarm in case.alarms if alarm.event_id in listed and alarm.since >= since - window]
 
 
 def _densest(alarms: Iterable[Alarm], window: timedelta, case: IncidentCase) -> list[Alarm]:
-    """Those that began within one window on the most inputs, the earliest first."""
+    """Return the alarms that began within one window on the most inputs, earliest first."""
     onsets = sorted(alarms, key=lambda alarm: (alarm.since, alarm.event_id))
     densest: list[Alarm] = []
     end = 0
@@ -166,10 +167,10 @@ def _incident(members: list[Alarm], since: datetime, stage: int, case: IncidentC
 
 
 def clock_change_text(change: ClockChange) -> str:
-    """`this machine's clock was set 01:00:00 forward at 12:10:05Z: ages stay right`, or its sleep."""
+    """Return a clock change in words: `this machine's clock was set 01:00:00 forward at 12:10:05Z: ages stay right`."""
     at, length = f"{change.at:%H:%M:%S}Z", age(round(abs(change.seconds)))
     if change.is_sleep:
-        return f"this machine slept {length}, until {at}: nothing was watched"
+        return f"this machine slept {length}, until {at}: no monitoring meanwhile"
     return (
         f"this machine's clock was set {length} {'forward' if change.seconds > 0 else 'back'} at {at}: ages stay right"
     )
@@ -185,9 +186,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The platform does not answer, or this machine's network is down.",
-            viewers="Unknown: streams may well go on.",
-            advice="Check this machine's network; watch the players themselves.",
+            cause="The platform does not respond, or this machine's network is down.",
+            viewers="Unknown: streams may still be running.",
+            advice="Check this machine's network; watch the players.",
         ),
     ),
     AlarmKind(
@@ -199,9 +200,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The token was revoked, has expired, or belongs to another workspace.",
-            viewers="Nothing; but nobody is watching.",
-            advice="Make a new token in the workspace and put it where the alarm says that this one came from.",
+            cause="The token was revoked, has expired or belongs to another workspace.",
+            viewers="No effect, but events are not monitored.",
+            advice="Create a new token in the workspace and store it at the source that the alarm names.",
         ),
     ),
     AlarmKind(
@@ -213,9 +214,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The platform takes fewer calls than are made with this token.",
-            viewers="Nothing.",
-            advice="Close other decks and scripts that use this token.",
+            cause="This token makes more requests than the platform accepts.",
+            viewers="No effect.",
+            advice="Close other decks and scripts with this token.",
         ),
     ),
     AlarmKind(
@@ -227,9 +228,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="This machine's clock is not set by the network.",
-            viewers="Nothing; who goes by this clock starts early or late.",
-            advice="Turn on time synchronisation (NTP); go by the deck's countdown until then.",
+            cause="This machine's clock is not synchronised.",
+            viewers="No effect, but a start by this clock is early or late.",
+            advice="Turn on time synchronisation (NTP); until then, use the deck's countdown.",
         ),
     ),
     AlarmKind(
@@ -241,9 +242,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="This machine slept, or somebody or NTP set its clock.",
-            viewers="Nothing.",
-            advice="After a sleep look at what happened meanwhile: nobody watched.",
+            cause="This machine slept, or its clock was set by a person or NTP.",
+            viewers="No effect.",
+            advice="After a sleep, check the time without monitoring.",
         ),
     ),
     AlarmKind(
@@ -255,9 +256,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The history file cannot be written (disk full, locked, not allowed), or was damaged.",
-            viewers="Nothing.",
-            advice="Make room on the disk or free the file; the deck tries again, and saves what can be read.",
+            cause="The history file is damaged or cannot be written (disk full, locked, no permission).",
+            viewers="No effect.",
+            advice="Free disk space or unlock the file; the deck retries and saves all readable data.",
         ),
     ),
     AlarmKind(
@@ -269,9 +270,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="A receiver of notifications is away, or its address or secret has changed.",
-            viewers="Nothing; but whoever should be told of faults is not.",
-            advice="Watch the alarms here; see `livedeck notify list`, mend the target, then `livedeck notify retry`.",
+            cause="A notification target does not respond, or its address or secret has changed.",
+            viewers="No effect, but people are not notified of faults.",
+            advice="Watch the alarms here; run `livedeck notify list`, fix the target, then `livedeck notify retry`.",
         ),
     ),
     AlarmKind(
@@ -283,9 +284,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The collector has ended, the network on the way to it is down, or it refuses this deck's token.",
-            viewers="Unknown: streams may well go on.",
-            advice="Let livedeck doctor say which, or let this deck poll by itself; watch the players meanwhile.",
+            cause="The collector stopped, the network to it is down, or it refuses this deck's token.",
+            viewers="Unknown: streams may still be running.",
+            advice="Run `livedeck doctor` to find out; let this deck poll by itself, or watch the players.",
         ),
     ),
     AlarmKind(
@@ -297,9 +298,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The Redis that the collectors share is away or hangs, or this collector is cut off from it.",
-            viewers="Nothing; every collector asks for everything itself.",
-            advice="Bring Redis back; with many events each is asked less often meanwhile (`livedeck docs engine`).",
+            cause="The collectors' shared Redis does not respond, or this collector cannot reach it.",
+            viewers="No effect; each collector polls everything itself.",
+            advice="Restore Redis; until then, many events are polled less often (`livedeck docs engine`).",
         ),
     ),
     AlarmKind(
@@ -311,9 +312,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="A collector, its machine or its network died.",
-            viewers="Nothing; the others have taken over its events.",
-            advice="Start it again; while it is away its part of the request budget is shared by the others.",
+            cause="A collector, its machine or its network failed.",
+            viewers="No effect; the other collectors took over its events.",
+            advice="Restart it; until then, the others share its request budget.",
         ),
     ),
     AlarmKind(
@@ -325,9 +326,9 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="Many events failed together: the platform, or a line that they share.",
-            viewers="Much or all of the programme is disturbed.",
-            advice="Look at the platform's status page; call its support before you touch encoders.",
+            cause="Many events failed together: the platform or a shared line.",
+            viewers="Many or all programmes are disturbed.",
+            advice="Check the platform's status page; call its support before you change encoders.",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The kinds of alarm about how the signal is delivered: key frames, loss, holes, odd or missing data."""
+"""Alarm kinds for the delivery of the signal: key frames, packet loss, gaps, unknown or missing data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DOCUMENTED = frozenset({NORMAL, KEY_DRIFT, KEY_SEVERE, LOSS})
 
 
 def is_normal(features: SampleFeatures) -> bool:
-    """Whether no kind of this file can be BAD."""
+    """Return whether no kind of this file can be BAD."""
     return (
         features.status == NORMAL
         and not (features.drift_hits or features.severe_hits or features.loss_hits_long)
@@ -75,7 +75,7 @@ def _status_seconds(features: SampleFeatures, statuses: Collection[int]) -> floa
 
 
 def _classify_dropouts(_features: SampleFeatures, _thresholds: Thresholds) -> Level:
-    """One hole is none of it: the duty decides."""
+    """Return no verdict: a single gap is no dropout; the duty decides."""
     return Level.GOOD
 
 
@@ -94,20 +94,20 @@ def _classify_missing(features: SampleFeatures, _thresholds: Thresholds) -> Leve
 
 
 def _missing_fields(features: SampleFeatures) -> list[str]:
-    """The document's names of the fields that the sample lacks, of those that make a picture good."""
+    """Return the document's names of missing fields, among those that a good picture needs."""
     video = ["bitrate_video"] if isnan(features.video) else []
     fps = ["frame_rate"] if isnan(features.fps) else []
     return video + fps + (["status"] if features.status == NO_STATUS else [])
 
 
 def _severity_severe(interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """Of one run of bad samples: what comes and goes is no graver for having begun long ago."""
+    """Return the severity of one run of bad samples; a fault that comes and goes does not get worse with age."""
     is_long = features.time - interval.pending_since >= thresholds.severe_critical
     return Severity.CRITICAL if features.status == KEY_SEVERE and is_long else Severity.WARNING
 
 
 def _severity_loss(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """A sample alone is information; a share of them is a warning, and where that lasts, critical."""
+    """Return information for a single sample, a warning for a share of them, critical if that lasts."""
     if features.is_heavy_loss:
         return Severity.CRITICAL
     is_slow = features.cadence >= thresholds.slow_cadence
@@ -142,7 +142,7 @@ def _describe_loss(features: SampleFeatures, thresholds: Thresholds) -> Evidence
 
 
 def _describe_dropouts(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
-    return Evidence(f"{age(features.step.missing)} of samples missing", "the encoder's stream without a hole")
+    return Evidence(f"{age(features.step.missing)} of samples missing", "samples without a gap")
 
 
 def _describe_unknown_status(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
@@ -154,10 +154,10 @@ def _describe_missing(features: SampleFeatures, _thresholds: Thresholds) -> Evid
 
 
 def _observe_future(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
-    """So many samples of the last answer are dated where no sample can be yet."""
+    """Return the number of samples of the last response that are dated in the future."""
     if case.quality.future_samples and not case.is_stale:
         actual = f"samples dated in the future ignored: {case.quality.future_samples}"
-        yield Observation(actual, "samples dated until now")
+        yield Observation(actual, "no samples dated in the future")
 
 
 DELIVERY_KINDS = (
@@ -169,7 +169,7 @@ DELIVERY_KINDS = (
             hold="severe_hold",
             classify=_classify_severe,
             describe=_describe_severe,
-            duty=DutyRule(limits="severe_duty", bad_seconds=_severe_seconds, words="key frames far off"),
+            duty=DutyRule(limits="severe_duty", bad_seconds=_severe_seconds, words="very uneven key frames"),
             counted_status=KEY_SEVERE,
             severity=_severity_severe,
         ),
@@ -178,8 +178,8 @@ DELIVERY_KINDS = (
         explained_by=(Pattern.KEYS,),
         diagnosis=Diagnosis(
             cause="The key-frame interval is far from constant.",
-            viewers="Players stall when they change quality.",
-            advice="Set the key-frame interval to 2 s, scene-cut off; restart the encoder at a pause.",
+            viewers="Players stall when the quality changes.",
+            advice="Set the key-frame interval to 2 s and turn scene-cut off; restart the encoder in a break.",
         ),
     ),
     AlarmKind(
@@ -190,7 +190,7 @@ DELIVERY_KINDS = (
             hold="drift_hold",
             classify=_classify_drift,
             describe=_describe_drift,
-            duty=DutyRule(limits="drift_duty", bad_seconds=_drift_seconds, words="key frames off"),
+            duty=DutyRule(limits="drift_duty", bad_seconds=_drift_seconds, words="uneven key frames"),
             counted_status=KEY_DRIFT,
         ),
         hidden_by=("BLACKOUT", "KEYFRAME_SEVERE"),
@@ -199,7 +199,7 @@ DELIVERY_KINDS = (
         diagnosis=Diagnosis(
             cause="The key-frame interval is not constant.",
             viewers="Slow starts and jumps when the quality changes.",
-            advice="Set the key-frame interval to 2 s, scene-cut off.",
+            advice="Set the key-frame interval to 2 s and turn scene-cut off.",
         ),
     ),
     AlarmKind(
@@ -212,7 +212,7 @@ DELIVERY_KINDS = (
             is_immediate=True,
             classify=_classify_loss,
             describe=_describe_loss,
-            duty=DutyRule(limits="loss_duty", bad_seconds=_loss_seconds, words="packets lost"),
+            duty=DutyRule(limits="loss_duty", bad_seconds=_loss_seconds, words="packet loss"),
             counted_status=LOSS,
             severity=_severity_loss,
         ),
@@ -220,9 +220,9 @@ DELIVERY_KINDS = (
         shared=True,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD),
         diagnosis=Diagnosis(
-            cause="Packets are lost between encoder and platform.",
+            cause="Packets get lost between encoder and platform.",
             viewers="Short freezes and broken blocks.",
-            advice="Check the line; use a cable; lower the bit rate if it goes on.",
+            advice="Check the connection and use a cable; lower the bit rate if loss continues.",
         ),
     ),
     AlarmKind(
@@ -240,9 +240,9 @@ DELIVERY_KINDS = (
         shared=True,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The encoder comes and goes: its line, its power, or a restart again and again.",
-            viewers="A picture that freezes, ends and begins anew.",
-            advice="Check the encoder's line; take the spare line or the spare encoder.",
+            cause="The encoder keeps dropping out: connection, power, or repeated restarts.",
+            viewers="The picture freezes, stops and starts again.",
+            advice="Check the encoder's connection; switch to the backup line or encoder.",
         ),
     ),
     AlarmKind(
@@ -254,16 +254,16 @@ DELIVERY_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The platform reports a quality status that its document does not name.",
-            viewers="Perhaps nothing.",
-            advice="Look at the picture; ask the platform what the number means.",
+            cause="The platform reports a quality status that its documentation does not list.",
+            viewers="Unknown; perhaps none.",
+            advice="Check the picture; ask the platform what the number means.",
         ),
     ),
     AlarmKind(
         name="UNKNOWN_DATA",
         severity=Severity.INFO,
         escalated_severity=Severity.WARNING,
-        component=Component.NONE,  # the score knows by itself what was not measured
+        component=Component.NONE,  # the score already accounts for missing values
         detector=SampleDetector(
             hold="missing_hold", classify=_classify_missing, describe=_describe_missing, severity=_severity_missing
         ),
@@ -271,9 +271,9 @@ DELIVERY_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The platform's samples lack fields.",
-            viewers="Perhaps nothing: it is not measured.",
-            advice="Watch the picture itself; ask the platform why.",
+            cause="Fields are missing from the platform's samples.",
+            viewers="Unknown: the values are not measured.",
+            advice="Watch the picture itself; report it to the platform.",
         ),
     ),
     AlarmKind(
@@ -285,9 +285,9 @@ DELIVERY_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The platform dates samples in the future: a clock of its is wrong.",
-            viewers="Nothing.",
-            advice="Tell the platform; trust the other samples.",
+            cause="The platform dates samples in the future: one of its clocks is wrong.",
+            viewers="No effect.",
+            advice="Report it to the platform; the other samples are valid.",
         ),
     ),
 )

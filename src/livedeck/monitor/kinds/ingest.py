@@ -1,4 +1,4 @@
-"""The kinds of alarm about samples that do not come: no ingest, an encoder that left, a late start, no answers."""
+"""Alarm kinds for missing samples: no ingest, an encoder that left, a late start, no responses."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from livedeck.text.values import safe
 QOS_STALE = "QOS_STALE"
 
 _MAX_ERROR_CHARS = 200
-"""Of an error in a finding: what was tried and what happened, not a whole page."""
+"""Characters of an error in a finding: the request and the failure, not a whole page."""
 
 
 def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """An encoder that never sent since the stream went live, until samples have come for a while."""
+    """Report an encoder that never sent since the stream went live, until samples have come for a while."""
     phase = case.phase
     if not case.is_judged or phase.tally is not BroadcastState.ON_AIR or RECONNECTING in case.analysis.intervals:
         return
@@ -39,7 +39,7 @@ def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Obse
 
 
 def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:
-    """When it was last seen that nothing came: now, or before the first samples while these are too young to count."""
+    """Return the last time without samples: now, or before the first samples while those are too new to count."""
     if case.phase.ingest.state is IngestState.NONE:
         return case.last_answer
     features, first_time = case.analysis.features, case.analysis.first_time
@@ -49,9 +49,10 @@ def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:
 
 
 def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """An encoder that left, until samples have come for a while. One that comes and goes is away since it first left.
+    """Report an encoder that left, until samples have come for a while; repeated absences count from the first.
 
-    It asks for attention anew as its reconnect window is used up.
+    It asks for attention again as its reconnect window runs out.
+
     """
     phase, ingest = case.phase, case.phase.ingest
     if not case.is_judged:
@@ -59,36 +60,37 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
     interval = case.analysis.intervals.get(RECONNECTING)
     since = datetime.fromtimestamp(interval.since, UTC) if interval else ingest.since
     if ingest.state is IngestState.INTERRUPTED:
-        actual = "no samples, the window is over" if phase.tally is BroadcastState.LOST else "no samples"
+        actual = "no samples, reconnect window expired" if phase.tally is BroadcastState.LOST else "no samples"
         used = _used_share(ingest.since, ingest.window_ends, case.last_answer)
         stage = sum(used >= share for share in thresholds.window_stages)
         yield Observation(actual, "the encoder's stream", since, stage)
     elif interval and phase.tally is BroadcastState.ON_AIR:
         yield Observation(*interval.evidence, since)
     elif case.quality.false_silence:
-        actual = f"the metrics were late by {case.quality.late_by:.0f} s, the encoder was there"
-        yield Observation(actual, "metrics as usual", case.quality.false_silence, is_withdrawn=True)
+        actual = f"metrics were {case.quality.late_by:.0f} s late, the encoder was connected"
+        yield Observation(actual, "metrics on time", case.quality.false_silence, is_withdrawn=True)
 
 
 def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """The platform tells so late what happens that a person should know it."""
+    """Report metrics that come so late that faults show late."""
     lag = case.quality.lag
     if case.is_judged and lag is not None and lag > thresholds.metrics_late:
-        actual = f"metrics come {lag:.0f} s late, as a rule"
+        actual = f"metrics usually come {lag:.0f} s late"
         yield Observation(actual, f"metrics within {thresholds.metrics_late:.0f} s", None)
 
 
 def _used_share(left: datetime | None, window_ends: datetime | None, as_of: datetime) -> float:
-    """The share of the reconnect window that is used; a window of no length is used up."""
+    """Return the used share of the reconnect window; a window of length 0 is used up."""
     if left is None or window_ends is None:
         return 0.0
     return (as_of - left) / (window_ends - left) if window_ends > left else 1.0
 
 
 def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """A warning from T-5 min, critical from T+0, anew at T+60 s, until nobody can be waiting any more.
+    """Report a warning from T-5 min, critical from T+0, again at T+60 s, until nobody can still be waiting.
 
-    An event that was not asked yet may well send.
+    An event that was not polled yet may be sending.
+
     """
     start = case.phase.reference_time
     if start is None or case.phase.tally not in {BroadcastState.SCHEDULED, BroadcastState.LATE}:
@@ -103,31 +105,31 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
 
 
 def _observe_end(ended: EndedEvent) -> Observation:
-    """Somebody, or the platform, took away a programme that was running."""
+    """Report a running programme that a person or the platform deleted."""
     by = f", by {ended.by}" if ended.by else ""
-    return Observation(f"deleted, or not listed any more{by}", "a programme", is_withdrawn=bool(ended.by))
+    return Observation(f"deleted, or no longer listed{by}", "a programme", is_withdrawn=bool(ended.by))
 
 
 def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
-    """The platform gives no answer or no news of this event, and why not the last time."""
+    """Report missing responses or samples of this event, with the last error."""
     if case.is_stale:
         actual = safe(case.quality.error, _MAX_ERROR_CHARS) or "no new sample"
-        yield Observation(actual, "an answer every few seconds", case.quality.since)
+        yield Observation(actual, "a response every few seconds", case.quality.since)
 
 
 INGEST_KINDS = (
     AlarmKind(
         name=NO_INGEST,
         severity=Severity.CRITICAL,
-        component=Component.NONE,  # without samples there is no score
+        component=Component.NONE,  # no samples, no score
         detector=EventDetector(observe=_observe_no_ingest),
         hidden_by=(),
         shared=True,
         explained_by=(Pattern.GONE,),
         diagnosis=Diagnosis(
-            cause="The stream is live and no encoder has sent anything.",
-            viewers="An empty player or a waiting picture.",
-            advice="Check the address and the stream key in the encoder, and start it.",
+            cause="The stream is live, but no encoder has sent anything.",
+            viewers="An empty player or a waiting screen.",
+            advice="Check address and stream key in the encoder, then start it.",
         ),
     ),
     AlarmKind(
@@ -139,9 +141,9 @@ INGEST_KINDS = (
         shared=True,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The encoder was cut off: its line, its power, or somebody stopped it.",
-            viewers="A frozen or waiting picture; the stream ends when the window is over.",
-            advice="Telephone the encoder's operator; restart it before the window ends.",
+            cause="The encoder was cut off: connection or power failed, or somebody stopped it.",
+            viewers="A frozen or waiting screen; the stream ends with the reconnect window.",
+            advice="Call the encoder's operator; restart it before the window ends.",
         ),
     ),
     AlarmKind(
@@ -153,9 +155,9 @@ INGEST_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The encoder has not been started, or sends to a wrong address or key.",
-            viewers="A waiting page.",
-            advice="Telephone the encoder's operator; check address and stream key.",
+            cause="The encoder was not started, or uses a wrong address or key.",
+            viewers="A waiting screen.",
+            advice="Call the encoder's operator; check address and stream key.",
         ),
     ),
     AlarmKind(
@@ -168,8 +170,8 @@ INGEST_KINDS = (
         explained_by=(),
         diagnosis=Diagnosis(
             cause="Somebody deleted the event, here or elsewhere, or the platform did.",
-            viewers="The end of the programme, though the encoder sends on.",
-            advice="If nobody meant it, start a new stream now; ask who else works in this workspace.",
+            viewers="The programme has ended, although the encoder is still sending.",
+            advice="If this was a mistake, start a new stream now; ask who else works in this workspace.",
         ),
     ),
     AlarmKind(
@@ -182,8 +184,8 @@ INGEST_KINDS = (
         explained_by=(),
         diagnosis=Diagnosis(
             cause="The platform delivers its measurements late.",
-            viewers="Nothing; but a fault is told later by as much.",
-            advice="Watch the player too, if seconds count.",
+            viewers="No effect, but alarms come later by the same time.",
+            advice="Watch the player too if seconds matter.",
         ),
     ),
     AlarmKind(
@@ -195,9 +197,9 @@ INGEST_KINDS = (
         shared=True,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The platform gives no fresh measurements of this event.",
-            viewers="Unknown: the stream may be well or gone.",
-            advice="Watch the player itself until measurements are back.",
+            cause="The platform delivers no fresh metrics for this event.",
+            viewers="Unknown: the stream may be fine or gone.",
+            advice="Watch the player itself until metrics are back.",
         ),
     ),
 )

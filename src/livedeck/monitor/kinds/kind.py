@@ -1,4 +1,4 @@
-"""What an alarm kind is, and the five ways in which one is detected."""
+"""Alarm kinds, and the five ways to detect one."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
 API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"
 COLLECTOR_SILENT = "COLLECTOR_SILENT"
 RECONNECTING, DROPOUTS = "RECONNECTING", "DROPOUTS"
-"""The parents whose children are a class of kinds: see `AlarmKind.parents`."""
+"""Parents that hide a whole class of kinds: see `AlarmKind.parents`."""
 
 THE_PLATFORM = "platform"
-"""What an alarm of the deck is about, where it is about nothing nearer."""
+"""Subject of a deck alarm that has no nearer one."""
 
 
 class Observation(NamedTuple):
-    """What a detector saw of its kind; the kind makes a Finding of it. The fields are those of a Finding.
+    """Result of a detector, with the fields of a Finding; the kind turns it into one.
 
-    `is_escalated`: the finding has the kind's escalated severity. `is_withdrawn`: it has proven to be no fault,
-    which is worth a word and no more.
+    `is_escalated`: the finding has the kind's escalated severity. `is_withdrawn`: it proved to be no fault, and is only
+    mentioned.
+
     """
 
     actual: str
@@ -54,11 +55,13 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DutyRule:
-    """When a fault that comes and goes counts: by how much of the time it is there.
+    """Rule for a fault that comes and goes: it counts by its share of the time.
 
-    `limits`: the name of a Duty among the thresholds. `bad_seconds`: of a sample; 0 where it is good, NaN where it
-    tells nothing. `words`: what is so, as in `audio out 13 % of the last 10 min`. `is_spell`: bad seconds of a sample
-    are a spell of their own, whatever was before. `counts_warm_up`: it is counted from the first sample of a run on.
+    `limits`: name of a Duty among the thresholds. `bad_seconds`: seconds of a sample that are bad; 0 for a good sample,
+    NaN
+    if it proves nothing. `words`: the fault, as in `no audio in 13 % of the last 10 min`. `is_spell`: bad seconds of a
+    sample are a spell of their own. `counts_warm_up`: count from the first sample of a run.
+
     """
 
     limits: str
@@ -68,22 +71,26 @@ class DutyRule:
     counts_warm_up: bool = False
 
     def limits_of(self, thresholds: Thresholds) -> Duty:
-        """From how much on."""
+        """Return the limits of this rule."""
         limits: Duty = getattr(thresholds, self.limits)
         return limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleDetector:
-    """Judges each sample. The fault is raised once bad samples have held, and over once good ones have.
+    """Detector that judges each sample: bad samples that last raise the fault, good samples that last clear it.
 
-    `hold`: the name of a Hold among the thresholds; empty: raised and over at once. `is_immediate`: the first bad
-    sample raises it, and only the end takes time. `is_proven`: raises it at once, however long it has been bad.
-    `duty`: the other way to be raised; either raises, both clear. `expects`: it is judged only where that is expected.
-    `spoils`: the rate (video, audio, fps) that is not learnt as usual while the fault stands; a new usual level ends
-    it. `counted_status`: the QoS status of which the samples are counted: the fault begins and ends with its burst.
-    `began`: when a fault that a sample shows began, where that was before. `severity`: what the samples show now; the
-    fault stays as loud as it was.
+    `hold`: name of a Hold among the thresholds; empty: raise and clear at once. `is_immediate`: the first bad sample
+    raises the fault, only clearing takes time. `is_proven`: raise at once, regardless of duration. `duty`: another way
+    to
+    raise the fault; both must clear. `expects`: judge only content that has this expectation. `spoils`: the rate
+    (video,
+    audio, fps) that is not learnt as usual while the fault lasts; a new usual level clears it. `counted_status`: QoS
+    status
+    whose samples are counted; the fault begins and ends with its burst. `began`: start of a fault that a sample dates
+    back.
+    `severity`: severity by the samples now; it never falls while the fault lasts.
+
     """
 
     classify: Callable[[SampleFeatures, Thresholds], Level]
@@ -99,7 +106,7 @@ class SampleDetector:
     severity: Callable[[FaultInterval, SampleFeatures, Thresholds], Severity] | None = None
 
     def hold_time(self, thresholds: Thresholds) -> Hold:
-        """How long it must last, and its end."""
+        """Return how long the fault must last, and its absence."""
         if not self.hold:
             return Hold(1, 0.0, 0.0)
         hold: Hold = getattr(thresholds, self.hold)
@@ -111,7 +118,7 @@ _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastS
 
 @dataclass(frozen=True, slots=True)
 class EventCase:
-    """An event at the instant `now` (server time): what an EventDetector looks at."""
+    """An event at the instant `now` (server time), as an EventDetector gets it."""
 
     analysis: SignalAnalysis
     phase: Phase
@@ -121,37 +128,42 @@ class EventCase:
 
     @property
     def last_answer(self) -> datetime:
-        """Until when it is known what the samples were (server time)."""
+        """Time until which the samples are known (server time)."""
         return self.quality.since or self.now
 
     @property
     def is_off_air(self) -> bool:
-        """Whether nobody waits for samples: it has not begun, or is over."""
+        """Whether no samples are due: the event has not begun, or has ended."""
         return self.phase.tally in _OFF_AIR
 
     @property
     def is_stale(self) -> bool:
-        """Whether samples are due and nothing tells how they are now."""
+        """Whether samples are due but their present state is unknown."""
         return not self.is_off_air and self.quality.freshness is Freshness.STALE
 
     @property
     def is_judged(self) -> bool:
-        """Whether its samples are judged: it may be on air, and the last answer is believed."""
+        """Whether its samples are judged: it may be on air, and the last response is trusted."""
         return not self.is_off_air and self.quality.freshness is not Freshness.STALE
 
 
 @dataclass(frozen=True, slots=True)
 class EventDetector:
-    """Looks at an event at an instant; each observation is a finding."""
+    """Detector that looks at an event at an instant; each observation is a finding."""
 
     observe: Callable[[EventCase, Thresholds], Iterable[Observation]]
 
 
 @dataclass(frozen=True, slots=True)
 class DeckCase:
-    """The deck itself: what a DeckDetector looks at. `history_error`: why nothing can be recorded, or empty;
-    `notify_error`: which targets of notifications take nothing, or empty. `silence`: that of the collector, None where
-    it is heard or there is none. `sharing`: what is wrong among the collectors. `now`: this machine's clock."""
+    """The deck itself, as a DeckDetector gets it.
+
+    `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
+    empty.
+    `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the collectors.
+    `now`: this machine's clock.
+
+    """
 
     connection: ConnectionStatus
     history_error: str = ""
@@ -163,16 +175,15 @@ class DeckCase:
 
 @dataclass(frozen=True, slots=True)
 class DeckDetector:
-    """Looks at the deck itself: its connection, its clock, its history, its notifications. `subject`: what the alarm is
-    about, as a person reads it."""
+    """Detector for the deck itself: connection, clock, history, notifications. `subject`: subject of the alarm, in
+    words."""
 
     observe: Callable[[DeckCase, Thresholds], Observation | None]
     subject: str = THE_PLATFORM
 
 
 class Incident(NamedTuple):
-    """Faults of several events with one cause: the events in the order in which they failed, and since when (this
-    machine's clock)."""
+    """Faults of several events with one cause: the events in order of failure, and the start (this machine's clock)."""
 
     observation: Observation
     affects: tuple[str, ...]
@@ -181,10 +192,12 @@ class Incident(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IncidentCase:
-    """What an IncidentDetector looks at, at the instant `now` (this machine's clock).
+    """Input of an IncidentDetector, at the instant `now` (this machine's clock).
 
-    `alarms`: ongoing ones of a shared kind, of events on air. `inputs`: each event on air -> what feeds it. `previous`:
-    the incident that lasts, if there is one.
+    `alarms`: ongoing alarms of a shared kind, of events on air. `inputs`: each event on air -> its input. `previous`:
+    the
+    current incident, or None.
+
     """
 
     alarms: Collection[Alarm]
@@ -195,14 +208,14 @@ class IncidentCase:
 
 @dataclass(frozen=True, slots=True)
 class IncidentDetector:
-    """Looks at the alarms of all events together."""
+    """Detector that looks at the alarms of all events together."""
 
     observe: Callable[[IncidentCase, AlarmLimits], Incident | None]
 
 
 @dataclass(frozen=True, slots=True)
 class EndDetector:
-    """Looks at an event that ended while on air: no state of it may be left to look at."""
+    """Detector for an event that ended on air; it may have no state left."""
 
     observe: Callable[[EndedEvent], Observation]
 
@@ -212,12 +225,15 @@ Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmKind:
-    """One kind of alarm: everything that is particular to it.
+    """One kind of alarm, with everything specific to it.
 
-    `name` stands in settings, history and JSON: it never changes. `severity`: as it begins. `component`: of the health
-    score, which a fault of this kind holds down. `hidden_by`: kinds within the same event that make it no news, the
-    widest first. `shared`: the platform, or the way to it, can do this to many events at once. `explained_by`: the
-    patterns whose diagnosis is better than its own. `is_of_picture`: a sign of a picture fault, which has several.
+    `name` is used in settings, history and JSON, and never changes. `severity`: severity at the start. `component`:
+    part of
+    the health score that this fault lowers. `hidden_by`: kinds of the same event that suppress it, the widest first.
+    `shared`: the platform, or the way to it, can cause it for many events at once. `explained_by`: patterns with a
+    better
+    diagnosis than its own. `is_of_picture`: one of several signs of a picture fault.
+
     """
 
     name: str
@@ -233,26 +249,28 @@ class AlarmKind:
 
     @property
     def is_of_deck(self) -> bool:
-        """Whether it is an alarm of the deck itself, and not of an event."""
+        """Whether it is an alarm of the deck itself, not of an event."""
         return isinstance(self.detector, DeckDetector | IncidentDetector)
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """Every kind that hides it, the widest first.
+        """All kinds that suppress it, the widest first.
 
-        Without answers nothing can be said of any event; an incident stands for the shared kinds of its events; and
-        without a stream nothing can be said of its samples.
+        Without responses no event can be judged. An incident covers the shared kinds of its events. Without a stream
+        there are
+        no samples to judge.
+
         """
         if self.is_of_deck:
             return self.hidden_by
         incident = (PLATFORM,) if self.shared else ()
         silence: tuple[str, ...] = (NO_INGEST, RECONNECTING) if isinstance(self.detector, SampleDetector) else ()
-        if self.name == DROPOUTS:  # it stands for the silences of which it is made
+        if self.name == DROPOUTS:  # DROPOUTS covers the silences that it consists of
             silence = (NO_INGEST,)
         return (API_BLIND, *incident, *silence, *self.hidden_by)
 
     def finding(self, observation: Observation) -> Finding:
-        """The finding of that observation."""
+        """Return the finding of an observation."""
         severity = self.escalated_severity if observation.is_escalated else self.severity
         return Finding(
             self.name,

@@ -1,4 +1,4 @@
-"""The kind of alarm about copies of an event's stream that do not reach their platforms."""
+"""Alarm kind for restreams that do not reach their platform."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedeck.monitor.model.thresholds import Thresholds
 
 
 def _observe_down(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
-    """One observation for each restream that is down."""
+    """Return one observation for each restream that is down."""
     if not case.is_judged or not case.phase.tally.expects_signal:
         return
     for restream_id, interval in case.restreams.intervals.items():
@@ -35,8 +35,8 @@ RESTREAM_KIND = AlarmKind(
     shared=True,
     explained_by=(),
     diagnosis=Diagnosis(
-        cause="The other platform refuses or ended the copy: key, address, or its own trouble.",
-        viewers="Nothing here; those who watch over there see no stream.",
-        advice="Check the key and the stream on the other platform; renew the restream.",
+        cause="The other platform refused or ended the restream: wrong key or address, or a fault of its own.",
+        viewers="No effect here; viewers on the other platform see no stream.",
+        advice="Check key and stream on the other platform, then restart the restream.",
     ),
 )

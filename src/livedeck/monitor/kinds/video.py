@@ -1,4 +1,4 @@
-"""The kinds of alarm that the video rate and the frame rate raise."""
+"""Alarm kinds of the video rate and the frame rate."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from livedeck.monitor.signal.levels import fps_slack
 from livedeck.text.values import age, bits, frames
 
 _DECAY_SECONDS = 600.0
-"""What sinks slowly has done so for ten minutes at least."""
+"""Seconds of decline; slower than any step."""
 
 _CLEAR_SLACK = 0.8
-"""Of the frames that are no fault yet: within them the frame rate is well again."""
+"""Share of the tolerance within which a frame rate is good again."""
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Whether no kind of this file can be BAD."""
+    """Return whether no kind of this file can be BAD."""
     usual = features.usual
     is_calm = not (features.is_fps_low or features.is_dark or features.witnesses or features.is_ragged)
     is_settled = features.change is None and not (usual.is_below_floor or usual.is_decaying)
@@ -31,14 +31,14 @@ def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
         return False
     if features.dip or features.fps_charge or features.fps < thresholds.dark_fps:
         return False
-    if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.profile.expectations:
+    if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.content.expectations:
         return not isnan(features.fps)
     collapsed = (thresholds.collapsed_fps + thresholds.deadband / 2) * usual.fps
     return features.fps >= max(collapsed, usual.fps - fps_tolerance(usual.fps, thresholds))
 
 
 def _classify_blackout(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """One of the two rates is enough to tell; both missing tell nothing."""
+    """Judge a missing picture: one of the two rates is enough; without both there is no verdict."""
     if features.is_dark:
         return Level.BAD
     is_measured = not (isnan(features.video) and isnan(features.fps))
@@ -53,7 +53,7 @@ def _dark_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
 
 
 def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Few bits are a fault only where something that was constant by habit suffers with them."""
+    """Judge a starved picture: few bits are a fault only if a rate that is usually constant suffers too."""
     usual, video = features.usual, features.window.video
     if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
@@ -65,7 +65,7 @@ def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Two witnesses testify to more than one; and of a constant rate a ragged fall testifies itself."""
+    """Judge a low picture: two witnesses allow a higher limit, and a ragged fall of a constant rate needs none."""
     usual, video = features.usual, features.window.video
     if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
@@ -106,7 +106,7 @@ def _began_decay(features: SampleFeatures, _thresholds: Thresholds) -> float:
 
 
 def _classify_unstable(_features: SampleFeatures, _thresholds: Thresholds) -> Level:
-    """One dip is none of it: the duty decides."""
+    """Return no verdict: a single dip is no fault; the duty decides."""
     return Level.GOOD
 
 
@@ -166,11 +166,11 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
     expected = f"video over {bits(thresholds.dark_video)}"
     if features.has_picture:
         return Evidence(f"video {bits(features.video)}, fps {frames(features.fps)}", expected)
-    return Evidence("no picture since its first sample", f"{expected}, or the profile radio")
+    return Evidence("no picture since its first sample", f"{expected}, or content radio")
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """What never had a picture, and has sound, may be meant so."""
+    """Return a warning if there is sound but never was a picture: that may be intended."""
     is_radio = features.audio > 0 and not features.has_picture
     return Severity.WARNING if is_radio else Severity.CRITICAL
 
@@ -191,18 +191,16 @@ def _expected_video(features: SampleFeatures, share: float) -> str:
 
 def _describe_below_preset(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
     floor, video = features.usual.floor, features.window.video
-    hardly = ", the picture hardly changes" if video < thresholds.frozen_floor * floor else ""
+    hardly = ", picture almost still" if video < thresholds.frozen_floor * floor else ""
     return Evidence(f"video {bits(video)} for minutes{hardly}", f"over {bits(floor)} for the highest preset")
 
 
 def _describe_decay(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
-    return Evidence(
-        f"video sank slowly to {bits(features.window.video)}", f"as at its best, {bits(features.usual.anchor)}"
-    )
+    return Evidence(f"video fell slowly to {bits(features.window.video)}", f"its best: {bits(features.usual.anchor)}")
 
 
 def _describe_unstable(_features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    return Evidence("video dips and recovers", f"over {thresholds.dip_video:.0%} of the usual throughout")
+    return Evidence("video dips and recovers", f"over {thresholds.dip_video:.0%} of the usual, without dips")
 
 
 def _describe_change(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
@@ -211,7 +209,7 @@ def _describe_change(features: SampleFeatures, _thresholds: Thresholds) -> Evide
         return Evidence("", "")
     shown = frames if change.rate == FPS else bits
     lasted = age(features.time - change.since)
-    actual = f"{change.rate} now {shown(change.after)}, was {shown(change.before)}, steady for {lasted}, all else well"
+    actual = f"{change.rate} now {shown(change.after)}, was {shown(change.before)}, steady for {lasted}, all else fine"
     return Evidence(actual, "usual from now on")
 
 
@@ -228,7 +226,7 @@ VIDEO_KINDS = (
             hold="dark_hold",
             classify=_classify_blackout,
             describe=_describe_blackout,
-            duty=DutyRule(limits="dark_duty", bad_seconds=_dark_seconds, words="picture out"),
+            duty=DutyRule(limits="dark_duty", bad_seconds=_dark_seconds, words="no picture"),
             expects=Expectation.PICTURE,
             severity=_severity_blackout,
         ),
@@ -236,9 +234,9 @@ VIDEO_KINDS = (
         shared=True,
         explained_by=(Pattern.CAMERA, Pattern.GONE),
         diagnosis=Diagnosis(
-            cause="The encoder is connected and sends no picture.",
+            cause="The encoder is connected but sends no picture.",
             viewers="A black or frozen picture.",
-            advice="Check the camera, its cable and the encoder's input.",
+            advice="Check camera, cable and the encoder's input.",
         ),
     ),
     AlarmKind(
@@ -257,9 +255,9 @@ VIDEO_KINDS = (
         shared=True,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD, Pattern.CAMERA, Pattern.STEP),
         diagnosis=Diagnosis(
-            cause="The encoder gets too little through: the way out is too thin, or it cannot keep up.",
-            viewers="Blocks, stutter, and stops to buffer.",
-            advice="Test the upload speed; halve the encoder's bit rate or take the spare line.",
+            cause="The encoder cannot send enough: too little upload bandwidth, or it cannot keep up.",
+            viewers="Blocks, stutter and buffering.",
+            advice="Test the upload speed; halve the encoder's bit rate or switch to the backup line.",
         ),
     ),
     AlarmKind(
@@ -280,9 +278,9 @@ VIDEO_KINDS = (
         shared=True,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD, Pattern.CAMERA, Pattern.STEP),
         diagnosis=Diagnosis(
-            cause="The video rate has fallen, and nothing else tells why.",
-            viewers="A softer picture with blocks in motion.",
-            advice="Look at the picture; compare the encoder's bit rate with what was agreed.",
+            cause="The video bit rate fell for no visible reason.",
+            viewers="A softer picture, with blocks in motion.",
+            advice="Check the picture; compare the encoder's bit rate with the agreed one.",
         ),
     ),
     AlarmKind(
@@ -300,9 +298,9 @@ VIDEO_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="Too few bits for the preset: a wrong setting, a thin line, or a picture that stands still.",
+            cause="The bit rate is too low for the preset: wrong settings, low bandwidth, or a still picture.",
             viewers="A soft, blocky or frozen picture.",
-            advice="Look at the picture; set the encoder's bit rate, or the event's profile to slides.",
+            advice="Check the picture; raise the encoder's bit rate, or set the event's content to slides.",
         ),
     ),
     AlarmKind(
@@ -317,9 +315,9 @@ VIDEO_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The video rate sinks slowly: a line that gets worse, or an encoder that gets hot.",
-            viewers="A picture that gets softer by and by.",
-            advice="Test the upload speed; compare the encoder's bit rate with what was agreed.",
+            cause="The video bit rate falls slowly: a degrading line or an overheating encoder.",
+            viewers="Picture slowly gets softer.",
+            advice="Test the upload speed; compare the encoder's bit rate with the agreed one.",
         ),
     ),
     AlarmKind(
@@ -330,7 +328,7 @@ VIDEO_KINDS = (
         detector=SampleDetector(
             classify=_classify_unstable,
             describe=_describe_unstable,
-            duty=DutyRule(limits="dip_duty", bad_seconds=_dip_seconds, words="video short", is_spell=True),
+            duty=DutyRule(limits="dip_duty", bad_seconds=_dip_seconds, words="low video", is_spell=True),
             expects=Expectation.PICTURE,
             spoils=VIDEO,
         ),
@@ -338,8 +336,8 @@ VIDEO_KINDS = (
         shared=False,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD, Pattern.CAMERA, Pattern.STEP),
         diagnosis=Diagnosis(
-            cause="A constant video rate dips again and again: the line comes and goes.",
-            viewers="A picture that is now sharp, now soft.",
+            cause="A constant video bit rate keeps dipping: an unstable line.",
+            viewers="A picture that alternates between sharp and soft.",
             advice="Test the line; lower the encoder's bit rate.",
         ),
     ),
@@ -359,9 +357,9 @@ VIDEO_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="A new encoder profile, a static picture, or an encoder that saves bits.",
-            viewers="A softer or sharper picture, or nothing.",
-            advice="If nobody meant it, look at the encoder; the new level is what is judged by from now on.",
+            cause="New encoder settings, a still picture, or an encoder that saves bits.",
+            viewers="A softer or sharper picture, or no effect.",
+            advice="If nobody intended it, check the encoder; the new level counts as usual from now on.",
         ),
     ),
     AlarmKind(
@@ -380,9 +378,9 @@ VIDEO_KINDS = (
         shared=True,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD, Pattern.CAMERA),
         diagnosis=Diagnosis(
-            cause="Many frames are missing: the encoder or its source fails.",
-            viewers="A stuttering picture, sound perhaps out of step.",
-            advice="Close what else runs on the encoder, lower its preset or resolution, or change to the spare.",
+            cause="Many frames are missing: the encoder or its source is failing.",
+            viewers="A stuttering picture, perhaps out of sync with the sound.",
+            advice="Close other programs on the encoder, lower its preset or resolution, or switch to the backup.",
         ),
     ),
     AlarmKind(
@@ -394,7 +392,7 @@ VIDEO_KINDS = (
             hold="low_fps_hold",
             classify=_classify_fps_low,
             describe=_describe_fps,
-            duty=DutyRule(limits="fps_duty", bad_seconds=_low_fps_seconds, words="frames missing"),
+            duty=DutyRule(limits="fps_duty", bad_seconds=_low_fps_seconds, words="missing frames"),
             expects=Expectation.FRAMES,
             spoils=FPS,
         ),

@@ -1,6 +1,7 @@
-"""An alarm, its transitions and its diagnosis: frozen values (monitoring.md, "Alarm lifecycle"). Nothing here decides.
+"""Alarms, their transitions and diagnoses: frozen values without decisions (monitoring.md, "Alarm lifecycle").
 
 The states are those of ISA-18.2. All times are by this machine's clock.
+
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 DECK = ""
-"""The `event_id` of the deck's own alarms."""
+"""`event_id` of the deck's own alarms."""
 
 
 class Severity(StrEnum):
-    """How loud an alarm is, the loudest first."""
+    """Severity of an alarm, most severe first."""
 
     CRITICAL = "critical"
     WARNING = "warning"
@@ -25,7 +26,7 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the loudest."""
+        """0 for the most severe."""
         return _SEVERITY_RANKS[self]
 
 
@@ -33,7 +34,7 @@ _SEVERITY_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class AlarmKey(NamedTuple):
-    """The identity of an alarm. `target`: a part of the event (a restream's id), or empty."""
+    """Identity of an alarm. `target`: part of the event (a restream's id), or empty."""
 
     event_id: str
     kind: str
@@ -41,7 +42,7 @@ class AlarmKey(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """How an alarm stood before whoever answers it: since when its fault was there, how bad, and at which stage."""
+    """An alarm as an operator saw it: start of its fault, severity and stage."""
 
     since: datetime
     severity: Severity
@@ -49,10 +50,12 @@ class Shown(NamedTuple):
 
 
 class AlarmState(StrEnum):
-    """The state of an alarm after ISA-18.2.
+    """State of an alarm by ISA-18.2.
 
-    RETURNED: the fault is over and nobody has acknowledged it. CLEARED: it is over and acknowledged; listed 5 min.
-    SUPPRESSED: present, but hidden by a parent alarm.
+    RETURNED: the fault cleared, but was not acknowledged. CLEARED: cleared and acknowledged; listed for 5 min.
+    SUPPRESSED:
+    present, but hidden by a parent alarm.
+
     """
 
     UNACKNOWLEDGED = "unacknowledged"
@@ -65,13 +68,13 @@ class AlarmState(StrEnum):
 
     @property
     def active(self) -> bool:
-        """Whether a person must read it now."""
+        """Whether an operator must look at it now."""
         return self in {AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED}
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One short sentence each: the probable cause, what viewers see, what to do."""
+    """Probable cause, effect on viewers and advice, one short sentence each."""
 
     cause: str = ""
     viewers: str = ""
@@ -79,7 +82,7 @@ class Diagnosis:
 
 
 class TimelineEntry(NamedTuple):
-    """Something that became of an alarm. `actor`: who did it, `user@host:pid`; empty where nobody did."""
+    """Entry in the timeline of an alarm. `actor`: `user@host:pid`, empty without a person."""
 
     at: datetime
     text: str
@@ -88,16 +91,22 @@ class TimelineEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """Something that is or was wrong. `event_id` is empty for the deck's own.
+    """A present or past fault. `event_id` is empty for alarms of the deck itself.
 
-    `since`: when the fault began as far as the data tell; `changed`: when `state` began. `present`: whether the fault
-    is there now; `needs_ack`: whether it awaits an acknowledgement. `acknowledged_until`: when that runs out;
-    `acknowledged_at`: when this occurrence was. `answered_by`, `answered_at`: who acknowledged it last, took that back,
-    put it away or brought it back, and when. `shelved_until`: None unless shelved for a time. `reason`: why it is
-    shelved or out of service. `parent`: kind of the alarm that hides it. `activations`: when it came in the last 10
-    min; `flapping`: too often to ring each time; `escalated`: so often that even a warning is critical. `stage` grows
-    when an ongoing fault deserves attention again. `affects`: ids of the events of a PLATFORM incident. `timeline`:
-    what became of this occurrence, the oldest first.
+    `since`: start of the fault according to the data; `changed`: start of `state`. `present`: the fault exists now;
+    `needs_ack`: it awaits an acknowledgement. `acknowledged_until`: expiry of the acknowledgement; `acknowledged_at`:
+    time
+    of the acknowledgement of this occurrence. `answered_by`, `answered_at`: author and time of the last
+    acknowledgement,
+    withdrawal, shelving or unshelving. `shelved_until`: None unless shelved for a time. `reason`: reason for the shelf
+    or
+    for out of service. `parent`: kind of the alarm that hides it. `activations`: its starts in the last 10 min;
+    `flapping`:
+    too many to ring each time; `escalated`: so many that a warning is critical. `stage` grows when an ongoing fault
+    deserves attention again. `affects`: event ids of a PLATFORM incident. `timeline`: history of this occurrence,
+    oldest
+    first.
+
     """
 
     event_id: str
@@ -112,7 +121,7 @@ class Alarm:
     changed: datetime = field(kw_only=True)
     state: AlarmState = AlarmState.UNACKNOWLEDGED
     present: bool = True
-    needs_ack: Annotated[bool, Field(alias="owed")] = True  # by its name in the history
+    needs_ack: Annotated[bool, Field(alias="owed")] = True  # stored under this name in the history
     acknowledged_until: datetime | None = None
     acknowledged_at: datetime | None = None
     answered_by: str = ""
@@ -136,26 +145,26 @@ class Alarm:
 
     @property
     def shown(self) -> Shown:
-        """What of it an answer is about."""
+        """The part of the alarm that an alarm action refers to."""
         return Shown(self.since, self.severity, self.stage)
 
     @property
     def active(self) -> bool:
-        """Whether a person must read it now."""
+        """Whether an operator must look at it now."""
         return self.state.active
 
     @property
     def is_ongoing(self) -> bool:
-        """Whether it counts as present: a fault that comes and goes is not over in its pauses."""
+        """Whether it counts as present; a flapping fault also does in its pauses."""
         return self.present or self.flapping
 
     @property
     def episodes(self) -> int:
-        """How often it came in the last 10 min."""
+        """Number of activations in the last 10 min."""
         return len(self.activations)
 
     def moved(self, seconds: float) -> Alarm:
-        """The same by a clock that is so much ahead."""
+        """Return a copy by a clock that is `seconds` ahead."""
         if not seconds:
             return self
         ahead = timedelta(seconds=seconds)
@@ -173,7 +182,7 @@ class Alarm:
 
 
 class AlarmTransition(StrEnum):
-    """What happened to an alarm, for the log. RAISED: it asks for attention, the first time or again."""
+    """Transition of an alarm, for the log. RAISED: it asks for attention, for the first time or again."""
 
     RAISED = "raised"
     SEVERITY = "severity changed"
@@ -206,7 +215,7 @@ _BY_PERSON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AlarmChange:
-    """One transition of an alarm, and the alarm after it."""
+    """One transition of an alarm, with the alarm after it."""
 
     at: datetime
     transition: AlarmTransition
@@ -214,7 +223,7 @@ class AlarmChange:
 
     @property
     def actor(self) -> str:
-        """Who did it; empty where nobody did: what was acknowledged while it lasted is over by itself."""
+        """Author of the transition; empty without a person, as when an acknowledged fault clears by itself."""
         alarm = self.alarm
         is_over_by_itself = (
             self.transition is AlarmTransition.CLEARED

@@ -1,4 +1,4 @@
-"""What a person answered to an alarm: one row each, appended and never changed (monitoring.md, "Shared alarms")."""
+"""Alarm actions of operators: one row each, appended and never changed (monitoring.md, "Shared alarms")."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from livedeck.monitor.model.alarm import AlarmKey, Severity, Shown
 from livedeck.text.secrets import masked_line
 
 TAKE_BACK_FOR = timedelta(minutes=5)
-"""Time within which a person can take an acknowledgement back: as long as the one of a critical alarm lasts. Later the
-others rely on it, and it soon runs out by itself."""
+"""Time to take an acknowledgement back: as long as that of a critical alarm lasts. Later, others rely on it."""
 
 
 class ActionKind(StrEnum):
-    """Kind of an answer. CLOSE: acknowledged when it was over. UNACKNOWLEDGE: takes either of both back."""
+    """Kind of an alarm action. CLOSE: acknowledged after it cleared. UNACKNOWLEDGE: takes either back."""
 
     ACKNOWLEDGE = "acknowledge"
     CLOSE = "close"
@@ -30,16 +29,17 @@ class ActionKind(StrEnum):
 
 ACKNOWLEDGEMENTS = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.UNACKNOWLEDGE})
 SHELVINGS = frozenset({ActionKind.SHELVE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE})
-"""The kinds that take each other's place: a promise to act, where the alarm is kept; a note is by itself."""
+"""Kinds that replace each other: acknowledgements, and shelvings. Notes are independent of both."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlarmCommand:
-    """What a person wants done to an alarm. `carry_out` decides what becomes of it.
+    """Command of an operator for an alarm; `carry_out` decides on it.
 
-    `shown`: the alarm as they saw it; None: as it stands. `minutes`: of a shelf, None until it is over. `text`: why it
-    is put away, or the note. `actor`: as of an answer. `uid`: of the answer that comes of it: the same command again is
-    the same answer.
+    `shown`: the alarm on the operator's screen; None: its present state. `minutes`: length of a shelf, None until it
+    clears. `text`: reason or note. `actor`: as in AlarmAction. `uid`: id of the resulting action, so that a repeated
+    command leads to the same action.
+
     """
 
     key: AlarmKey
@@ -53,11 +53,13 @@ class AlarmCommand:
 
 @dataclass(frozen=True, slots=True)
 class AlarmAction:
-    """One answer. `since`, `severity`, `stage`: of the alarm as it was answered.
+    """One action of an operator. `since`, `severity`, `stage`: the alarm at that time.
 
-    `at`, `until`: this machine's clock; `until`: when the promise or the shelf runs out, None where it has no time; of
-    what was brought back when it was over, that moment. `actor`: `user@host:pid`. `reason`: why it was put away, or the
-    note. `uid`: no two have the same.
+    `at`, `until`: by this machine's clock. `until`: expiry of the acknowledgement or shelf, None without one; for an
+    alarm
+    that was unshelved after it cleared, that moment. `actor`: `user@host:pid`. `reason`: reason or note. `uid`: unique
+    id.
+
     """
 
     uid: str
@@ -76,16 +78,16 @@ class AlarmAction:
 
     @property
     def shown(self) -> Shown:
-        """The alarm as it was answered."""
+        """The alarm as the operator saw it."""
         return Shown(self.since, self.severity, self.stage)
 
     @property
     def order(self) -> tuple[datetime, str]:
-        """The later of two answers is the one that counts; `uid` decides between two of one moment."""
+        """Sort key: the later of two actions counts; `uid` decides for equal times."""
         return self.at, self.uid
 
     def moved(self, seconds: float) -> AlarmAction:
-        """The same by a clock that is so much ahead."""
+        """Return a copy by a clock that is `seconds` ahead."""
         if not seconds:
             return self
         ahead = timedelta(seconds=seconds)
@@ -94,6 +96,6 @@ class AlarmAction:
 
 
 def person(actor: str) -> str:
-    """The actor without the process: `anna@regie`."""
+    """Return the actor without the process: `anna@regie`."""
     name, _, process = actor.rpartition(":")
     return name if name and process.isdigit() else actor

@@ -1,4 +1,4 @@
-"""The way from a deck to the collector that watches for it: frozen values. All times are by the collector's clock."""
+"""Connection of a deck to its collector: frozen values. All times are by the collector's clock."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from livedeck.monitor.model.alarm import AlarmKey
 
 
 class AttachmentState(StrEnum):
-    """What the way is good for now. LISTING: nothing is known of it yet, or all is asked anew; RESUMING: it broke a
-    moment ago; SILENT: it has told nothing for 12 s; REFUSED: it refuses to; ALONE: this deck asks the platform by
-    itself."""
+    """State of the connection to the collector.
+
+    LISTING: nothing is known yet, or everything is read anew. RESUMING: it broke a moment ago. SILENT: nothing came for
+    12 s. REFUSED: the collector refuses. ALONE: this deck polls the platform itself.
+
+    """
 
     LISTING = "listing"
     WATCHING = "watching"
@@ -25,15 +28,19 @@ class AttachmentState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """How a deck hangs on its collector. `host`: which one is asked; `since`: when `state` began; `heard_at`: when it
-    told anything last, None: never. `reason`: why it is not heard, in words; empty where it is.
+    """A deck's attachment to its collector.
 
-    `skew`: seconds that this machine's clock is ahead of the collector's; 0 while that is under 2 s. `unshared`: alarms
-    that were answered here, which the collector does not know of yet. `told`: what became of such answers since the
-    snapshot before, in words.
+    `host`: the collector in use; `since`: start of `state`; `heard_at`: its last message, None before the first.
+    `reason`:
+    reason for its silence in words, or empty.
 
-    `actor`: whose token is taken there, and `may`: what it may (`read`, `act`); empty where that is not known. `own`:
-    the alarms of this deck alone, which it answers by itself.
+    `skew`: seconds that this machine's clock is ahead of the collector's; 0 while under 2 s. `unshared`: alarms with
+    actions
+    that the collector has not received yet. `told`: results of such actions since the last snapshot, in words.
+
+    `actor`: owner of the token, and `may`: its permission (`read`, `act`); empty if unknown. `own`: alarms of this deck
+    alone, which it handles itself.
+
     """
 
     state: AttachmentState
@@ -49,8 +56,11 @@ class Attachment:
     own: frozenset[AlarmKey] = frozenset()
 
     def refusal(self, *keys: AlarmKey) -> str:
-        """Why nothing can be answered through the collector now, in words; empty where it can, where this deck keeps
-        answers until it is back, and of alarms that are its own."""
+        """Return why no alarm action can go through the collector now, in words; empty if it can.
+
+        Also empty if this deck keeps actions until the collector is back, and for alarms of this deck alone.
+
+        """
         if self.is_alone or self.own & {*keys}:
             return ""
         if self.is_silent:
@@ -66,17 +76,17 @@ class Attachment:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing that is shown is believed."""
+        """Whether nothing on the screen can be trusted."""
         return self.state in {AttachmentState.SILENT, AttachmentState.REFUSED}
 
     @property
     def is_alone(self) -> bool:
-        """Whether this deck asks the platform by itself."""
+        """Whether this deck polls the platform itself."""
         return self.state is AttachmentState.ALONE
 
 
 class Silence(NamedTuple):
-    """The collector tells nothing since then (this machine's clock): why, in words."""
+    """Silence of the collector: start (this machine's clock) and reason in words."""
 
     since: datetime
     reason: str

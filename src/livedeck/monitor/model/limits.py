@@ -1,4 +1,4 @@
-"""The limits of every event as they are now, and what changed in them (monitoring.md, "Changed limits")."""
+"""Limits of every event and changes in them (monitoring.md, "Changed limits")."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from livedeck.monitor.model.thresholds import Thresholds
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`base`: of every event that has none of its own; `events`: those that have, by id."""
+    """Limits: `base` for all events, `events` by id for events with limits of their own."""
 
     base: Thresholds = field(default_factory=Thresholds)
     events: Mapping[str, Thresholds] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, event_id: str) -> Thresholds:
-        """What that event is judged by."""
+        """Return the thresholds of an event."""
         return self.events.get(event_id, self.base)
 
     def changes_since(self, before: Limits) -> tuple[LimitChange, ...]:
-        """What is another limit now: those of all events, then those of single ones that differ otherwise."""
+        """Return the changed limits: first those of all events, then those of single events that differ."""
         of_all = tuple(_differences(before.base, self.base))
         changes = [LimitChange("", text) for text in of_all]
         for event_id in sorted({*before.events, *self.events}):
@@ -34,28 +34,31 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class LimitChange:
-    """One limit that changed, as `low_video 0.7 -> 0.6`; of one event, or with an empty id of all."""
+    """One changed limit, such as `low_video 0.7 -> 0.6`; `event_id` is empty for all events."""
 
     event_id: str
     text: str
 
 
 class LimitsError(Exception):
-    """The settings cannot be used: which line, and why."""
+    """Settings that cannot be used, with line and reason."""
 
 
 class LimitsSource(Protocol):
-    """Where limits come from: a file that a person may change while the deck runs."""
+    """Source of limits, such as a file that a person may change while the deck runs."""
 
     def changed(self) -> Limits | None:
-        """The limits, where they were written since the last look; else None. Raises LimitsError, once for what was
-        written."""
+        """Return the limits if they changed since the last call, else None. Raises LimitsError once for each change."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """Something changed in how events are judged, in words. `event_id`: which one, empty for all or several; `actor`:
-    who said so, empty where the settings do. `is_fault`: nothing changed, because the settings cannot be used."""
+    """Change in how events are judged, in words.
+
+    `event_id`: the event, empty for all or several; `actor`: its author, empty for the settings. `is_fault`: nothing
+    changed, because the settings cannot be used.
+
+    """
 
     at: datetime
     text: str
@@ -65,7 +68,7 @@ class RuleChange:
 
 
 def _differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """Each number that differs, by its path."""
+    """Yield each number that differs, with its path."""
     for item in fields(before):
         old, new = getattr(before, item.name), getattr(after, item.name)
         if old == new:

@@ -1,4 +1,4 @@
-"""QoS samples as the monitor keeps them: columns of numbers, so that an hour of two hundred events stays small."""
+"""QoS samples in columns of numbers, so that an hour of two hundred events stays small."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Reading(NamedTuple):
 
 
 NO_STATUS = -1
-"""Stands in `Readings.status` where a sample carried none."""
+"""Value in `Readings.status` for a sample without a status."""
 
 
 def _doubles() -> array[float]:
@@ -55,13 +55,13 @@ class Readings:
 
     @property
     def last(self) -> Reading | None:
-        """The newest reading, or None where there is none."""
+        """The newest reading, or None."""
         return self[-1] if len(self.time) else None
 
 
 def _or_none(value: float) -> float | None:
-    return None if value != value else value  # noqa: PLR0124  NaN is the one value unlike itself
+    return None if value != value else value  # noqa: PLR0124  only NaN differs from itself
 
 
 MISSING = nan
-"""Stands in the columns of `Readings` where a sample carried no number."""
+"""Value in the columns of `Readings` for a sample without a number."""

@@ -1,6 +1,7 @@
-"""What the history keeps and gives back: frozen values. Moments are this machine's clock unless said otherwise.
+"""Records that the history stores and returns: frozen values. Times are by this machine's clock unless noted.
 
-No secret is in any of them: texts that a person or the platform wrote are masked as the record is made.
+They contain no secret: texts of persons or the platform are masked when the record is made.
+
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from livedeck.text.secrets import masked_line
 
 @dataclass(frozen=True, slots=True)
 class AlarmRecord:
-    """One turn in the life of an alarm, and how the alarm was after it. `actor`: who answered for it, or empty;
-    `process`: the one that tells of it."""
+    """One transition of an alarm, with the alarm after it. `actor`: its author, or empty; `process`: the recording
+    process."""
 
     at: datetime
     turn: AlarmTransition
@@ -51,7 +52,7 @@ class AlarmRecord:
 
     @classmethod
     def of(cls, change: AlarmChange, process: str = "", ahead: float = 0.0) -> AlarmRecord:
-        """The record of that change, by a clock that is so many seconds ahead."""
+        """Return the record of a change, by a clock that is `ahead` seconds ahead."""
         alarm = change.alarm.moved(ahead)
         return cls(
             change.at + timedelta(seconds=ahead),
@@ -74,7 +75,7 @@ class AlarmRecord:
 
 @dataclass(frozen=True, slots=True)
 class LinkRecord:
-    """The connection to the platform changed, as that `process` tells."""
+    """Change of the connection to the platform, as seen by `process`."""
 
     at: datetime
     state: ConnectionState
@@ -84,13 +85,13 @@ class LinkRecord:
 
     @classmethod
     def of(cls, link: ConnectionStatus, process: str = "") -> LinkRecord:
-        """The record of that link, as it became what it is."""
+        """Return the record of a link at its change."""
         return cls(link.since, link.state, link.problem, masked_line(link.reason), process)
 
 
 @dataclass(frozen=True, slots=True)
 class RestreamRecord:
-    """A restream of an event: neither its address nor its key."""
+    """Restream of an event, without address or key."""
 
     id: str
     name: str
@@ -103,11 +104,14 @@ class RestreamRecord:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """What an event was called and where it stood from `at` on, until its next record.
+    """Name and state of an event from `at` until its next record.
 
-    `scheduled`, `started_at`, `finished_at`: of the event and its stream, by the platform's clock. `parent_id`: the
-    project or folder that it is in, `recording_parent_id`: the one that its recording goes to. `is_gone`: no list has
-    it any more; the rest is as it was last.
+    `scheduled`, `started_at`, `finished_at`: of the event and its stream, by the platform's clock. `parent_id`: its
+    project
+    or folder, `recording_parent_id`: that of its recording. `is_gone`: no list has it any more; the other fields keep
+    their
+    last values.
+
     """
 
     at: datetime
@@ -128,7 +132,7 @@ class EventRecord:
 
     @classmethod
     def of(cls, state: EventState, at: datetime) -> EventRecord:
-        """The record of how that event stands."""
+        """Return the record of an event's present state."""
         event, stream = state.event, state.event.stream
         return cls(
             at,
@@ -149,19 +153,20 @@ class EventRecord:
 
     @property
     def is_completed(self) -> bool:
-        """Whether it was over, as the platform says."""
+        """Whether the platform says it has ended."""
         return self.tally is BroadcastState.COMPLETED
 
     def is_same(self, other: EventRecord) -> bool:
-        """Whether both say the same, though of different moments."""
+        """Return whether both records agree, except for their time."""
         return replace(self, at=other.at) == other
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRecord:
-    """A fault of an event that is over, as its samples or the platform's own dates tell it (server clock).
+    """Past fault of an event, by its samples or the platform's dates (server clock).
 
-    `since`: its first bad sample; `until`: when it was good again. `severity`: the loudest that it had.
+    `since`: first bad sample; `until`: first good one. `severity`: the highest it had.
+
     """
 
     event_id: str
@@ -179,7 +184,7 @@ class EpisodeRecord:
 
     @classmethod
     def of(cls, state: EventState, episode: Episode, until: datetime) -> EpisodeRecord:
-        """The record of that fault, which was over then."""
+        """Return the record of a fault that ended at `until`."""
         names = {restream.id: restream.name or "" for restream in state.event.restreams or ()}
         return cls(
             state.id,
@@ -196,7 +201,7 @@ class EpisodeRecord:
 
 @dataclass(frozen=True, slots=True)
 class WatchRecord:
-    """From its first to its last good answer a process watched the platform, without a break."""
+    """Unbroken time in which a process watched the platform, from its first to its last good response."""
 
     at: datetime
     until: datetime
@@ -204,15 +209,18 @@ class WatchRecord:
 
 
 WATCH_WRITTEN_EACH = timedelta(seconds=30)
-"""What a killed process loses of its last stretch, at most; what is newer nobody knows from the file."""
+"""Maximum time that a killed process loses of its watch record."""
 
 
 class AuditOutcome(StrEnum):
-    """What became of an action (trust.md, "Verdicts").
+    """Outcome of an action (trust.md, "Verdicts").
 
-    DONE: the platform said so, or it never left this machine. REFUSED: the platform said so, or it was provably not
-    sent. APPLIED: the answer was lost, and what was changed shows it. UNKNOWN: nothing proves either. NOT_APPLIED: in
-    files of 0.1.0 only, whose four looks proved nothing; DONE is APPLIED in them.
+    DONE: the platform confirmed it, or it never left this machine. REFUSED: the platform refused it, or it was provably
+    not
+    sent. APPLIED: the response was lost, but the change is visible. UNKNOWN: neither is proven. NOT_APPLIED: only in
+    files
+    of 0.1.0, after four looks without proof; DONE is APPLIED there.
+
     """
 
     DONE = "done"
@@ -224,7 +232,7 @@ class AuditOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field that an action changed, before and after, as text; secrets masked."""
+    """Field that an action changed, before and after, as text with secrets masked."""
 
     name: str
     before: str
@@ -236,10 +244,12 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class IntentRecord:
-    """A change that is about to be sent, recorded before it leaves: what a killed deck leaves behind.
+    """Intent of a change, recorded before it is sent; a killed deck leaves it behind.
 
-    `verb`: in words, beside the name `action`. `actor`, `host`, `pid`: who sends it, as this machine knows them; `pid`
-    is 0 where another collector has the history of what becomes of it.
+    `verb`: the change in words, beside the name `action`. `actor`, `host`, `pid`: the sender, as this machine knows it;
+    `pid`
+    is 0 if another collector records the outcome.
+
     """
 
     id: str
@@ -259,20 +269,22 @@ class IntentRecord:
 
     @property
     def by(self) -> str:
-        """Who sends it, and where: `anna@regie`."""
+        """Sender and machine: `anna@regie`."""
         return f"{self.actor}@{self.host}"
 
 
 ENDING_ACTIONS = frozenset({"event.complete", "event.delete"})
-"""The names of the actions that end an event."""
+"""Names of the actions that end an event."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenChange:
-    """A change that was sent and of which nothing proves what became of it.
+    """Change that was sent with an unproven outcome.
 
-    `detail`: what is known, empty where its sender was ended. `watched_until`: until when its sender looks again; None:
+    `detail`: known facts, empty if its sender was killed. `watched_until`: time until which its sender looks again;
+    None if
     it does not.
+
     """
 
     intent: IntentRecord
@@ -282,10 +294,12 @@ class OpenChange:
 
 @dataclass(frozen=True, slots=True)
 class ActionRecord:
-    """Something that a person did, for the audit: `action` by its name in the registry, on what, and what came of it.
+    """Action of a person, for the audit: `action` by its registry name, target and outcome.
 
-    `detail`: the platform's words, or ours. `intent`: the id of the intent that this is the end of, or for UNKNOWN news
-    of; empty for what never left this machine. `watched_until`: as of an `OpenChange`.
+    `detail`: the platform's text, or ours. `intent`: id of the intent that this completes, or for UNKNOWN updates;
+    empty if
+    nothing left this machine. `watched_until`: as in OpenChange.
+
     """
 
     at: datetime
@@ -305,7 +319,7 @@ class ActionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A moment that a person marked in the charts of an event (server clock)."""
+    """Moment that a person marked in the charts of an event (server clock)."""
 
     at: datetime
     event_id: str
@@ -317,7 +331,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class NotificationRecord:
-    """What the deck told the person: a toast, an error, a bell."""
+    """Message that the deck showed: a toast, an error, a bell."""
 
     at: datetime
     severity: Severity
@@ -331,8 +345,11 @@ class NotificationRecord:
 
 @dataclass(frozen=True, slots=True)
 class MaterialRecord:
-    """An additional material that this deck made; the platform cannot list them (platform-api.md, "Additional
-    materials")."""
+    """Additional material that this deck created; the platform cannot list them.
+
+    See platform-api.md, "Additional materials".
+
+    """
 
     id: str
     video_id: str
@@ -346,7 +363,7 @@ class MaterialRecord:
 
 @dataclass(frozen=True, slots=True)
 class StreamRecord:
-    """A stream that the history knows: its first and last sample (server clock), and how many there are."""
+    """Stream in the history: first and last sample (server clock), and their number."""
 
     stream_id: str
     first: datetime
@@ -356,7 +373,7 @@ class StreamRecord:
 
 @dataclass(frozen=True, slots=True)
 class StreamSpan:
-    """From when to when the history has samples of a stream (server clock)."""
+    """Time range for which the history has samples of a stream (server clock)."""
 
     event_id: str
     stream_id: str
@@ -366,7 +383,7 @@ class StreamSpan:
 
 @dataclass(frozen=True, slots=True)
 class CollectedStream:
-    """The samples of a stream were asked for after its end, and are not asked for again; so many came."""
+    """Stream whose samples were polled after its end and need no further poll; `samples` arrived."""
 
     at: datetime
     event_id: str
@@ -375,7 +392,7 @@ class CollectedStream:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Its event and itself."""
+        """Event and stream."""
         return self.event_id, self.stream_id
 
 
@@ -389,7 +406,7 @@ def _integers() -> array[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MinMax:
-    """One measure by column: the least and the greatest value; NaN where none was measured."""
+    """One measure by column: minimum and maximum; NaN if not measured."""
 
     low: array[float] = field(default_factory=_doubles)
     high: array[float] = field(default_factory=_doubles)
@@ -397,11 +414,14 @@ class MinMax:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buckets:
-    """The samples of one stream gathered into equal steps of time, one for each column of a chart.
+    """Samples of one stream in equal steps of time, one for each column of a chart.
 
-    Column `i` begins at `since + i * step` (epoch s, server clock). `count`: samples in it, 0 is a gap. Rates in bit/s,
-    frames/s. `status`: the worst in it (5, 4, 3, one that the document does not name, 0), NO_STATUS where there was
-    none. `statuses`: 0, 3, 4, 5 -> how many samples had it.
+    Column `i` begins at `since + i * step` (epoch s, server clock). `count`: number of samples, 0 is a gap. Rates in
+    bit/s,
+    frames/s. `status`: the worst in the column (5, 4, 3, an undocumented one, 0), NO_STATUS without any. `statuses`: 0,
+    3, 4,
+    5 -> number of samples with it.
+
     """
 
     since: float

@@ -1,4 +1,4 @@
-"""What is polled only while somebody looks at it: its keys, lists as last answered, videos and their materials."""
+"""Resources that are polled on demand: keys, lists as last received, videos and their materials."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ T = TypeVar("T")
 
 
 class ResourceKind(StrEnum):
-    """What a list is of."""
+    """Kind of a list."""
 
     ROOMS = "rooms"
     RECORDINGS = "recordings"  # of an event
-    POSTERS = "posters"  # of a video, as the three below
+    POSTERS = "posters"  # of a video, like the three below
     SUBTITLES = "subtitles"
     ANNOTATIONS = "annotations"
     MATERIALS = "materials"
     CUES = "cues"  # of a subtitle track
-    EVENT = "event"  # by itself, with the fields that the list left out
+    EVENT = "event"  # a single event, with fields that the list lacks
 
 
 class ResourceKey(NamedTuple):
-    """Names one list. `id`: of the event or the video that it belongs to; `track`: of the subtitle track."""
+    """Name of one list. `id`: event or video that it belongs to; `track`: subtitle track."""
 
     kind: ResourceKind
     id: str = ""
@@ -37,23 +37,25 @@ ROOM_LIST = ResourceKey(ResourceKind.ROOMS)
 
 
 def recordings_key(event_id: str) -> ResourceKey:
-    """The list of the recordings of that event."""
+    """Return the key of an event's recordings."""
     return ResourceKey(ResourceKind.RECORDINGS, event_id)
 
 
 def event_key(event_id: str) -> ResourceKey:
-    """The list of that event alone, as it is answered when it is asked for by its id."""
+    """Return the key of a single event, as read by its id."""
     return ResourceKey(ResourceKind.EVENT, event_id)
 
 
 @dataclass(frozen=True, slots=True)
 class CachedList(Generic[T]):
-    """A list as it was last answered, in the platform's order.
+    """A list as last received, in the platform's order.
 
-    `as_of`: when the last good answer came (this machine's clock); None: there was none, which is not the same as an
-    empty list. `error`: why the last request failed, or empty; what was known stays. `interval`: seconds between two
-    requests; what is older than two of them is stale. `unreadable`: rows of that answer that are left out, as not even
-    their id could be read.
+    `as_of`: last good response (this machine's clock), None before it, which differs from an empty list. `error`:
+    reason of
+    the last failure, or empty; known items stay. `interval`: seconds between polls; a list older than two of them is
+    stale.
+    `unreadable`: number of rows that were left out because their id could not be read.
+
     """
 
     items: tuple[T, ...] = ()
@@ -63,20 +65,21 @@ class CachedList(Generic[T]):
     unreadable: int = 0
 
     def find(self, item_id: str) -> T | None:
-        """The item with that id, or None where it is not listed."""
+        """Return the item with an id, or None."""
         items: tuple[Any, ...] = self.items
         return next((item for item in items if item.id == item_id), None)
 
     def is_stale(self, now: datetime) -> bool:
-        """Whether it may be otherwise by now (monitoring.md, "Freshness")."""
+        """Return whether it may be outdated (monitoring.md, "Freshness")."""
         return self.as_of is None or (now - self.as_of).total_seconds() > 2 * self.interval
 
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """A video. `event`: the name of the event it was recorded of, empty where it has none.
+    """A video. `event`: name of the recorded event, or empty.
 
-    `recording`: None where only its id is known: no endpoint reads a video (platform-api.md, "Missing operations").
+    `recording`: None if only the id is known: no endpoint reads a video (platform-api.md, "Missing operations").
+
     """
 
     id: str
@@ -85,18 +88,18 @@ class Video:
 
     @property
     def title(self) -> str:
-        """Its title, or its id where it has none."""
+        """Title, or the id without one."""
         return (self.recording and self.recording.title) or self.id
 
     @property
     def duration(self) -> float | None:
-        """Seconds; None where nobody said."""
+        """Seconds; None if unknown."""
         return self.recording.duration if self.recording else None
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMaterial:
-    """A material. `size`: bytes, None where nobody said. `source`: how the deck knows of it."""
+    """A material. `size`: bytes, None if unknown. `source`: how the deck knows of it."""
 
     id: str
     video_id: str
@@ -109,7 +112,7 @@ class KnownMaterial:
 
     @classmethod
     def of(cls, material: Material, video_id: str, source: str) -> KnownMaterial:
-        """As the platform described it."""
+        """Return a material as the platform described it."""
         return cls(
             material.id,
             video_id,

@@ -1,5 +1,8 @@
-"""How an event is to be judged, by a person's word: rows of the history, appended and never changed (monitoring.md,
-"Rulings")."""
+"""Rulings: persons' decisions on how an event is judged, as rows of the history that never change.
+
+See monitoring.md, "Rulings".
+
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,19 @@ from typing import TypeAlias
 
 from livedeck.monitor.model.alarm_action import person
 from livedeck.monitor.model.readings import Reading
-from livedeck.monitor.model.thresholds import Profile
+from livedeck.monitor.model.thresholds import Content
 
 _JUST_AFTER = 0.001
-"""Seconds after a sample: what is said of it counts from the next one on."""
+"""Seconds after a sample; a ruling counts from the next sample on."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsualMark:
-    """What the samples of that stream showed at `time` (epoch s, server clock) is usual. `at`: this machine's clock;
-    `actor`: `user@host:pid`."""
+    """Mark at `time` (epoch s, server clock): the samples of the stream at that time are usual.
+
+    `at` is by this machine's clock; `actor` is `user@host:pid`.
+
+    """
 
     at: datetime
     event_id: str
@@ -30,39 +36,42 @@ class UsualMark:
 
     @classmethod
     def of(cls, event_id: str, stream_id: str, newest: Reading, at: datetime, actor: str) -> UsualMark:
-        """What that sample and those just before it show is usual."""
+        """Return a mark for this sample and those just before it."""
         return cls(at, event_id, stream_id, newest.time + _JUST_AFTER, actor)
 
     @property
     def text(self) -> str:
-        """What was ruled, and by whom."""
+        """The ruling and its author, in words."""
         return f"taken as usual by {person(self.actor)}"
 
     @property
     def moment(self) -> datetime:
-        """Where it stands in the charts."""
+        """Position in the charts."""
         return datetime.fromtimestamp(self.time, UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileChoice:
-    """What that event consists of; `profile` None: what the settings say. `at`: this machine's clock; `actor`:
-    `user@host:pid`."""
+    """Choice of an event's content by a person; stored with its key `profile`.
+
+    `profile` is the content, or None to follow the settings. `at` is by this machine's clock; `actor` is
+    `user@host:pid`.
+    """
 
     at: datetime
     event_id: str
-    profile: Profile | None
+    profile: Content | None
     actor: str
 
     @property
     def text(self) -> str:
-        """What was ruled, and by whom."""
-        chosen = f"profile {self.profile}" if self.profile else "the profile of the settings"
+        """The ruling and its author, in words."""
+        chosen = f"content {self.profile}" if self.profile else "content by the settings"
         return f"{chosen}, chosen by {person(self.actor)}"
 
     @property
     def moment(self) -> datetime:
-        """Where it stands in the charts."""
+        """Position in the charts."""
         return self.at
 
 
@@ -71,16 +80,17 @@ Ruling: TypeAlias = UsualMark | ProfileChoice
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """All that was ruled: the same in whatever order, and however often, it was heard of.
+    """All rulings; the order and repetition in which they arrived do not matter.
 
-    `marks`: by event and stream, the oldest first; `choices`: the last one of each event.
+    `marks`: by event and stream, oldest first; `choices`: the last one of each event.
+
     """
 
     marks: Mapping[tuple[str, str], tuple[UsualMark, ...]] = field(default_factory=lambda: MappingProxyType({}))
     choices: Mapping[str, ProfileChoice] = field(default_factory=lambda: MappingProxyType({}))
 
     def including(self, rulings: Iterable[Ruling]) -> Rulings:
-        """These and those; of two choices for an event the later one counts."""
+        """Return a copy with these rulings added; the later of two choices counts."""
         marks, choices = dict(self.marks), dict(self.choices)
         for ruling in rulings:
             if isinstance(ruling, UsualMark):
@@ -92,22 +102,22 @@ class Rulings:
         return Rulings(marks, choices)
 
     def lacks(self, ruling: Ruling) -> bool:
-        """Whether it is news that changes something."""
+        """Return whether a ruling is new and changes something."""
         return self.including([ruling]) != self
 
     def on(self, event_id: str, stream_id: str) -> tuple[Ruling, ...]:
-        """What holds for that event and its stream, the marks first."""
+        """Return the rulings on an event and its stream, marks first."""
         choice = self.choices.get(event_id)
         chosen = (choice,) if choice and choice.profile else ()
         return (*self.marks.get((event_id, stream_id), ()), *chosen)
 
-    def profile_of(self, event_id: str) -> Profile | None:
-        """The profile that a person chose; None where the settings say it."""
+    def content_of(self, event_id: str) -> Content | None:
+        """Return the content that a person chose, or None to follow the settings."""
         choice = self.choices.get(event_id)
         return choice.profile if choice else None
 
     def next_moment(self, event_id: str, now: datetime) -> datetime:
-        """When a profile is chosen `now`: later than what its chooser knew, though a clock was set back."""
+        """Return a time for a choice made `now`: later than the last choice, even if a clock was set back."""
         known = self.choices.get(event_id)
         return max(now, known.at + timedelta(microseconds=1)) if known else now
 

@@ -1,4 +1,4 @@
-"""All that the monitor says at one moment. Frozen."""
+"""The monitor's complete state at one moment. Frozen."""
 
 from __future__ import annotations
 
@@ -15,20 +15,25 @@ from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
 from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState
 
-_NEVER_ANSWERED: CachedList[Any] = CachedList()
+_NEVER_RECEIVED: CachedList[Any] = CachedList()
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that is known at `at` (this machine's clock). `seq` grows by one with each; events are worst first.
+    """Complete state at `at` (this machine's clock). `seq` grows by one with each snapshot; events are worst first.
 
-    `alarms`: what a person must read now, most urgent first. `quiet`: shelved, suppressed, out of service, and cleared
-    less than 5 min ago. `changes`: what became of alarms since the snapshot before; `answers`: what persons answered to
-    them since then, here and at other decks; `rule_changes`: how events are judged otherwise since then. `bells`: the
-    alarms that ring now. `flood`: more alarms came in the last 10 min than a person can follow. `lists`: what was asked
-    for on demand. `ended`: the events that ended on air in the last minute. `unreadable`: how many events are missing
-    here, as not even their id could be read. `attachment`: the way to the collector that told all this; None where this
-    process asks the platform itself.
+    `alarms`: alarms that need an operator now, most urgent first. `quiet`: shelved, suppressed, out of service, and
+    cleared
+    less than 5 min ago. `changes`: transitions of alarms since the last snapshot. `alarm_actions`: operators' actions
+    since
+    then, here and at other decks. `rule_changes`: changes in how events are judged since then. `bells`: alarms that
+    ring
+    now. `flood`: more alarms in the last 10 min than a person can follow. `lists`: lists polled on demand. `ended`:
+    events
+    that ended on air in the last minute. `unreadable`: number of missing events, because even their id could not be
+    read.
+    `attachment`: connection to the collector that sent this; None if this process polls the platform itself.
+
     """
 
     seq: int
@@ -38,7 +43,7 @@ class Snapshot:
     alarms: tuple[Alarm, ...] = ()
     quiet: tuple[Alarm, ...] = ()
     changes: tuple[AlarmChange, ...] = ()
-    answers: tuple[AlarmAction, ...] = ()
+    alarm_actions: tuple[AlarmAction, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()
     bells: tuple[AlarmKey, ...] = ()
     flood: bool = False
@@ -53,9 +58,9 @@ class Snapshot:
         return self.cached(ROOM_LIST)
 
     def cached(self, key: ResourceKey | None) -> CachedList[Any]:
-        """That list; one that was never answered where it was never asked for, and for None."""
-        return self.lists.get(key, _NEVER_ANSWERED) if key else _NEVER_ANSWERED
+        """Return a list; an empty one without a response if it was never polled, or for None."""
+        return self.lists.get(key, _NEVER_RECEIVED) if key else _NEVER_RECEIVED
 
     def find(self, event_id: str) -> EventState | None:
-        """The state of that event, or None where it is gone."""
+        """Return the state of an event, or None if it is gone."""
         return next((state for state in self.events if state.id == event_id), None)

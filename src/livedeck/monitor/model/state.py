@@ -1,7 +1,8 @@
-"""Frozen values that leave the monitor. Nothing here decides; nothing here changes once made.
+"""Frozen values that leave the monitor; no decisions are made here.
 
-Two clocks appear. `as_of` and every age run on this machine's clock; `scheduled`, sample times and countdowns are the
-server's. `ConnectionStatus.skew` is the distance between them.
+Two clocks occur. `as_of` and all ages use this machine's clock; `scheduled`, sample times and countdowns use the
+server's. `ConnectionStatus.skew` is the difference.
+
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ from livedeck.client import Event
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
-from livedeck.monitor.model.thresholds import Profile
+from livedeck.monitor.model.thresholds import Content
 
 
 class Clock(Protocol):
-    """The time, passed in so that a test or a rehearsal can own it."""
+    """Clock that is passed in, so that a test or a rehearsal can control it."""
 
     def now(self) -> datetime:
-        """The wall clock of this machine, aware, UTC."""
+        """Return the wall clock of this machine, aware, UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards, and go on while the machine sleeps; for delays and cadence."""
+        """Return seconds that never run backwards and continue while the machine sleeps; for delays and cadence."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return after that many seconds of this clock."""
+        """Return after `seconds` of this clock."""
 
 
 class BroadcastState(StrEnum):
-    """What an event is to the audience. Derived by `phase.derive`; the platform has no such field."""
+    """State of an event for its audience. Derived by `phase.derive`; the platform has no such field."""
 
     DRAFT = "DRAFT"
     SCHEDULED = "SCHEDULED"
@@ -46,12 +47,12 @@ class BroadcastState(StrEnum):
 
     @property
     def expects_signal(self) -> bool:
-        """Whether the audience waits for a signal now: where none comes, something is wrong."""
+        """Whether the audience waits for a signal now, so that a missing one is a fault."""
         return self in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.LOST}
 
 
 class IngestState(StrEnum):
-    """What arrives from the encoder."""
+    """State of the encoder's signal."""
 
     UNKNOWN = "unknown"
     NONE = "none"
@@ -62,7 +63,7 @@ class IngestState(StrEnum):
 
 
 class Freshness(StrEnum):
-    """How far a datum may be believed. NEVER: there was no good answer yet."""
+    """Trust in a value. NEVER: no good response yet."""
 
     FRESH = "fresh"
     LATE = "late"
@@ -71,7 +72,7 @@ class Freshness(StrEnum):
 
 
 class ConnectionState(StrEnum):
-    """The connection to the platform as a whole. POOR: answers are lost in passing. BLIND: none came for 30 s."""
+    """State of the connection to the platform. POOR: responses are lost at times. BLIND: none for 30 s."""
 
     CONNECTING = "connecting"
     OK = "ok"
@@ -81,12 +82,12 @@ class ConnectionState(StrEnum):
 
     @property
     def is_answering(self) -> bool:
-        """Whether the platform can be watched through it."""
+        """Whether the platform can be monitored through it."""
         return self in {ConnectionState.OK, ConnectionState.POOR}
 
 
 class ConnectionProblem(StrEnum):
-    """Why the connection is not well, as a banner says it. NONE: it is well, or nothing was tried yet."""
+    """Problem of the connection, as a banner shows it. NONE: it works, or was not tried yet."""
 
     NONE = ""
     UNAUTHORIZED = "TOKEN REFUSED"
@@ -101,7 +102,7 @@ class ConnectionProblem(StrEnum):
 
 
 class Grade(StrEnum):
-    """The word for a health score; the four last ones stand where there is no score."""
+    """Word for a health score; the last four are used without a score."""
 
     GOOD = "GOOD"
     FAIR = "FAIR"
@@ -113,9 +114,10 @@ class Grade(StrEnum):
 
 
 class Component(StrEnum):
-    """What a health score is made of; UNKNOWN: what was not measured. NONE: nothing of it.
+    """Component of a health score. UNKNOWN: values were not measured. NONE: no component.
 
-    Where faults hold the score down equally, the first of these is named.
+    If faults lower the score equally, the first one here is named.
+
     """
 
     UNKNOWN = "unknown"
@@ -130,7 +132,7 @@ class Component(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """The encoder's side: since when it is so, and when its reconnect window ends; both by the server's clock."""
+    """Encoder's side: start of its state and end of the reconnect window, both by the server's clock."""
 
     state: IngestState = IngestState.UNKNOWN
     since: datetime | None = None
@@ -141,8 +143,8 @@ class Ingest:
 class Phase:
     """Tally and ingest of an event. Its clock counts from `reference_time` (on air, T+) or down to it (T-).
 
-    A completed event's reference is its end, and `elapsed` the seconds that it was on air; None where the platform
-    lacks a time.
+    For a completed event the reference is its end, and `elapsed` its seconds on air; None if the platform lacks a time.
+
     """
 
     tally: BroadcastState
@@ -152,17 +154,18 @@ class Phase:
 
     @property
     def is_silent(self) -> bool:
-        """Whether a signal is expected and none arrives."""
+        """Whether a signal is expected but missing."""
         return self.tally.expects_signal and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong now, with the actual and the expected in words.
+    """One present fault, with the actual and expected value in words.
 
-    `since`: when it began by the samples or the schedule (server clock); None where they do not tell. `target`: the
-    part of the event that is wrong (a restream's id), empty for the whole. `stage` grows when it deserves attention
-    again though it never ended.
+    `since`: start by samples or schedule (server clock); None if unknown. `target`: faulty part of the event (a
+    restream's
+    id), empty for the whole. `stage` grows when the fault deserves attention again without a break.
+
     """
 
     kind: str
@@ -177,10 +180,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A fault of a stream, present (`until` None) or past, as its samples tell it (server clock).
+    """Fault of a stream, present (`until` None) or past, according to its samples (server clock).
 
-    `since`: its first bad sample; `until`: when it was good again, which its end confirmed. `severity`: the loudest
-    that it had; `actual` and `expected`: in words, at its last bad sample.
+    `since`: first bad sample; `until`: first good sample of its confirmed end. `severity`: the highest it had; `actual`
+    and
+    `expected`: in words, at its last bad sample.
+
     """
 
     kind: str
@@ -193,8 +198,7 @@ class Episode:
 
 
 class Pattern(StrEnum):
-    """The eight faults that look alike everywhere (monitoring.md, "Fault patterns"); NONE where it looks like no
-    one."""
+    """The eight known fault patterns (monitoring.md, "Fault patterns"); NONE: no pattern."""
 
     NETWORK = "network"
     BURSTS = "wireless burst loss"
@@ -209,9 +213,10 @@ class Pattern(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """0 to 100, the minimum of its components; `score` is None where no fresh picture was measured.
+    """Score from 0 to 100, the minimum of its components; `score` is None without a fresh measured picture.
 
-    `component` is the lowest one, `detail` what it measured (`fps 22.1/30`); both are empty where the score is 100.
+    `component` is the lowest one, `detail` its measured value (`fps 22.1/30`); both are empty at 100.
+
     """
 
     score: int | None = None
@@ -222,9 +227,10 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class HealthAssessment:
-    """What `health.assess` says of one event: the health, every finding, and what it was measured against.
+    """Result of `health.assess` for one event: health, findings and reference values.
 
-    `limit_video`: bit/s under which the video counts as low. All three are None until enough was seen.
+    `limit_video`: bit/s under which the video counts as low. The reference values are None until enough was measured.
+
     """
 
     health: Health = field(default_factory=Health)
@@ -236,14 +242,17 @@ class HealthAssessment:
 
 @dataclass(frozen=True, slots=True)
 class QosState:
-    """The samples of an event and how far they may be believed.
+    """Samples of an event and the trust in them.
 
-    `as_of`: last good answer (this machine's clock). `cadence`: seconds between samples, learnt. `error`: why the last
-    try failed, or empty; `failing_since`: when the first one since `as_of` failed. `future_samples`: how many samples
-    of the last answer were left out, being dated in the future; `unreadable`: field -> in how many of them it could not
-    be read. `lag`: how late samples come as a rule (s); None while that is not known.
-    `is_overdue`: the newest was older than that when it was last answered. `is_frozen`: they come, their time stands
-    still.
+    `as_of`: last good response (this machine's clock). `cadence`: seconds between samples, learnt. `error`: reason of
+    the
+    last failure, or empty; `failing_since`: first failure since `as_of`. `future_samples`: number of samples of the
+    last
+    response left out because they are dated in the future; `unreadable`: field -> number of samples without a readable
+    value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: the newest sample was older than that at
+    the
+    last response. `is_frozen`: samples arrive, but their time stands still.
+
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -261,15 +270,19 @@ class QosState:
 
 @dataclass(frozen=True, slots=True)
 class EventState:
-    """One event as the operator sees it: the platform's object, and what the monitor made of it.
+    """One event as the operator sees it: the platform's object, and the monitor's results.
 
-    `episodes`: what the kept samples tell of this stream: present and past faults, oldest first, 200 at most.
-    `pattern`: which known fault the samples look like, where they show any.
+    `episodes`: present and past faults of this stream by the kept samples, oldest first, 200 at most. `pattern`: known
+    fault pattern of the samples, if any.
 
-    `is_stale`: asking for it fails, or has for two intervals brought nothing: what is shown may be over. Samples that
-    stopped while the platform answers make nothing stale: that silence is known. `is_listed`: the last list held it;
-    else it held rows that could not be read, and this event may be one of them, or it is the first list without it.
-    `profile`: what the event consists of; `rulings`: what persons said of how it is judged.
+    `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. Samples that
+    stop
+    while the platform responds make nothing stale: that silence is known. `is_listed`: the last list held the event, or
+    held
+    unreadable rows that may be the event, or is the first list without it. `content`: what the event carries;
+    `rulings`:
+    persons' decisions on how it is judged.
+
     """
 
     event: Event
@@ -281,21 +294,23 @@ class EventState:
     episodes: tuple[Episode, ...] = ()
     pattern: Pattern = Pattern.NONE
     is_listed: bool = True
-    profile: Profile = Profile.SHOW
+    content: Content = Content.SHOW
     rulings: tuple[Ruling, ...] = ()
 
     @property
     def id(self) -> str:
-        """The identity that a cursor, a dialog and an action follow."""
+        """Identity that a cursor, a dialog and an action follow."""
         return self.event.id
 
 
 @dataclass(frozen=True, slots=True)
 class EndedEvent:
-    """An event that ended while on air, its encoder sending: `how` in words, up to its time; `at`: of the answer.
+    """Event that ended on air: `how` in words, up to its time; `at`: time of the response.
 
-    `is_gone`: no list has it; else it was completed. `by`: who did that at a deck of this history, empty where nobody
-    did; None while that was not looked up.
+    `is_gone`: no list has it; otherwise it was completed. `by`: the person who ended it at a deck of this history,
+    empty
+    for nobody; None until that was looked up.
+
     """
 
     id: str
@@ -308,7 +323,7 @@ class EndedEvent:
 
 @dataclass(frozen=True, slots=True)
 class ClockChange:
-    """Until `at` this machine slept so many `seconds`, or then its clock was set by so many, forward or back."""
+    """Step of this machine's clock at `at` by `seconds`, or a sleep of `seconds` until `at`."""
 
     at: datetime
     seconds: float
@@ -317,8 +332,7 @@ class ClockChange:
 
 @dataclass(frozen=True, slots=True)
 class SharingFault:
-    """What is wrong among the processes that ask together: since when this one is apart from the others, why, and which
-    of them are lost."""
+    """Fault among processes that poll together: start and reason of this one's separation, and the lost ones."""
 
     apart_since: datetime | None = None
     reason: str = ""
@@ -330,18 +344,22 @@ NO_SHARING_FAULT = SharingFault()
 
 @dataclass(frozen=True, slots=True)
 class ConnectionStatus:
-    """The connection to the platform.
+    """Connection to the platform.
 
-    `since`: when `state` began. `problem`: its cause in two words, empty while all is well; `reason`: the whole of it.
-    `as_of`: the last good answer. `recovered_at`: when the connection last came back from FAILING or BLIND.
-    `round_trip`: seconds, of the last exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0
-    while that is under 2 s. `interval`: seconds between event rounds; what is older than two of them is stale.
-    `failures`: failed rounds in a row; `next_try`: when the platform is asked again after them, None while it is being
-    asked. `lost_share`: of the answers of the last minute, in passing; 0 while the link is not poor.
+    `since`: start of `state`. `problem`: its cause in two words, empty without one; `reason`: the full text. `as_of`:
+    last
+    good response. `recovered_at`: last return from FAILING or BLIND. `round_trip`: seconds of the last exchange.
+    `skew`:
+    seconds that the server's clock is ahead of this machine's; 0 while under 2 s. `interval`: seconds between event
+    rounds;
+    values older than two of them are stale. `failures`: failed rounds in a row; `next_try`: next retry after them, None
+    during one. `lost_share`: share of lost responses in the last minute; 0 while the link is not poor.
 
-    `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times are without
-    that. `clock_change`: what happened to it in the last minute. `is_clock_doubtful`: it made a step, and no answer has
-    told yet whether it was set or the machine slept.
+    `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times exclude them.
+    `clock_change`: clock change of the last minute. `is_clock_doubtful`: the clock made a step, and no response has
+    shown yet
+    whether it was set or the machine slept.
+
     """
 
     state: ConnectionState
@@ -362,10 +380,10 @@ class ConnectionStatus:
 
     @property
     def measured_skew(self) -> float | None:
-        """`skew`, where there was an answer to measure it by; None before the first."""
+        """`skew` after a response that measured it; None before the first."""
         return None if self.round_trip is None else self.skew
 
     @property
     def is_unauthorized(self) -> bool:
-        """Whether the platform answers, but not to this token."""
+        """Whether the platform responds but refuses this token."""
         return self.problem is ConnectionProblem.UNAUTHORIZED

@@ -74,8 +74,8 @@ class Share:
     window: int
 
 
-class Profile(StrEnum):
-    """What an event consists of, by its owner's word (monitoring.md, "Profiles")."""
+class Content(StrEnum):
+    """Content of an event, as its owner declares it (monitoring.md, "Content")."""
 
     SHOW = "show"
     RADIO = "radio"
@@ -85,7 +85,7 @@ class Profile(StrEnum):
 
     @property
     def expectations(self) -> frozenset[Expectation]:
-        """What is expected of it."""
+        """Expectations that hold for this content."""
         return _EXPECTATIONS[self]
 
 
@@ -99,11 +99,11 @@ class Expectation(Enum):
 
 
 _EXPECTATIONS = {
-    Profile.SHOW: frozenset(Expectation),
-    Profile.RADIO: frozenset({Expectation.SOUND}),
-    Profile.SILENT: frozenset(Expectation) - {Expectation.SOUND},
-    Profile.SLIDES: frozenset(Expectation) - {Expectation.FLOOR},
-    Profile.SHARE: frozenset({Expectation.PICTURE, Expectation.SOUND}),
+    Content.SHOW: frozenset(Expectation),
+    Content.RADIO: frozenset({Expectation.SOUND}),
+    Content.SILENT: frozenset(Expectation) - {Expectation.SOUND},
+    Content.SLIDES: frozenset(Expectation) - {Expectation.FLOOR},
+    Content.SHARE: frozenset({Expectation.PICTURE, Expectation.SOUND}),
 }
 
 
@@ -146,7 +146,7 @@ class Thresholds:
     reconnect_window: float = 600.0  # s; where the event names none (platform-api.md, "Live event")
     warm_up: float = 30.0  # s; an encoder's first samples swing, and a new stream has none yet
 
-    profile: Profile = Profile.SHOW  # what the event consists of; of the rest nothing is expected
+    content: Content = Content.SHOW  # what the event carries: radio has no picture, slides need few bits
     hole_intervals: float = 2.5  # cadences between two samples from which on some are missing: one lost is no hole
     hole_least: float = 2.0  # s beyond one cadence, for a fast one
     silence_after: float = 15.0  # s without a sample: the encoder was away, and what it was doing begins anew
@@ -345,8 +345,8 @@ def _parse(default: Any, value: object, path: str) -> Any:
         case tuple():
             items = enumerate(_parse_list(value, path))
             return tuple(_parse(default[0], item, f"{path}[{index}]") for index, item in items)
-        case Profile():
-            return _parse_profile(value, path)
+        case Content():
+            return _parse_content(value, path)
         case int():
             if type(value) is not int or value < 1:
                 raise _not_allowed(path, "a whole number from 1", value)
@@ -361,11 +361,11 @@ def _parse_number(value: object, path: str) -> float:
     return float(value)
 
 
-def _parse_profile(value: object, path: str) -> Profile:
-    profile = next((profile for profile in Profile if profile == value), None)
-    if profile is None:
-        raise _not_allowed(path, f"one of {', '.join(Profile)}", value)
-    return profile
+def _parse_content(value: object, path: str) -> Content:
+    content = next((content for content in Content if content == value), None)
+    if content is None:
+        raise _not_allowed(path, f"one of {', '.join(Content)}", value)
+    return content
 
 
 def _parse_list(value: object, path: str) -> list[object]:

@@ -60,7 +60,7 @@ _FIELDS: Mapping[type, str] = {
     RelayProfile: "id room_id name service created_at updated_at",
     KnownMaterial: "id video_id title file_name media_type size at source",
     FieldFault: "field expected actual",
-    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed profile rulings",
+    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
     QosState: "as_of freshness cadence error future_samples failing_since unreadable lag is_overdue is_frozen",
@@ -99,7 +99,10 @@ SHARED_LISTS = frozenset(_ITEMS)
 
 _RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice}
 
-_HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "answers", "rule_changes", "bells")
+_STORED = {"content": "profile", "alarm_actions": "answers"}
+"""Names of fields that are stored under another name; recordings keep the older one."""
+
+_HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
 
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
@@ -132,7 +135,7 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
     states = {state.id: state for state in last.events}
     values: Values = {
         "version": VERSION,
-        "head": {name: _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
+        "head": {_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
         "lists": _encode_lists(snapshot, last, known.get("lists", {})),
         "alarms": _encode_alarms(snapshot, last, known.get("alarms", {})),
         "events": {
@@ -160,7 +163,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
         head, order = values["head"], values["order"]
         alarms = _decode_alarms(values["alarms"], known["alarms"], before.snapshot if before else None)
         return Snapshot(
-            **{name: _of_field(Snapshot, name).decode(head[name]) for name in _HEAD},
+            **{name: _of_field(Snapshot, name).decode(head[_STORED.get(name, name)]) for name in _HEAD},
             events=tuple(
                 _decode_state(
                     values["events"][event_id],
@@ -213,10 +216,10 @@ def _encode_state(state: EventState, before: EventState | None, known: Values | 
     for member in _members(EventState):
         value = getattr(state, member.name)
         if before is not None and value is getattr(before, member.name):
-            if member.name in known:
-                values[member.name] = known[member.name]
+            if member.stored in known:
+                values[member.stored] = known[member.stored]
         elif value != member.default:
-            values[member.name] = member.coder.encode(value)
+            values[member.stored] = member.coder.encode(value)
     stream, readings = state.event.stream, state.qos.readings
     if stream and stream.id and len(readings):
         values["samples"] = [stream.id, readings.time[-1], len(readings)]
@@ -251,10 +254,10 @@ def _decode_state(values: Values, readings: Readings, before: EventState | None,
         return before
     found: dict[str, Any] = {}
     for member in _members(EventState):
-        if member.name not in values:
+        if member.stored not in values:
             continue
-        value = values[member.name]
-        is_known = before is not None and value is known.get(member.name, _REQUIRED)
+        value = values[member.stored]
+        is_known = before is not None and value is known.get(member.stored, _REQUIRED)
         found[member.name] = getattr(before, member.name) if is_known else member.coder.decode(value)
     if found["qos"].readings is not readings:
         found["qos"] = replace(found["qos"], readings=readings)
@@ -298,6 +301,7 @@ class _Coder(NamedTuple):
 
 class _Member(NamedTuple):
     name: str
+    stored: str
     coder: _Coder
     default: Any
 
@@ -456,7 +460,7 @@ def _of_field(owner: type, name: str) -> _Coder:
 @cache
 def _members(owner: Any) -> tuple[_Member, ...]:
     return tuple(
-        _Member(name, _of_field(owner, name), _default(owner, name))
+        _Member(name, _STORED.get(name, name), _of_field(owner, name), _default(owner, name))
         for name in (_FIELDS[owner].split() if owner in _FIELDS else ())
     )
 
@@ -464,7 +468,7 @@ def _members(owner: Any) -> tuple[_Member, ...]:
 @cache
 def _list_members() -> tuple[_Member, ...]:
     names = (field.name for field in fields(CachedList) if field.name != "items")
-    return tuple(_Member(name, _of_field(CachedList, name), None) for name in names)
+    return tuple(_Member(name, name, _of_field(CachedList, name), None) for name in names)
 
 
 def _default(owner: Any, name: str) -> Any:
@@ -488,14 +492,16 @@ def _record(owner: Any) -> _Coder:
 
     def encode_record(value: Any) -> Values:
         found = {member.name: getattr(value, member.name) for member in members}
-        written = {m.name: m.coder.encode(found[m.name]) for m in members if found[m.name] != m.default}
+        written = {m.stored: m.coder.encode(found[m.name]) for m in members if found[m.name] != m.default}
         if is_model and value.faults:
             written["faults"] = [_record(FieldFault).encode(fault) for fault in value.faults]
         return written
 
     def decode_record(values: Values) -> Any:
         _of(dict, values)
-        kept = {member.name: member.coder.decode(values[member.name]) for member in members if member.name in values}
+        kept = {
+            member.name: member.coder.decode(values[member.stored]) for member in members if member.stored in values
+        }
         if not is_model:
             return owner(**kept)
         read = owner.model_validate(kept)

@@ -102,7 +102,7 @@ class Levels:
     def _follow_fps(self, sample: LevelSample, thresholds: Thresholds) -> tuple[float, ProfileChange | None]:
         """Return the seconds of an excursion that ends with this sample, and a newly adopted frame rate."""
         usual, fps = self.usual.usual, sample.rates.fps
-        if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.profile.expectations:
+        if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.content.expectations:
             self.fps_away = None
             return 0.0, None
         is_away = abs(fps - usual.fps) > fps_tolerance(usual.fps, thresholds)
@@ -191,7 +191,7 @@ def fps_slack(usual: float, thresholds: Thresholds) -> float:
 
 
 def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bool:
-    is_expected = Expectation.FRAMES in thresholds.profile.expectations
+    is_expected = Expectation.FRAMES in thresholds.content.expectations
     if usual.fps is None or usual.is_variable_fps or not is_expected:
         return False
     slack = fps_slack(usual.fps, thresholds)
@@ -200,6 +200,6 @@ def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bo
 
 def _is_sound_short(audio: float, usual: Usual, thresholds: Thresholds) -> bool:
     """Return whether a normally constant audio rate has fallen; silence is handled elsewhere."""
-    if usual.audio is None or not usual.is_witness or Expectation.SOUND not in thresholds.profile.expectations:
+    if usual.audio is None or not usual.is_witness or Expectation.SOUND not in thresholds.content.expectations:
         return False
     return 0 < audio < min(thresholds.witness_share * usual.audio, thresholds.witness_low * usual.audio_low)

@@ -110,7 +110,7 @@ class StreamMemory:
         window, videos = self._window(thresholds)
         if is_warm:
             self._count_status(time, status, thresholds)
-            if not is_dark and Expectation.PICTURE in thresholds.profile.expectations:
+            if not is_dark and Expectation.PICTURE in thresholds.content.expectations:
                 sample = LevelSample(time, rates, window, videos, self.order.cadence or 0.0, self._is_lossy(thresholds))
                 standing = self.levels.add_sample(sample, thresholds)
                 if not isnan(measured.video):
@@ -205,8 +205,8 @@ def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
 
 
 def _is_dark(rates: Rates, thresholds: Thresholds) -> bool:
-    """Return whether no picture moves. A screen share or a sound-only profile shows none for a while by design."""
-    expectations = thresholds.profile.expectations
+    """Return whether no picture moves. A screen share or sound-only content shows none for a while by design."""
+    expectations = thresholds.content.expectations
     if Expectation.PICTURE not in expectations:
         return False
     if rates.video < thresholds.dark_video:

@@ -280,7 +280,7 @@ class UsualMemory:
         return _share_of_wide(self.all_frame_slots, thresholds) > (limit if is_young else _VARIABLE_ALWAYS)
 
     def _measure_floor(self, time: float, floor: float, thresholds: Thresholds) -> None:
-        is_expected = floor > 0 and Expectation.FLOOR in thresholds.profile.expectations
+        is_expected = floor > 0 and Expectation.FLOOR in thresholds.content.expectations
         if self.tops and self.tops[-1] > _CAPABLE * floor:
             self.capable_at, self.is_floor_waived = time, False
         if not is_expected or self.is_floor_waived or self.usual.is_variable_fps or len(self.tops) < _YOUNG_SLOTS - 3:

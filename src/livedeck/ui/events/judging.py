@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
-from livedeck.monitor import EventState, Freshness, Profile, Severity
+from livedeck.monitor import Content, EventState, Freshness, Severity
 from livedeck.presentation import events
 from livedeck.text.segments import StyleRole
 from livedeck.text.values import bits, frames
@@ -15,17 +15,17 @@ from livedeck.ui.shell.context import Action, needs_chosen_event, needs_collecto
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
-SETTINGS = "none"
-"""Chooses the profile of the settings."""
+SETTINGS = "default"
+"""Argument that returns an event to the content of the settings."""
 
-PROFILES = {
-    Profile.SHOW: "show: picture and sound, everything is expected",
-    Profile.RADIO: "radio: sound, no picture",
-    Profile.SILENT: "silent: picture, no sound",
-    Profile.SLIDES: "slides: still pictures, few bits are well",
-    Profile.SHARE: "share: a screen, few bits and few frames are well",
+CONTENTS = {
+    Content.SHOW: "show: picture and sound, everything is expected",
+    Content.RADIO: "radio: sound, no picture",
+    Content.SILENT: "silent: picture, no sound",
+    Content.SLIDES: "slides: still pictures, a low bit rate is normal",
+    Content.SHARE: "share: a screen, a low bit rate and few frames are normal",
 }
-"""What a person reads of each; monitoring.md, "Profiles" has the whole."""
+"""Descriptions of the contents (monitoring.md, "Content")."""
 
 
 _EFFECT = (
@@ -64,34 +64,34 @@ async def _rebaseline(ctx: Context, state: EventState) -> None:
         ctx.announce(f"{name}: no samples any more, so nothing was taken as usual", Severity.WARNING)
 
 
-def choose_profile(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Say what the event consists of."""
+def choose_content(ctx: Context, argument: str) -> Awaitable[None] | None:
+    """Set the content of the event."""
     state = _newest_state(ctx)
     if state is None:
         return None
-    names = [*PROFILES, SETTINGS]
+    names = [*CONTENTS, SETTINGS]
     if argument and argument not in names:
-        ctx.announce(unknown_text("profile", argument, names), Severity.WARNING)
+        ctx.announce(unknown_text("content", argument, names), Severity.WARNING)
         return None
-    return _choose_profile(ctx, state, argument)
+    return _choose_content(ctx, state, argument)
 
 
-async def _choose_profile(ctx: Context, state: EventState, name: str) -> None:
+async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
     if not name:
         from livedeck.ui.kit.dialogs.choice import ChoiceScreen
 
-        options = [(str(number), profile.value, text) for number, (profile, text) in enumerate(PROFILES.items(), 1)]
-        options.append(("0", SETTINGS, "what the settings say"))
-        title = f"{events.name(state)} consists of (now {state.profile})"
+        options = [(str(number), content.value, text) for number, (content, text) in enumerate(CONTENTS.items(), 1)]
+        options.append(("0", SETTINGS, "as the settings say"))
+        title = f"{events.name(state)} carries (now: {state.content})"
         chosen = await ctx.ask(ChoiceScreen(title, options))
         if chosen is None:
             return
         name = chosen
-    profile = None if name == SETTINGS else Profile(name)
-    if await ctx.monitor.choose_profile(state.id, profile):
-        await _conclude(ctx, state, "event.profile", f"profile {name}" if profile else "the profile of the settings")
+    content = None if name == SETTINGS else Content(name)
+    if await ctx.monitor.choose_content(state.id, content):
+        await _conclude(ctx, state, "event.content", f"content {name}" if content else "content by the settings")
     else:
-        ctx.announce(f"{events.name(state)}: that is its profile already")
+        ctx.announce(f"{events.name(state)}: that is its content already")
 
 
 async def _conclude(ctx: Context, state: EventState, action: str, what: str) -> None:
@@ -140,12 +140,12 @@ JUDGING = (
         is_for_now=True,
     ),
     Action(
-        "event.profile",
+        "event.content",
         ("g",),
-        "profile",
-        "Say what the event consists of, so that nothing else is expected: show, radio, silent, slides, share; none: "
-        "what the settings say",
-        choose_profile,
+        "content",
+        "Set the content of the event, so that no alarm expects anything else: show, radio, silent, slides or share; "
+        "default: as the settings say",
+        choose_content,
         HERE,
         blocked=_needs_event_and_collector,
         takes="[NAME]",
