@@ -19,10 +19,10 @@ import pytest
 
 from collector.attached import Attached, fields
 from livedeck.client import Api
-from livedeck.collector import acts
-from livedeck.collector.acts import MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN, Interests, Pokes, routes
-from livedeck.collector.commands import VERBS, command_of, key_text, parse_key, request_of
-from livedeck.collector.endpoints import MAX_BODY, Refusal
+from livedeck.collector.protocol.commands import VERBS, command_of, key_text, parse_key, request_of
+from livedeck.collector.serving import acts
+from livedeck.collector.serving.acts import MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN, Interests, Pokes, routes
+from livedeck.collector.serving.endpoints import MAX_BODY, Refusal
 from livedeck.monitor import (
     ActionKind,
     ActionRecord,

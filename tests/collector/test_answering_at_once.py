@@ -27,7 +27,7 @@ from collector.attached import app
 from collector.hasty import Hasty
 from livedeck.cli.http_server import serve_app
 from livedeck.client import Api
-from livedeck.collector.acts import routes
+from livedeck.collector.serving.acts import routes
 from livedeck.monitor import Alarm, AlarmAction, AlarmState, Monitor, Severity
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.kinds import onset_tolerance

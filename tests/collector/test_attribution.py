@@ -17,11 +17,11 @@ from collector.service import MAY, known, secret
 from livedeck.cli.http_server import serve_app
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api, Outgoing, Secret
-from livedeck.collector.access import Access
-from livedeck.collector.app import collector_app
 from livedeck.collector.attached.history import AttachedHistory
 from livedeck.collector.attached.link import Link
-from livedeck.collector.hub import Hub
+from livedeck.collector.serving.access import Access
+from livedeck.collector.serving.app import collector_app
+from livedeck.collector.serving.hub import Hub
 from livedeck.monitor import History, IngestState, Monitor, Snapshot
 from livedeck.operations.events import CompleteEvent, EventTarget
 from livedeck.operations.executor import Executor

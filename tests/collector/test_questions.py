@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from collector.attached import Attached
 from golden.player import START
-from livedeck.collector import acts
 from livedeck.collector.attached.link import CollectorError
 from livedeck.collector.attached.reads import RemoteHistory
-from livedeck.collector.past import MAX_QUESTIONS, routes
-from livedeck.collector.questions import QUESTIONS, Question
+from livedeck.collector.protocol.questions import QUESTIONS, Question
+from livedeck.collector.serving import acts
+from livedeck.collector.serving.past import MAX_QUESTIONS, routes
 from livedeck.monitor import (
     ActionRecord,
     AlarmChange,

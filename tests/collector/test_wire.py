@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec import json
 
 from collector.worlds import TURNS, World, rows_of
-from livedeck.collector import wire
-from livedeck.collector.wire import Columns, Held, Samples, UnknownSchemaError, appended
+from livedeck.collector.protocol import wire
+from livedeck.collector.protocol.wire import Columns, Held, Samples, UnknownSchemaError, appended
 from livedeck.monitor import Reading, Readings, Snapshot
 from livedeck.monitor.published.codec import Encoded, UnreadableSnapshotError, encode
 from livedeck.monitor.published.difference import Values

@@ -16,7 +16,7 @@ import structlog
 
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.link import CollectorError, CollectorRefusedError, Link, ServerEvent
-from livedeck.collector.wire import LISTED_SAMPLES, STARTING, Held, UnknownSchemaError
+from livedeck.collector.protocol.wire import LISTED_SAMPLES, STARTING, Held, UnknownSchemaError
 from livedeck.monitor import AttachmentState, ConnectionState
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import UnreadableSnapshotError

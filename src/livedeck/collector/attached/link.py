@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from livedeck.client import Incoming, Misconfigured, Outgoing, Secret, Unreachable, Unreadable, check_outgoing
-from livedeck.collector.wire import EXPIRED, REPLACED
+from livedeck.collector.protocol.wire import EXPIRED, REPLACED
 from livedeck.text.secrets import masked_line
 
 T = TypeVar("T")

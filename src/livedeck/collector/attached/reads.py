@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
 
 from livedeck.collector.attached.link import CollectorError
-from livedeck.collector.questions import QUESTIONS, Question
+from livedeck.collector.protocol.questions import QUESTIONS, Question
 from livedeck.monitor import HistoryReads
 
 T = TypeVar("T")

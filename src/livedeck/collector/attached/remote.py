@@ -18,8 +18,8 @@ import structlog
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
-from livedeck.collector.commands import request_of
-from livedeck.collector.wire import Held
+from livedeck.collector.protocol.commands import request_of
+from livedeck.collector.protocol.wire import Held
 from livedeck.monitor import (
     ActionKind,
     Alarm,

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from livedeck.collector.commands import Body
+from livedeck.collector.protocol.commands import Body
 from livedeck.text.secrets import masked_line
 
 MAX_BODY = 16 * 1024

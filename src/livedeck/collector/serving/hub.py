@@ -16,7 +16,7 @@ from zlib import MAX_WBITS, Z_FULL_FLUSH, compressobj, crc32
 
 from msgspec import json
 
-from livedeck.collector import wire
+from livedeck.collector.protocol import wire
 from livedeck.monitor import Clock, Snapshot
 from livedeck.monitor.published.codec import Encoded, encode
 

@@ -13,9 +13,9 @@ from typing import NamedTuple, Protocol
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from livedeck.collector.endpoints import Caller, Refusal, refused
-from livedeck.collector.ledger import Ledger
-from livedeck.collector.wire import EXPIRED, REPLACED
+from livedeck.collector.protocol.wire import EXPIRED, REPLACED
+from livedeck.collector.serving.endpoints import Caller, Refusal, refused
+from livedeck.collector.serving.ledger import Ledger
 from livedeck.monitor import Clock
 from livedeck.text.values import safe
 

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
-from livedeck.collector import wire
+from livedeck.collector.protocol import wire
 from livedeck.monitor import Alarm, Buckets, HistoryReads, MinMax, Readings
 from livedeck.monitor.detection.learnt import parse_learnt
 from livedeck.monitor.history.reads import Recorded

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from livedeck.collector.endpoints import Caller, Refusal, endpoint
-from livedeck.collector.questions import QUESTIONS, Question, QuestionError
+from livedeck.collector.protocol.questions import QUESTIONS, Question, QuestionError
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint
 from livedeck.monitor import HistoryReads
 from livedeck.text.secrets import masked_line
 

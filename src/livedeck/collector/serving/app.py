@@ -17,10 +17,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck import __version__
-from livedeck.collector import acts, outbox, wire
-from livedeck.collector.access import Access, Doorkeeper
-from livedeck.collector.endpoints import Caller, Refusal, endpoint, refused
-from livedeck.collector.hub import Gone, Hub
+from livedeck.collector.protocol import wire
+from livedeck.collector.serving import acts, outbox
+from livedeck.collector.serving.access import Access, Doorkeeper
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, refused
+from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.monitor.signal.series import MAX_SAMPLES
 from livedeck.presentation.metrics import CONTENT_TYPE, Counted, metrics_text

@@ -16,9 +16,9 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import Route
 
-from livedeck.collector import past
-from livedeck.collector.commands import VERBS, Body, command_of, parse_key
-from livedeck.collector.endpoints import Caller, Refusal, endpoint, read_body
+from livedeck.collector.protocol.commands import VERBS, Body, command_of, parse_key
+from livedeck.collector.serving import past
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
