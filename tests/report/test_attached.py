@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cli.commands import called
 from livedeck.cli.exposure import Exposure
-from livedeck.cli.http_server import serve_app
 from livedeck.collector.serving import past
 from livedeck.collector.serving.access import Access, Doorkeeper
+from livedeck.http_server import serve_app
 from livedeck.monitor import HistoryReader
 from livedeck.settings import CollectTokenSettings
 from report.test_commands import STRETCH

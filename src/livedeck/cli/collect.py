@@ -17,8 +17,7 @@ from starlette.types import ASGIApp
 from livedeck.cli.collect_tokens import token
 from livedeck.cli.engine import Membership, join_others
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.exposure import Exposure
-from livedeck.cli.http_server import OwnName, serve_app
+from livedeck.cli.exposure import Exposure, OwnName
 from livedeck.cli.imports import keep_collections_short
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
@@ -38,6 +37,7 @@ from livedeck.collector.serving.app import collector_app
 from livedeck.collector.serving.endpoints import Refusal, refused
 from livedeck.collector.serving.hub import Hub
 from livedeck.collector.serving.ledger import Ledger, uses_path
+from livedeck.http_server import serve_app
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from livedeck.atomic_file import write_private
 from livedeck.cli.exposure import Exposure
-from livedeck.cli.http_server import serve_app
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
 from livedeck.collector.serving.access import MAX_READERS, Access
 from livedeck.collector.serving.app import collector_app
 from livedeck.collector.serving.hub import Hub
+from livedeck.http_server import serve_app
 from livedeck.monitor import Monitor
 from livedeck.presentation.metrics import Counted
 from livedeck.settings import CollectTokenSettings, Settings

@@ -7,6 +7,11 @@ import re
 import socket
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK = "127.0.0.1"
 
@@ -54,3 +59,15 @@ class Exposure:
         except ValueError:
             return False
         return True
+
+
+class OwnName:
+    """Refuses a request under a foreign host name."""
+
+    def __init__(self, app: ASGIApp, exposure: Exposure, refusal: Response) -> None:
+        self._app, self._exposure, self._refusal = app, exposure, refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        names = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"]
+        is_own = len(names) == 1 and self._exposure.allows(names[0])
+        await (self._app if is_own else self._refusal)(scope, receive, send)

@@ -17,9 +17,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from livedeck.cli.exposure import Exposure
-from livedeck.cli.http_server import OwnName, serve_app
+from livedeck.cli.exposure import Exposure, OwnName
 from livedeck.cli.wall_posters import Posters
+from livedeck.http_server import serve_app
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import WallModel
