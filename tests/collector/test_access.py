@@ -179,7 +179,7 @@ def test_no_more_readers_than_there_may_be() -> None:
         access.check_readers(anna)
         readings.append(access.reading(anna))
         readings[-1].__enter__()
-    with pytest.raises(Refusal, match="8 readers use the token of anna already") as refused:
+    with pytest.raises(Refusal, match="8 readers already use the token of anna") as refused:
         access.check_readers(anna)
     assert refused.value.status == 429
     access.check_readers(Caller("bert", "read"))

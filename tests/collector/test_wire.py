@@ -123,7 +123,7 @@ def test_another_schema_is_refused_with_what_to_do() -> None:
     known = listing(encode(snapshot({"one": readings(ticking(3))})))
     with pytest.raises(UnknownSchemaError, match="COLLECTOR SPEAKS SCHEMA 2: upgrade this deck"):
         Held.listed({**known, "schema": 2})
-    with pytest.raises(UnreadableSnapshotError, match="no listing"):
+    with pytest.raises(UnreadableSnapshotError, match="not a collector's listing"):
         Held.listed({"weather": "fine"})
 
 
