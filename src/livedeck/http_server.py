@@ -63,7 +63,7 @@ class Connection(H11Protocol):
     """An HTTP connection by h11, which is cut if the peer delays a request or a response too long."""
 
     is_body_whole: ClassVar[bool] = True
-    """Whether a request body must end within `Timeouts.head`, instead of making progress within `Timeouts.body`."""
+    """True if a request body must end within `Timeouts.head`, False if it must progress within `Timeouts.body`."""
 
     _received = 0
     _owed: Owed | None = None

@@ -44,7 +44,7 @@ class Connection(http_server.Connection):
 
     @property
     def is_unused(self) -> bool:
-        """Whether no request has arrived yet."""
+        """True until a request has arrived."""
         return self.last_cycle is None
 
     def end(self, owed: Owed) -> None:

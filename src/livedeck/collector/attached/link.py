@@ -64,12 +64,12 @@ class CollectorRefusedError(CollectorError):
 
     @property
     def is_of_token(self) -> bool:
-        """Whether the token was refused."""
+        """True if the token was refused."""
         return self.status in {401, 403}
 
 
 class ServerEvent(NamedTuple):
-    """One event of a stream, or (`data` is None) a comment line in it."""
+    """Event of a stream, or a comment line in it if `data` is None."""
 
     data: str | None
     name: str = "message"

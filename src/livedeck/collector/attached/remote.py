@@ -462,7 +462,7 @@ class Remote:
 
     @property
     def can_poll(self) -> bool:
-        """Whether this deck can poll the platform itself."""
+        """True if this deck can poll the platform itself."""
         return self._make_monitor is not None
 
     def poll_alone(self) -> None:

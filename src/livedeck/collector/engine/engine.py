@@ -130,7 +130,7 @@ class Engine:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether Redis is known to be away. If Redis only refuses some work, the collector is apart, not cut off."""
+        """True if Redis is known to be away. If Redis only refuses some work, the collector is apart, not cut off."""
         return _LEASES in self._reasons
 
     @property
@@ -308,7 +308,7 @@ class Engine:
 
     @property
     def _is_settling(self) -> bool:
-        """Whether `workers` is kept unchanged: Redis is away, or back so recently that some workers may be missing."""
+        """True while `workers` is kept unchanged: Redis is away, or back so recently that some workers may be missing."""
         return self.is_cut_off or self._clock.monotonic() < self._settled_at
 
     def _claims(self) -> dict[str, Claim]:

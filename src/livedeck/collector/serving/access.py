@@ -66,7 +66,7 @@ class _Held(NamedTuple):
 
     @property
     def is_previous(self) -> bool:
-        """Whether another token has replaced it."""
+        """True if another token has replaced it."""
         return self.sha256 != self.token.sha256
 
 

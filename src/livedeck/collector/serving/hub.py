@@ -1,4 +1,4 @@
-"""One stream of changes for any number of readers (collector.md, "Wire").
+"""Stream of changes for any number of readers (collector.md, "Wire").
 
 Each change is encoded once, for all readers. A reader is a position in a ring of changes, without a queue of its own,
 so a slow reader costs nothing. A reader that the ring has overtaken must list again.
