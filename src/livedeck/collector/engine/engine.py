@@ -308,7 +308,7 @@ class Engine:
 
     @property
     def _is_settling(self) -> bool:
-        """True while `workers` is kept unchanged: Redis is away, or back so recently that some workers may be missing."""
+        """True while `workers` is kept: Redis is away, or back so recently that some workers may be missing."""
         return self.is_cut_off or self._clock.monotonic() < self._settled_at
 
     def _claims(self) -> dict[str, Claim]:

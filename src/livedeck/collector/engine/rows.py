@@ -15,7 +15,7 @@ from livedeck.collector.engine.shared import KEPT_ROWS, SharedStore, SharedStore
 from livedeck.monitor import AlarmAction, Clock, History, HistoryReader, IntentRecord
 
 _LOOK_SECONDS = 0.3
-"""Seconds between two passes; with the monitor's own interval, an alarm action reaches every collector within a second."""
+"""Seconds between two passes; with the monitor's interval, an alarm action reaches all collectors within a second."""
 
 _ROWS = "said"
 
