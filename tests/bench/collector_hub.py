@@ -31,12 +31,12 @@ from urllib.request import Request, urlopen
 from click import echo
 
 from livedeck.cli.exposure import Exposure
-from livedeck.cli.http_server import serve_app
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api
-from livedeck.collector.access import Access
-from livedeck.collector.app import collector_app
-from livedeck.collector.hub import Hub
+from livedeck.collector.serving.access import Access
+from livedeck.collector.serving.app import collector_app
+from livedeck.collector.serving.hub import Hub
+from livedeck.http_server import serve_app
 from livedeck.monitor import (
     BroadcastState,
     ConnectionState,

@@ -140,7 +140,7 @@ def test_a_collector_that_is_away_is_told_as_such_and_not_as_the_platform(tmp_pa
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
     done = called(tmp_path, "status", env={**stage.env, "LIVEDECK_COLLECTOR_URL": address})
     assert done.returncode == 4
-    assert f"{address.removeprefix('http://')} cannot be reached; see that the collector runs" in done.stderr
+    assert f"{address.removeprefix('http://')} cannot be reached; check that the collector runs" in done.stderr
     assert stage.env["LIVEDECK_BASE_URL"] not in done.stderr
     assert stage.connections == []
 

@@ -26,7 +26,7 @@ from cli.commands import LIVEDECK, TIMEOUT, called, environment
 from cli.secretive import CANARY, spellings
 from cli.test_canaries import histories, secretive, unpacked
 from collector.engine.servers import RedisServer, skip_without_redis
-from livedeck.collector.questions import QUESTIONS
+from livedeck.collector.protocol.questions import QUESTIONS
 from notify.sinks import Sink, http_sink
 
 SECRETS = ("token", "hook", "hook-secret", "apprise", "redis")

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from livedeck.cli.http_server import MAX_FIELDS, MAX_HEAD, serve_app
+from livedeck.http_server import MAX_FIELDS, MAX_HEAD, serve_app
 from livedeck.simulator import Simulator, serve
 
 HOST = "Host: 127.0.0.1\r\n"

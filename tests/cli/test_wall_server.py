@@ -15,13 +15,14 @@ from pydantic import SecretStr
 
 from cli.test_picture_size import PICTURES
 from cli.wall_stage import data_of, model_of, served, with_poster
-from livedeck.cli import http_server
+from livedeck import http_server
 from livedeck.cli.exposure import Exposure
 from livedeck.cli.wall import page as wall_page
 from livedeck.cli.wall.page import MAX_VIEWERS
 from livedeck.cli.wall.posters import MAX_BYTES
 from livedeck.cli.wiring import make_api
 from livedeck.client import Secret
+from livedeck.http_server import Timeouts
 from livedeck.monitor import Snapshot
 from livedeck.settings import Settings
 from ui.wall_stage import evening, many
@@ -180,7 +181,7 @@ async def test_one_browser_too_many_is_refused_and_let_in_once_another_has_left(
 
 @pytest.mark.parametrize("beginning", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"])
 async def test_a_peer_that_never_ends_its_request_is_cut(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "HEAD_SECONDS", 0)
+    monkeypatch.setattr(http_server, "TIMEOUTS", Timeouts(head=0))
     async with served() as outlet, asyncio.timeout(30):
         reader, writer = await asyncio.open_connection("127.0.0.1", outlet.port)
         writer.write(beginning)
@@ -192,8 +193,8 @@ async def test_a_peer_that_never_ends_its_request_is_cut(beginning: bytes, monke
 async def test_where_half_of_all_connections_are_in_use_nobody_waits_long_for_what_is_not_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http_server, "HEAD_SECONDS", 1000)
-    monkeypatch.setattr(http_server, "CROWDED_HEAD_SECONDS", 0)
+    monkeypatch.setattr(http_server, "TIMEOUTS", Timeouts(head=1000))
+    monkeypatch.setattr(http_server, "CROWDED_SECONDS", 0)
     monkeypatch.setattr(wall_page, "MAX_VIEWERS", 1)
     async with served() as outlet, asyncio.timeout(30):
         idle = [await asyncio.open_connection("127.0.0.1", outlet.port) for _ in range(2)]
@@ -204,7 +205,7 @@ async def test_where_half_of_all_connections_are_in_use_nobody_waits_long_for_wh
 
 
 async def test_a_peer_that_never_ends_its_body_is_cut_though_it_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "HEAD_SECONDS", 0)
+    monkeypatch.setattr(http_server, "TIMEOUTS", Timeouts(head=0))
     async with served() as outlet, asyncio.timeout(30):
         reader, writer = await asyncio.open_connection("127.0.0.1", outlet.port)
         writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
@@ -216,7 +217,7 @@ async def test_a_peer_that_never_ends_its_body_is_cut_though_it_is_answered(monk
 
 
 async def test_a_peer_that_never_reads_gives_its_place_back(known: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "SENDING_SECONDS", 0)
+    monkeypatch.setattr(http_server, "TIMEOUTS", Timeouts(body=0))
     monkeypatch.setattr(http_server, "SEND_BUFFER", 4096)
     monkeypatch.setattr(wall_page, "MAX_VIEWERS", 1)
     models = [model_of(many(known, count)) for count in (60, 0)]

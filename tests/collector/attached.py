@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from livedeck.collector.commands import request_of
+from livedeck.collector.protocol.commands import request_of
 from livedeck.monitor import AlarmCommand
 
 

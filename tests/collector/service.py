@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp
 
-from livedeck.collector.access import Access
-from livedeck.collector.app import collector_app
-from livedeck.collector.hub import Hub
-from livedeck.collector.ledger import Ledger
+from livedeck.collector.serving.access import Access
+from livedeck.collector.serving.app import collector_app
+from livedeck.collector.serving.hub import Hub
+from livedeck.collector.serving.ledger import Ledger
 from livedeck.monitor import Snapshot
 from livedeck.presentation.metrics import Counted
 from livedeck.settings import CollectTokenSettings

@@ -10,10 +10,10 @@ import pytest
 from starlette.requests import Request
 
 from collector.service import MAY, Service, known, secret, service
-from livedeck.collector import access as accesses
-from livedeck.collector.access import MAX_PEERS, MAX_READERS, MAX_READERS_OF_TOKEN, MAX_WRONG, Access
-from livedeck.collector.endpoints import Caller, Refusal
-from livedeck.collector.wire import EXPIRED, REPLACED
+from livedeck.collector.protocol.wire import EXPIRED, REPLACED
+from livedeck.collector.serving import access as accesses
+from livedeck.collector.serving.access import MAX_PEERS, MAX_READERS, MAX_READERS_OF_TOKEN, MAX_WRONG, Access
+from livedeck.collector.serving.endpoints import Caller, Refusal
 from virtual_clock import VirtualClock
 
 ROUTES = [
@@ -179,7 +179,7 @@ def test_no_more_readers_than_there_may_be() -> None:
         access.check_readers(anna)
         readings.append(access.reading(anna))
         readings[-1].__enter__()
-    with pytest.raises(Refusal, match="8 readers use the token of anna already") as refused:
+    with pytest.raises(Refusal, match="8 readers already use the token of anna") as refused:
         access.check_readers(anna)
     assert refused.value.status == 429
     access.check_readers(Caller("bert", "read"))

@@ -19,10 +19,10 @@ import pytest
 
 from collector.attached import Attached, fields
 from livedeck.client import Api
-from livedeck.collector import acts
-from livedeck.collector.acts import MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN, Interests, Pokes, routes
-from livedeck.collector.commands import VERBS, command_of, key_text, parse_key, request_of
-from livedeck.collector.endpoints import MAX_BODY, Refusal
+from livedeck.collector.protocol.commands import VERBS, command_of, key_text, parse_key, request_of
+from livedeck.collector.serving import acts
+from livedeck.collector.serving.acts import MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN, Interests, Pokes, routes
+from livedeck.collector.serving.endpoints import MAX_BODY, Refusal
 from livedeck.monitor import (
     ActionKind,
     ActionRecord,
@@ -184,7 +184,7 @@ async def test_what_was_done_is_on_the_disk_before_it_is_said_to_be(
             monkeypatch.setattr(acts, "KEPT_SECONDS", 0.01)
             other.execute("BEGIN IMMEDIATE")
             waits = await room.anna.command(room.command(ActionKind.ACKNOWLEDGE))
-            assert (waits.body["changed"], "; not yet kept: " in waits.body["say"]) == (True, True)
+            assert (waits.body["changed"], "; not saved yet: " in waits.body["say"]) == (True, True)
 
 
 async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_is(room: Room) -> None:
@@ -392,17 +392,17 @@ async def test_what_one_token_looks_at_is_bounded_and_shuts_nobody_out() -> None
 
     for deck in range(MAX_DECKS_OF_TOKEN):
         look("anna", deck, ResourceKey(ResourceKind.ROOMS))
-    with pytest.raises(Refusal, match="8 decks look with the token of anna already"):
+    with pytest.raises(Refusal, match="8 decks already use the token of anna"):
         look("anna", MAX_DECKS_OF_TOKEN)
     posters = [ResourceKey(ResourceKind.POSTERS, f"v{number}") for number in range(MAX_LISTS_OF_TOKEN)]
     look("bert", 0, *posters)
     look("bert", 1, posters[0])
-    with pytest.raises(Refusal, match="the decks of bert look at more than 32 lists"):
+    with pytest.raises(Refusal, match="the decks of bert show more than 32 lists"):
         look("bert", 1, ResourceKey(ResourceKind.ROOMS))
     assert looks.lists["bert/d1"] == (posters[0],), "it looks at what it did"
     for number in range(MAX_DECKS - MAX_DECKS_OF_TOKEN - 2):
         look(f"carl{number}", 0)
-    with pytest.raises(Refusal, match="256 decks look already"):
+    with pytest.raises(Refusal, match="256 decks are already attached"):
         look("dora", 0)
     look("anna", 0, posters[0])
     for viewer in tuple(looks.focus):

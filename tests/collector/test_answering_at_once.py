@@ -25,9 +25,9 @@ from starlette.routing import Route
 from breadth import slow_rows
 from collector.attached import app
 from collector.hasty import Hasty
-from livedeck.cli.http_server import serve_app
 from livedeck.client import Api
-from livedeck.collector.acts import routes
+from livedeck.collector.serving.acts import routes
+from livedeck.http_server import serve_app
 from livedeck.monitor import Alarm, AlarmAction, AlarmState, Monitor, Severity
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.kinds import onset_tolerance

@@ -12,10 +12,10 @@ from msgspec import json
 
 from collector.service import MAY, Service, secret, service
 from livedeck.cli.exposure import Exposure
-from livedeck.cli.http_server import serve_app
-from livedeck.collector import app as apps
-from livedeck.collector.endpoints import Caller
-from livedeck.collector.wire import LISTED_SAMPLES, Held
+from livedeck.collector.protocol.wire import LISTED_SAMPLES, Held
+from livedeck.collector.serving import app as apps
+from livedeck.collector.serving.endpoints import Caller
+from livedeck.http_server import serve_app
 from livedeck.presentation.metrics import Counted
 from monitor.stage import NOW, event
 

@@ -14,14 +14,14 @@ from socket import gethostname
 
 from cli.commands import livedeck
 from collector.service import MAY, known, secret
-from livedeck.cli.http_server import serve_app
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api, Outgoing, Secret
-from livedeck.collector.access import Access
-from livedeck.collector.app import collector_app
 from livedeck.collector.attached.history import AttachedHistory
 from livedeck.collector.attached.link import Link
-from livedeck.collector.hub import Hub
+from livedeck.collector.serving.access import Access
+from livedeck.collector.serving.app import collector_app
+from livedeck.collector.serving.hub import Hub
+from livedeck.http_server import serve_app
 from livedeck.monitor import History, IngestState, Monitor, Snapshot
 from livedeck.operations.events import CompleteEvent, EventTarget
 from livedeck.operations.executor import Executor

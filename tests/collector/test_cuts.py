@@ -19,8 +19,8 @@ from livedeck.client import Outgoing, Secret
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import Link
-from livedeck.collector.hub import Gone, Hub
-from livedeck.collector.wire import Held
+from livedeck.collector.protocol.wire import Held
+from livedeck.collector.serving.hub import Gone, Hub
 
 
 class Watched:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from msgspec import json
 
 from collector.worlds import TURNS, World
-from livedeck.collector import hub as hubs
-from livedeck.collector.hub import GONE, Gone, Hub
-from livedeck.collector.wire import Held
+from livedeck.collector.protocol.wire import Held
+from livedeck.collector.serving import hub as hubs
+from livedeck.collector.serving.hub import GONE, Gone, Hub
 from monitor.recordings import readings, snapshot, ticking
 from virtual_clock import VirtualClock
 

@@ -13,7 +13,7 @@ import pytest
 
 from collector.service import known, secret, service
 from livedeck.atomic_file import BackgroundWriter
-from livedeck.collector.ledger import MAX_COUNTED, MAX_NAMED, REFUSALS_SECONDS, USES_SECONDS, Ledger, read_uses
+from livedeck.collector.serving.ledger import MAX_COUNTED, MAX_NAMED, REFUSALS_SECONDS, USES_SECONDS, Ledger, read_uses
 from livedeck.monitor import ActionRecord, AuditOutcome
 from virtual_clock import VirtualClock
 

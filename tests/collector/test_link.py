@@ -46,11 +46,11 @@ async def test_what_is_asked_carries_the_token_and_nothing_else_does(outgoing: O
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (plain("200 OK", b"<html>log in</html>", "Content-Type: text/html"), "answers 200 with text/html, as no"),
-        (plain("302 Found", b"", "Location: https://login.example/?t=1"), "sends elsewhere (302)"),
-        (plain("200 OK", b"[1]", "Content-Type: application/json"), "answers 200 with application/json, as no"),
-        (plain("200 OK", b"\x1f\x8bno", "Content-Encoding: gzip"), "but not as HTTP does"),
-        (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", "but not as HTTP does"),
+        (plain("200 OK", b"<html>log in</html>", "Content-Type: text/html"), "responds 200 with text/html, unlike"),
+        (plain("302 Found", b"", "Location: https://login.example/?t=1"), "redirects (302)"),
+        (plain("200 OK", b"[1]", "Content-Type: application/json"), "responds 200 with application/json, unlike"),
+        (plain("200 OK", b"\x1f\x8bno", "Content-Encoding: gzip"), "but not in HTTP"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", "but not in HTTP"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{", "broke"),
         (b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a":', "broke"),
         (b"", "broke"),
@@ -80,7 +80,7 @@ async def test_a_proxy_that_fails_is_told_by_its_status_and_not_as_a_broken_answ
     outgoing: Outgoing, status: str, body: bytes, kind: str
 ) -> None:
     """Whatever the page is made of: where all is asked for, where something is done, and in the place of a stream."""
-    words = f"answers {status[:3]}: a proxy before it fails, or the collector itself"
+    words = f"responds {status[:3]}: a proxy in front fails, or the collector itself"
     async with stand_in(saying(plain(status, body, f"Content-Type: {kind}"))) as server:
         link = link_to(outgoing, server.address)
         for asked in (link.get("/v1/snapshot"), link.post("/v1/poke", {}), listen(link, [])):
@@ -113,9 +113,9 @@ async def test_a_text_is_given_as_it_is_and_nothing_else_is_taken_for_one(outgoi
     ) as server:
         assert await link_to(outgoing, server.address).get_text("/metrics") == "größe 1\n"
     for answer, error, words in (
-        (plain("200 OK", b"{}", "Content-Type: application/json"), CollectorAwayError, "no text of a collector"),
-        (plain("200 OK", b"<html>", "Content-Type: text/html"), CollectorAwayError, "answers 200 with text/html"),
-        (plain("502 Bad", b"down", "Content-Type: text/plain"), CollectorAwayError, "answers 502"),
+        (plain("200 OK", b"{}", "Content-Type: application/json"), CollectorAwayError, "other than a collector's text"),
+        (plain("200 OK", b"<html>", "Content-Type: text/html"), CollectorAwayError, "responds 200 with text/html"),
+        (plain("502 Bad", b"down", "Content-Type: text/plain"), CollectorAwayError, "responds 502"),
         (
             plain("401 No", b'{"error":"no token","say":"a token is needed"}'),
             CollectorRefusedError,
@@ -208,7 +208,7 @@ async def test_a_refused_stream_and_a_page_in_its_place_are_told_apart(outgoing:
         with pytest.raises(CollectorRefusedError, match="too old"):
             await listen(link_to(outgoing, server.address), [])
     async with stand_in(saying(plain("200 OK", b"{}", "Content-Type: application/json"))) as server:
-        with pytest.raises(CollectorAwayError, match="no stream"):
+        with pytest.raises(CollectorAwayError, match="other than a collector's stream"):
             await listen(link_to(outgoing, server.address), [])
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from collector.attached import Attached
 from livedeck.collector.attached.link import CollectorError
-from livedeck.collector.outbox import parse_unsent, routes
+from livedeck.collector.attached.unsent import parse_unsent
+from livedeck.collector.serving.outbox import routes
 from livedeck.notify import Delivery, Notifier, SpoolError
 from livedeck.text.secrets import register_address
 from notify.test_notifier import YES, Receiver, play, tell
@@ -58,7 +59,7 @@ class Away:
     revive = unsent
 
 
-@pytest.mark.parametrize(("outbox", "words"), [(None, "tells nobody"), (Away(), "Redis is away")])
+@pytest.mark.parametrize(("outbox", "words"), [(None, "sends no notifications"), (Away(), "Redis is away")])
 async def test_where_nothing_can_be_said_that_is_said(outbox: Away | None, words: str) -> None:
     anna = Attached(routes(outbox))
     for method, path in (("GET", "/v1/notifications"), ("POST", "/v1/notifications/retry")):
@@ -69,5 +70,5 @@ async def test_where_nothing_can_be_said_that_is_said(outbox: Away | None, words
 
 @pytest.mark.parametrize("values", [{}, {"messages": None}, {"messages": [{"at": "soon"}]}, {"messages": [7]}])
 def test_what_no_collector_answers_is_told_in_words(values: dict[str, Any]) -> None:
-    with pytest.raises(CollectorError, match="otherwise than this deck understands"):
+    with pytest.raises(CollectorError, match="this deck cannot read"):
         parse_unsent(values)

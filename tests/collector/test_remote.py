@@ -112,7 +112,7 @@ async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_noth
         seen = await look(deck.snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND)
         blind = seen[-1]
         assert blind.link.problem is ConnectionProblem.COLLECTOR_SILENT
-        assert "the collector is silent since 12:" in blind.link.reason
+        assert "the collector has been silent since 12:" in blind.link.reason
         assert blind.attachment is not None
         assert blind.attachment.state is AttachmentState.SILENT
         assert SILENT in blind.bells
@@ -125,7 +125,7 @@ async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_noth
         )
         assert RenderTime.from_snapshot(blind, deck.remote.clock.now()).stale
         assert deck.remote.clock.monotonic() < 30
-        with pytest.raises(AlarmRefused, match="the collector is silent since"):
+        with pytest.raises(AlarmRefused, match="the collector has been silent since"):
             await deck.remote.acknowledge(NO_INGEST)
         assert await deck.remote.acknowledge(SILENT)
         deck.theirs.speaks.set()
@@ -164,12 +164,12 @@ async def test_a_collector_that_is_heard_and_tells_nothing_new_for_a_minute_is_n
         await deck.watching()
         blind = (await look(deck.snapshots, lambda snapshot: snapshot.link.state is ConnectionState.BLIND))[-1]
         assert 60 <= deck.remote.clock.monotonic() < 120
-        assert "the collector has told nothing new since 12:0" in blind.link.reason
+        assert "the collector has sent no new data since 12:0" in blind.link.reason
         assert blind.attachment is not None
         assert blind.attachment.state is AttachmentState.SILENT
         assert blind.attachment.since == blind.link.since.replace(microsecond=0)
         assert SILENT in blind.bells
-        with pytest.raises(AlarmRefused, match="has told nothing new since"):
+        with pytest.raises(AlarmRefused, match="has sent no new data since"):
             await deck.remote.acknowledge(NO_INGEST)
         assert await deck.remote.acknowledge(SILENT)
         deck.theirs.tell(changes=[], bells=[])
@@ -281,7 +281,7 @@ async def test_a_listing_of_no_use_is_said_and_ends_nothing(change: dict[str, An
             deck.snapshots, lambda snapshot: bool(snapshot.attachment and snapshot.attachment.state is state)
         )
         assert seen[-1].attachment is not None
-        assert ("no id to go on from" in seen[-1].attachment.reason) is (state is AttachmentState.SILENT)
+        assert ("no id to resume from" in seen[-1].attachment.reason) is (state is AttachmentState.SILENT)
 
 
 async def test_a_report_waits_for_the_collector_and_says_why_where_there_is_none() -> None:
@@ -313,10 +313,10 @@ async def test_commands_carry_what_was_shown_and_are_refused_in_the_words_of_the
         deck.theirs.commands["note"] = plain("403 Forbidden", b'{"error":"not allowed","say":"anna may read"}')
         with pytest.raises(AlarmRefused, match="anna may read"):
             await deck.remote.note(NO_INGEST, "words")
-        with pytest.raises(AlarmRefused, match="no such alarm"):
+        with pytest.raises(AlarmRefused, match="no longer exists"):
             await deck.remote.unshelve(AlarmKey("e9", "NO_INGEST"))
         deck.theirs.commands["unshelve"] = b""
-        with pytest.raises(AlarmRefused, match="not known whether"):
+        with pytest.raises(AlarmRefused, match="unknown whether"):
             await deck.remote.unshelve(NO_INGEST)
         keys = {a.headers["idempotency-key"] for a in deck.server.asked if a.target.endswith("/unshelve")}
         assert len(keys) == 1  # tried three times, done once
@@ -413,13 +413,13 @@ async def test_what_the_collector_does_not_take_any_more_is_told() -> None:
         deck.theirs.speaks.set()
         seen = await look(deck.snapshots, is_watching)
         told = [text for snapshot in seen if snapshot.attachment for text in snapshot.attachment.told]
-        assert told == ["NO_INGEST: what was answered here was not taken: this is another fault"]
+        assert told == ["NO_INGEST: your action at this deck was refused: this is another fault"]
 
 
 async def test_without_a_token_nothing_polls_and_the_deck_says_that_it_only_reads() -> None:
     async with attached(polls_alone=True) as deck:
         seen = await look(deck.snapshots, is_watching)
         assert seen[0].attachment is not None
-        assert seen[0].attachment.told == ("read-only: this deck has no token of its own for the platform",)
-        with pytest.raises(AlarmRefused, match="no token for the platform"):
+        assert seen[0].attachment.told == ("read-only: this deck has no platform token of its own",)
+        with pytest.raises(AlarmRefused, match="no platform token"):
             deck.remote.poll_alone()

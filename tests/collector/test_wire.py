@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec import json
 
 from collector.worlds import TURNS, World, rows_of
-from livedeck.collector import wire
-from livedeck.collector.wire import Columns, Held, Samples, UnknownSchemaError, appended
+from livedeck.collector.protocol import wire
+from livedeck.collector.protocol.wire import Columns, Held, Samples, UnknownSchemaError, appended
 from livedeck.monitor import Reading, Readings, Snapshot
 from livedeck.monitor.published.codec import Encoded, UnreadableSnapshotError, encode
 from livedeck.monitor.published.difference import Values
@@ -123,7 +123,7 @@ def test_another_schema_is_refused_with_what_to_do() -> None:
     known = listing(encode(snapshot({"one": readings(ticking(3))})))
     with pytest.raises(UnknownSchemaError, match="COLLECTOR SPEAKS SCHEMA 2: upgrade this deck"):
         Held.listed({**known, "schema": 2})
-    with pytest.raises(UnreadableSnapshotError, match="no listing"):
+    with pytest.raises(UnreadableSnapshotError, match="not a collector's listing"):
         Held.listed({"weather": "fine"})
 
 

@@ -49,6 +49,10 @@ VIOLATIONS = {
     "collector/second.py": ("import redis", "redis enters through collector/engine/shared.py alone"),
     "collector/trespass.py": ("import livedeck.settings", "collector shares what a monitor knows: no terminal, no"),
     "collector/screen.py": ("import textual", "collector shares what a monitor knows: no terminal, no settings"),
+    "collector/serving/trespass.py": (
+        "import livedeck.collector.attached.link",
+        "collector: serving and attached are independent",
+    ),
     "monitor/told.py": ("import livedeck.notify", "monitor judges: no HTTP, no terminal, no settings"),
 }
 

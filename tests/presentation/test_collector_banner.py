@@ -12,15 +12,15 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import clip, plain
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-AWAY = "cannot be reached; see that the collector runs, and the address in collector_url"
-PROXY = "answers 502: a proxy before it fails, or the collector itself"
+AWAY = "cannot be reached; check that the collector runs, and the address in collector_url"
+PROXY = "responds 502: a proxy in front fails, or the collector itself"
 
 
 @pytest.mark.parametrize(
     ("reason", "columns", "words"),
     [
         *((AWAY, columns, "cannot be reached") for columns in (80, 100, 120)),
-        (PROXY, 80, "answers 502: a proxy"),
+        (PROXY, 80, "responds 502: a proxy"),
         (PROXY, 120, PROXY),
     ],
 )

@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cli.commands import called
 from livedeck.cli.exposure import Exposure
-from livedeck.cli.http_server import serve_app
-from livedeck.collector import past
-from livedeck.collector.access import Access, Doorkeeper
+from livedeck.collector.serving import past
+from livedeck.collector.serving.access import Access, Doorkeeper
+from livedeck.http_server import serve_app
 from livedeck.monitor import HistoryReader
 from livedeck.settings import CollectTokenSettings
 from report.test_commands import STRETCH
@@ -137,7 +137,7 @@ def test_a_collector_that_is_away_or_refuses_is_told_and_nothing_else(
     with socket.create_server(("127.0.0.1", 0)) as free:
         nowhere = f"http://127.0.0.1:{free.getsockname()[1]}"
     for address, token, code, words in (
-        (nowhere, TOKEN, 4, "cannot be reached; see that the collector runs"),
+        (nowhere, TOKEN, 4, "cannot be reached; check that the collector runs"),
         (collector, "wrong", 3, "refuses this deck's token (401)"),
     ):
         env = environment(tmp_path, address, night, token)
@@ -152,7 +152,7 @@ def test_of_half_of_the_answers_nothing_is_told(fails: str, night: Path, tmp_pat
         env = environment(tmp_path, address, tmp_path / "own.sqlite")
         done = called(tmp_path, "report", "Main stage", *STRETCH, env=env)
     assert (done.returncode, done.stdout) == (4, "")
-    assert "answers 502: a proxy before it fails, or the collector itself" in done.stderr
+    assert "responds 502: a proxy in front fails, or the collector itself" in done.stderr
 
 
 @pytest.mark.parametrize("line", [("verify",), ("prune", "--before", "2020-01-01"), ("export", "-o", "OUT")])

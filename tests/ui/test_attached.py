@@ -91,7 +91,7 @@ class Remote:
 
     def poll_alone(self) -> None:
         if known_to_be_heard := self.done.count("heard"):
-            raise AlarmRefused(f"the collector is heard: it watches for this deck ({known_to_be_heard})")
+            raise AlarmRefused(f"not needed: the collector is heard, and polls for this deck ({known_to_be_heard})")
         self.done.append("alone")
 
     def attach_again(self) -> None:
@@ -206,7 +206,7 @@ async def test_leaving_asks_while_an_answer_is_not_shared() -> None:
 
 
 async def test_what_became_of_answers_made_alone_is_told() -> None:
-    told = ("NO_INGEST: what was answered here was not taken: this is another fault",)
+    told = ("NO_INGEST: your action at this deck was refused: this is another fault",)
     async with still_deck() as deck:
         monitor, remote = deck.monitor, Remote(deck)
 

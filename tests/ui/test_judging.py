@@ -74,10 +74,10 @@ async def test_what_the_feed_refuses_is_told_in_its_words_and_is_no_fault_of_the
         stage.choose("Morning service")
 
         async def refuse(*_: object) -> bool:
-            raise AlarmRefused("that was not taken: collector.example does not answer in time")
+            raise AlarmRefused("not done: collector.example does not respond in time")
 
         monkeypatch.setattr(stage.deck.monitor, "choose_content", refuse)
         stage.deck.dispatch("event.content", "radio")
         await stage.idle()
-        assert stage.last_notice() == "that was not taken: collector.example does not answer in time"
+        assert stage.last_notice() == "not done: collector.example does not respond in time"
         assert "fault of the deck" not in stage.text()

@@ -18,7 +18,7 @@ from livedeck.settings import IN_MEMORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Simulator, SimulatorError, domains, serve
 
 if TYPE_CHECKING:
-    from livedeck.collector.hub import Hub
+    from livedeck.collector.serving.hub import Hub
     from livedeck.monitor import Monitor
 
 IN_PROCESS = "http://127.0.0.1:8787"
@@ -123,11 +123,11 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
 
     from livedeck.atomic_file import write_private
     from livedeck.cli.exposure import Exposure
-    from livedeck.cli.http_server import serve_app
     from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
-    from livedeck.collector.access import MAX_READERS, Access
-    from livedeck.collector.app import collector_app
-    from livedeck.collector.hub import Hub
+    from livedeck.collector.serving.access import MAX_READERS, Access
+    from livedeck.collector.serving.app import collector_app
+    from livedeck.collector.serving.hub import Hub
+    from livedeck.http_server import serve_app
     from livedeck.presentation.metrics import Counted
     from livedeck.settings import CollectTokenSettings
 

@@ -121,7 +121,7 @@ async def check_collector(settings: Settings) -> list[Check]:
 async def _check_collector(settings: Settings) -> Check:
     """That of the one address which those settings name."""
     from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
-    from livedeck.collector.wire import EXPIRED, REPLACED, Held, UnknownSchemaError
+    from livedeck.collector.protocol.wire import EXPIRED, REPLACED, Held, UnknownSchemaError
     from livedeck.monitor.published.codec import UnreadableSnapshotError
 
     async with AsyncExitStack() as stack:

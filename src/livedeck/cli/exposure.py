@@ -62,7 +62,7 @@ class Exposure:
 
 
 class OwnName:
-    """Refuses what was asked of another name."""
+    """Refuses a request under a foreign host name."""
 
     def __init__(self, app: ASGIApp, exposure: Exposure, refusal: Response) -> None:
         self._app, self._exposure, self._refusal = app, exposure, refusal

@@ -86,7 +86,7 @@ def silent(snapshot: Snapshot) -> Snapshot:
         since=since,
         as_of=since,
         problem=ConnectionProblem.COLLECTOR_SILENT,
-        reason=f"the collector is silent since {since:%H:%M:%S}Z",
+        reason=f"the collector has been silent since {since:%H:%M:%S}Z",
     )
     attachment = attached(AttachmentState.SILENT, 42, heard_at=since, reason=_AWAY)
     return replace(snapshot, link=link, events=tuple(map(unseen, snapshot.events)), attachment=attachment)

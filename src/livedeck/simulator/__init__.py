@@ -1,6 +1,6 @@
 """The documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers."""
 
-from livedeck.simulator.connections import Timeouts
+from livedeck.http_server import Timeouts
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.reference import domains
 from livedeck.simulator.engine.world import Workspace

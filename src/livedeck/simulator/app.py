@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from livedeck.http_server import head_fault
 from livedeck.simulator.api import cdn
 from livedeck.simulator.engine.disk import is_disk_full
 from livedeck.simulator.engine.faults import SKEW, ConnectionCut, apply_faults
@@ -35,14 +36,13 @@ from livedeck.simulator.rehearsal import control_api
 BODY_LIMIT = 8 * 1024 * 1024
 """Bytes in a request (simulator.md, "Simulator limits")."""
 
-HEAD_LIMIT, FIELDS_LIMIT = 32 * 1024, 100
-"""Bytes in the head of a request, and its header fields."""
-
 UPLOAD_LIMIT = 512 * 1024 * 1024
 """Bytes in a request to the upload address, which go to the disk as they arrive."""
 
 Authorize = Callable[[Request], str]
 """Returns the caller's workspace id, empty if the address has none; raises the documented error."""
+
+_HEAD_FAULTS = {400: "the length of the body is ambiguous", 431: "request header fields too large"}
 
 _log = logging.getLogger("livedeck.simulator")
 
@@ -188,15 +188,9 @@ def _refuse_framing(scope: Scope) -> Response | None:
     """Return an answer that ends the connection if two servers may read the framing differently, the head is too large,
     or the protocol is another.
     """
-    fields = scope["headers"]
-    size = (
-        len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(name) + len(value) + 4 for name, value in fields)
-    )
-    if size > HEAD_LIMIT or len(fields) > FIELDS_LIMIT:
-        return of_status(431, "request header fields too large").response({"Connection": "close"})
-    names = {name for name, _ in fields}
-    if b"transfer-encoding" in names and (b"content-length" in names or scope["http_version"] == "1.0"):
-        return of_status(400, "the length of the body is ambiguous").response({"Connection": "close"})
+    status = head_fault(scope)
+    if status is not None:
+        return of_status(status, _HEAD_FAULTS[status]).response({"Connection": "close"})
     if not scope["http_version"].startswith("1."):
         return of_status(505, "http version not supported").response({"Connection": "close"})
     return None

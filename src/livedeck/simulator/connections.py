@@ -1,4 +1,4 @@
-"""Connections of the server: every wait has a limit, and new connections still get in at the descriptor limit."""
+"""Connections of the server: the documented errors, and room for new connections at the descriptor limit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import os
 import resource
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from livedeck import http_server
+from livedeck.http_server import Owed
 from livedeck.simulator.errors import ApiError, of_status
 
 RESERVED_DESCRIPTORS = 32
@@ -27,37 +27,14 @@ _quiet_log = _log.getChild("connections")
 _quiet_log.setLevel(logging.ERROR)  # a line for each malformed request of a stranger would fill the log
 
 
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """Seconds that a peer may keep the simulator waiting (simulator.md, "Simulator limits").
+class Connection(http_server.Connection):
+    """An HTTP connection; bytes that are not HTTP, and requests that never end, get the documented error too."""
 
-    `head`: from the connection, or from the first byte of a later request, to the end of its head. `body`: between two
-    bytes of a request body, and likewise while a peer reads an answer. `idle`: between two requests.
-    """
-
-    head: float = 10.0
-    body: float = 30.0
-    idle: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Owed:
-    """The part of a request or answer that the peer delays, its request, and the bytes so far."""
-
-    part: Literal["head", "body", "answer"]
-    cycle: RequestResponseCycle | None
-    progress: int = 0
-
-
-class Connection(H11Protocol):
-    """An HTTP connection by h11. Bytes that are not HTTP and requests that never end get the documented error too."""
+    is_body_whole = False
+    """An upload may take long, as long as bytes arrive."""
 
     opened_at = 0.0
     """Time of the opening, by the clock of the loop."""
-
-    _received = 0
-    _owed: _Owed | None = None
-    _owed_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Initialise the connection."""
@@ -65,43 +42,15 @@ class Connection(H11Protocol):
         self.opened_at = self.loop.time()
         super().connection_made(transport)
 
-    def data_received(self, data: bytes) -> None:
-        """Process bytes from the peer."""
-        self._received += len(data)
-        super().data_received(data)
-
     @property
     def is_unused(self) -> bool:
-        """Whether no request has arrived yet."""
-        return self._last_cycle is None
+        """True until a request has arrived."""
+        return self.last_cycle is None
 
-    @property
-    def _last_cycle(self) -> RequestResponseCycle | None:
-        cycle: RequestResponseCycle | None = self.cycle  # None before the first request, despite its type
-        return cycle
-
-    def end_overdue(self, timeouts: Timeouts, now: float) -> None:
-        """End the connection if the peer was silent too long; call repeatedly with `now` in seconds of any clock."""
-        owed = self._find_owed()
-        if owed is None or owed != self._owed:
-            self._owed, self._owed_since = owed, now
-        elif now - self._owed_since >= (timeouts.head if owed.part == "head" else timeouts.body):
-            self._end(owed)
-
-    def _find_owed(self) -> _Owed | None:
-        """Return the wait for the peer, or None; uvicorn itself handles the wait between two requests."""
-        unsent = self.transport.get_write_buffer_size()
-        if unsent:
-            return _Owed("answer", self._last_cycle, unsent)
-        if self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None:
-            return _Owed("head", self._last_cycle)
-        if self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused:
-            return _Owed("body", self._last_cycle, self._received)
-        return None
-
-    def _end(self, owed: _Owed) -> None:
-        if owed.part == "answer":
-            self.transport.abort()  # a close would wait for the peer to read the rest
+    def end(self, owed: Owed) -> None:
+        """End the connection because of a delay, with the documented error if a request has begun."""
+        if owed.part == "response":
+            super().end(owed)
         elif owed.part == "head" and not self.conn.trailing_data[0]:
             self.transport.close()
         else:
@@ -113,7 +62,7 @@ class Connection(H11Protocol):
 
     def _refuse(self, error: ApiError) -> None:
         """Answer with `error`, if an answer can still be sent, and close."""
-        cycle = self._last_cycle
+        cycle = self.last_cycle
         if cycle is not None and not cycle.response_complete:  # its body broke off: drop the app's own answer
             cycle.disconnected = True
             cycle.message_event.set()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from livedeck.simulator.app import HEAD_LIMIT
-from livedeck.simulator.connections import Connection, Listener, Timeouts
+from livedeck.http_server import Server, Timeouts
+from livedeck.simulator.connections import Connection, Listener
 from livedeck.simulator.engine.faults import ABORT
 from livedeck.simulator.simulator import Simulator
 
@@ -41,66 +39,27 @@ async def serve(
     with Listener.open(host, port) as listener:
         server = _Server(simulator, timeouts or Timeouts())
         listener.make_room = server.close_unused
-        task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
-            await server.ready.wait()
-            yield _addresses(listener)
+            async with server.running(listener):
+                yield _addresses(listener)
         finally:
-            server.stop.set()
-            await task
             await server.abort()
 
 
-class _Server(uvicorn.Server):
-    """uvicorn without signals, logs and headers of its own; `ready` is set once it listens, and `stop` ends it."""
+class _Server(Server):
+    """The server of a simulator, which sends Date headers by a clock of its own."""
 
     def __init__(self, simulator: Simulator, timeouts: Timeouts) -> None:
-        super().__init__(
-            uvicorn.Config(
-                self._with_abort(simulator.app),
-                http=Connection,
-                h11_max_incomplete_event_size=HEAD_LIMIT,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                date_header=False,
-                timeout_keep_alive=timeouts.idle,  # type: ignore[arg-type]  # a fraction works too
-                timeout_graceful_shutdown=SHUTDOWN_SECONDS,  # type: ignore[arg-type]  # a fraction works too
-            )
-        )
-        self.ready = asyncio.Event()
-        self.stop = asyncio.Event()
-        self._timeouts = timeouts
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    async def main_loop(self) -> None:
-        """Serve until `stop` is set, and end overdue connections; uvicorn's own loop polls ten times a second."""
-        seconds = min(1.0, self._timeouts.head / 4, self._timeouts.body / 4)
-        while not self.stop.is_set():
-            for connection in self._connections():
-                connection.end_overdue(self._timeouts, asyncio.get_running_loop().time())
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.stop.wait(), seconds)
+        app = self._with_abort(simulator.app)
+        super().__init__(app, timeouts, shutdown_seconds=SHUTDOWN_SECONDS, http=Connection, date_header=False)
 
     def close_unused(self) -> bool:
         """Close the oldest connection without a request. Returns False if there is none."""
-        unused = [found for found in self._connections() if found.is_unused and not found.transport.is_closing()]
+        open_ones = (found for found in self.connections() if isinstance(found, Connection))
+        unused = [found for found in open_ones if found.is_unused and not found.transport.is_closing()]
         if unused:
             min(unused, key=lambda connection: connection.opened_at).transport.abort()
         return bool(unused)
-
-    def _connections(self) -> list[Connection]:
-        return [connection for connection in self.server_state.connections if isinstance(connection, Connection)]
 
     def _with_abort(self, app: ASGIApp) -> ASGIApp:
         """Return the app; each scope contains a function that cuts its connection."""

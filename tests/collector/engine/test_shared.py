@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from client.certificates import make_certificates, needs_openssl
 from collector.engine.servers import RedisServer, skip_without_redis
-from livedeck.collector.engine.ranks import first_in_rank
+from livedeck.collector.engine.engine import first_in_rank
 from livedeck.collector.engine.shared import (
     Claim,
     Held,

@@ -26,17 +26,17 @@ from livedeck.cli.collect.receivers import (
 from livedeck.cli.collect.tokens import token
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.exposure import Exposure, OwnName
-from livedeck.cli.http_server import serve_app
 from livedeck.cli.options import CommandGroup, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals, keep_collections_short
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
 from livedeck.client import RequestCounts
-from livedeck.collector.access import MAX_READERS, Access
-from livedeck.collector.app import collector_app
-from livedeck.collector.endpoints import Refusal, refused
-from livedeck.collector.hub import Hub
-from livedeck.collector.ledger import Ledger, uses_path
+from livedeck.collector.serving.access import MAX_READERS, Access
+from livedeck.collector.serving.app import collector_app
+from livedeck.collector.serving.endpoints import Refusal, refused
+from livedeck.collector.serving.hub import Hub
+from livedeck.collector.serving.ledger import Ledger, uses_path
+from livedeck.http_server import serve_app
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text

@@ -42,7 +42,7 @@ from livedeck.text.values import safe
 
 if TYPE_CHECKING:
     from livedeck.collector.engine.spool import SharedSpool
-    from livedeck.collector.outbox import Unsent
+    from livedeck.collector.protocol.unsent import Unsent
 
 
 def _alarm_kind(text: str) -> str:
@@ -200,7 +200,7 @@ def list_command(ctx: click.Context, /, **flags: Any) -> None:
 
 async def _own(settings: Settings) -> list[Unsent]:
     """Those of the storage that the settings name."""
-    from livedeck.collector.outbox import Unsent
+    from livedeck.collector.protocol.unsent import Unsent
 
     async with _storage(settings, reads=True) as spool:
         return [Unsent.of(spooled) for state in (WAITING, DEAD) for spooled in spool.messages(state)]
@@ -208,7 +208,7 @@ async def _own(settings: Settings) -> list[Unsent]:
 
 async def _collectors(settings: Settings) -> list[Unsent]:
     """Those of the collector. Raises CollectorError."""
-    from livedeck.collector.outbox import parse_unsent
+    from livedeck.collector.attached.unsent import parse_unsent
 
     async with AsyncExitStack() as stack:
         return parse_unsent(await (await make_link(settings, stack)).get("/v1/notifications"))

@@ -19,7 +19,7 @@ from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.options import CommandGroup
 from livedeck.cli.output import echo
 from livedeck.cli.settings_file import edit_settings
-from livedeck.collector.ledger import Use, UsesError, read_uses, uses_path
+from livedeck.collector.serving.ledger import Use, UsesError, read_uses, uses_path
 from livedeck.environment import PREFIX, config_path, variables
 from livedeck.settings import CollectTokenSettings, Settings, SettingsError, load
 from livedeck.settings.model import May

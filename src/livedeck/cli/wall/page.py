@@ -18,8 +18,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from livedeck.cli.exposure import Exposure, OwnName
-from livedeck.cli.http_server import serve_app
 from livedeck.cli.wall.posters import Posters
+from livedeck.http_server import serve_app
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import WallModel

@@ -1,1 +1,1 @@
-"""A deck attached to a collector: the way to it, what it hears there, and its `Feed`."""
+"""An attached deck: its requests to the collector, the copy that it follows, and its `Feed`."""

@@ -1,5 +1,4 @@
-"""What a collector knows, held at a deck: all of it once, then each change, and after a break from where it was on
-(collector.md, "The attached deck")."""
+"""A deck's copy of the collector's snapshot, kept up to date over breaks (collector.md, "The attached deck")."""
 
 from __future__ import annotations
 
@@ -16,24 +15,24 @@ import structlog
 
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.link import CollectorError, CollectorRefusedError, Link, ServerEvent
-from livedeck.collector.wire import LISTED_SAMPLES, STARTING, Held, UnknownSchemaError
+from livedeck.collector.protocol.wire import LISTED_SAMPLES, STARTING, Held, UnknownSchemaError
 from livedeck.monitor import AttachmentState, ConnectionState
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import UnreadableSnapshotError
 from livedeck.text.secrets import masked_line
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
-"""Seconds until it is asked again: twice as many after each failure, and up to half of them less, as chance has it."""
+"""Seconds until the next retry: the first pause, doubled after each failure up to the longest, minus up to half."""
 
 _SOON = 3
-"""Failures that count at most of a collector that is there and has just begun: it knows something in a moment."""
+"""Failures that count at most while the collector is starting, because it has data in a moment."""
 
 _REFUSED_PAUSE = 30.0
-"""Seconds until a collector that refuses is asked again: wrong tokens that come often are answered 429, which would
-hide why (collector.md, "Access")."""
+"""Seconds until a retry after a refused token; frequent wrong tokens get 429, which hides the reason (collector.md,
+"Access")."""
 
 _GIVE_UP = 2
-"""Failed tries after which a report is made without the collector."""
+"""Failures after which `list_once` gives up."""
 
 _GONE, _TOO_MANY = 410, 429
 
@@ -43,18 +42,26 @@ _TIME = re.compile(r"[0-9]{1,14}")  # epoch ms
 _log = structlog.get_logger("livedeck.collector")
 
 
-class _Astray(Exception):  # noqa: N818  a turn of the road
-    """What is held cannot be gone on from."""
+class _RelistError(Exception):
+    """The copy cannot be continued: list again. The text says why."""
 
 
 class Follower:
-    """Follows one collector after another, for as long as `follow` runs. `take`: called with what is held after each
-    change, and whether it was listed anew.
+    """Follows the collector behind `link`, while `follow` runs.
 
-    `held`: None before the first listing. `state`: LISTING, WATCHING or RESUMING, `since` that moment; `heard`: when
-    anything came last (both monotonic s). `reason`: why nothing comes, in words; `is_refused`: because it is refused.
-    `failures`: tries in a row that came to nothing. `actor`, `may`: whose token this is and what it may, as the last
-    listing told; empty where none did.
+    `take`: called after each change with the copy, and whether it is from a new listing.
+
+    Attributes:
+        held: The copy; None before the first listing.
+        state: LISTING, WATCHING or RESUMING.
+        since: Time of the last change of `state` (monotonic s).
+        heard: Time of the last message (monotonic s), or None.
+        reason: Why no message arrives, in words; empty if one does.
+        is_refused: Whether the reason is a refusal.
+        failures: Consecutive failures.
+        actor: Name of this deck's token in the last listing, or empty.
+        may: Right of this deck's token in the last listing, or empty.
+        next_try: Time of the next retry (monotonic s); -inf while none is due.
     """
 
     def __init__(
@@ -70,15 +77,15 @@ class Follower:
         self.heard: float | None = None
         self.reason, self.is_refused, self.failures = "", False, 0
         self.actor = self.may = ""
-        self.next_try = -inf  # monotonic s, while it waits
+        self.next_try = -inf
 
     @property
     def quiet_since(self) -> float:
-        """When anything came last, or this began where nothing has (monotonic s)."""
+        """Time of the last message, or of the start before the first message (monotonic s)."""
         return self._began if self.heard is None else self.heard
 
     async def follow(self) -> None:
-        """For ever."""
+        """Follow the collector's change stream until cancelled."""
         while True:
             with self._noting_failures():
                 if not self._id:
@@ -88,13 +95,13 @@ class Follower:
                 await self._pause()
 
     async def list_once(self) -> None:
-        """Until something is known, or it is refused, or a few tries came to nothing."""
+        """List until the collector has data; give up after a refusal or `_GIVE_UP` failures."""
         while True:
             with self._noting_failures():
                 await self._list()
                 if self.held and self.held.snapshot.link.state is not ConnectionState.CONNECTING:
                     return
-                self._fail("the collector has just begun and knows nothing yet")
+                self._fail("the collector has just started and has no data yet")
                 self.failures = 1
             if self.is_refused or self.failures >= _GIVE_UP:
                 return
@@ -104,8 +111,8 @@ class Follower:
     def _noting_failures(self) -> Iterator[None]:
         try:
             yield
-        except _Astray as turn:
-            self._lose(str(turn))
+        except _RelistError as error:
+            self._lose(str(error))
         except CollectorRefusedError as refusal:
             if refusal.status == _GONE:
                 self._lose(str(refusal))
@@ -122,11 +129,11 @@ class Follower:
             self._fail(f"{self._link.host}: {error}", is_refused=isinstance(error, UnknownSchemaError))
 
     def hurry(self) -> None:
-        """Try at once, if it waits."""
+        """End a pause between two retries."""
         self._hurry.set()
 
     async def fill(self, event_id: str) -> None:
-        """Have the samples of that event for as long as the collector remembers them. Raises CollectorError."""
+        """Add all samples of that event that the collector's monitor keeps. Raises CollectorError."""
         rows = await self._link.get(f"/v1/events/{quote(event_id, safe='')}/samples")
         if self.held is not None:
             self.held = self.held.filled(event_id, rows)
@@ -135,7 +142,7 @@ class Follower:
         listing = await self._link.get("/v1/snapshot", f"samples={LISTED_SAMPLES}")
         held, place = await asyncio.to_thread(Held.listed, listing), str(listing.get("id", ""))
         if not _PLACE.fullmatch(place):
-            raise UnreadableSnapshotError("its listing has no id to go on from")
+            raise UnreadableSnapshotError("its listing has no id to resume from")
         self.held, self._id, self._is_listed_only = held, place, True
         self.actor, self.may = (masked_line(listing.get(name, ""), 100) for name in ("by", "may"))
         self._measure(str(listing.get("now", "")))
@@ -147,27 +154,27 @@ class Follower:
                 if event.data is None:
                     self._note(event.comment)
                 elif event.name == "gone":
-                    raise _Astray("this deck was too slow for the collector")
+                    raise _RelistError("this deck was too slow for the collector")
                 elif event.name == "message":
                     self._change(event)
 
     def _note(self, comment: str) -> None:
-        """`BOOT-SEQ TIME`: where the collector is, and when."""
+        """Take a comment `BOOT-SEQ TIME`: the id of the last change, and the collector's time."""
         place, _, time = comment.partition(" ")
         if place and time.isdecimal():
             if place != self._id:
-                raise _Astray("a change of the collector did not arrive")
+                raise _RelistError("a change of the collector did not arrive")
             self._measure(time)
             self._settle()
 
     def _change(self, event: ServerEvent) -> None:
         boot, _, seq = self._id.rpartition("-")
         if self.held is None or event.id != f"{boot}-{int(seq) + 1}":
-            raise _Astray("a change of the collector did not arrive")
+            raise _RelistError("a change of the collector did not arrive")
         try:
             change = json.loads(event.data or "")
         except (ValueError, RecursionError) as error:
-            raise UnreadableSnapshotError(f"a change is no JSON: {error}") from None
+            raise UnreadableSnapshotError(f"a change is not JSON: {error}") from None
         self.held, self._id = self.held.changed(change), event.id
         self.heard = self._clock.monotonic()
         self._settle()
@@ -184,15 +191,15 @@ class Follower:
         self._turn(AttachmentState.WATCHING)
 
     def _lose(self, reason: str) -> None:
-        """List anew: at once, unless that has just led nowhere."""
+        """Have the next step list again: at once, unless the last listing did not lead to a change stream either."""
         self._id = ""
-        _log.info("the collector is listed anew", reason=reason)
+        _log.info("listing the collector again", reason=reason)
         self._turn(AttachmentState.LISTING)
         self.failures += self._is_listed_only
 
     def _fail(self, reason: str, *, is_refused: bool = False) -> None:
         if reason != self.reason:
-            _log.warning("the collector is not heard", reason=reason)
+            _log.warning("no connection to the collector", reason=reason)
         self.reason, self.is_refused = reason, is_refused
         self.failures += 1
         self._turn(AttachmentState.RESUMING if self._id else AttachmentState.LISTING)

@@ -1,4 +1,4 @@
-"""What a person does at an attached deck: kept there, and told to the collector (collector.md, "Commands")."""
+"""History of an attached deck, which also sends its records to the collector (collector.md, "Commands")."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from livedeck.collector.attached.link import CollectorError, Link
 from livedeck.monitor import ActionRecord, History, IntentRecord, Marker
 
 _PATIENCE = 2.0
-"""Seconds: a change to the platform waits for no collector."""
+"""Seconds that a record may take; a change to the platform does not wait longer for the collector."""
 
 _log = structlog.get_logger("livedeck.collector")
 
 
 class AttachedHistory(History):
-    """The history of a deck that is attached through `link`."""
+    """History of a deck that is attached through `link`."""
 
     link: Link
 
     async def record_intent(self, record: IntentRecord) -> None:
-        """Keep what is about to be sent: the collector then knows who ends an event."""
+        """Store the intent of a change, and send it, so that the collector knows who ends an event."""
         await super().record_intent(record)
-        await self._tell("intent", record)
+        await self._send("intent", record)
 
     async def record_action(self, record: ActionRecord) -> None:
-        """Keep what a person did."""
+        """Store a person's action, and send it."""
         await super().record_action(record)
-        await self._tell("action", record)
+        await self._send("action", record)
 
     async def mark(self, event_id: str, at: datetime, text: str = "") -> None:
-        """Keep a marker of that event (server clock)."""
+        """Store a marker of that event (server clock), and send it."""
         await super().mark(event_id, at, text)
-        await self._tell("marker", Marker(at, event_id, text))
+        await self._send("marker", Marker(at, event_id, text))
 
-    async def _tell(self, name: str, record: Any) -> None:
+    async def _send(self, name: str, record: Any) -> None:
         values = TypeAdapter[Any](type(record)).dump_python(record, mode="json")
         try:
             async with asyncio.timeout(_PATIENCE):
                 await self.link.post("/v1/audit", {name: values})
         except (CollectorError, TimeoutError) as error:
-            _log.warning("the collector does not know what was done here", what=name, reason=str(error))
+            _log.warning("record not sent to the collector", record=name, reason=str(error))

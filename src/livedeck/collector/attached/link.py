@@ -1,4 +1,4 @@
-"""How a deck asks a collector: one of its addresses, the token, and words for what went wrong."""
+"""Requests of a deck to a collector: its addresses, the token, and errors in words."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from livedeck.client import Incoming, Misconfigured, Outgoing, Secret, Unreachable, Unreadable, check_outgoing
-from livedeck.collector.wire import EXPIRED, REPLACED
+from livedeck.collector.protocol.wire import EXPIRED, REPLACED
 from livedeck.text.secrets import masked_line
 
 T = TypeVar("T")
 
 SILENCE = 12.0
-"""Seconds without a byte after which a collector that is listened to is gone: it speaks every 5 s."""
+"""Seconds without a byte after which a stream counts as broken; the collector sends a comment every 5 s."""
 
 _MAX_BODY = 64 * 2**20
-"""Bytes that an answer, or one line of a stream, may come to."""
+"""Bytes of a response, or of one line of a stream."""
 
-_MAX_SAID = 300
-"""Characters of what somebody else says."""
+_MAX_SAY = 300
+"""Characters of the reason in a collector's refusal."""
 
 _NEVER_SENT = frozenset({"refused", "dns", "tls"})
 
 _CAUSES: Mapping[str, str] = {
-    "refused": "{host} cannot be reached; see that the collector runs, and the address in collector_url",
-    "dns": "{host} has no address; see the name in collector_url, and the network",
-    "tls": "no trusted connection to {host}; see its certificate, and ca_file",
-    "timeout": "{host} does not answer in time",
+    "refused": "{host} cannot be reached; check that the collector runs, and the address in collector_url",
+    "dns": "{host} has no address; check the name in collector_url, and the network",
+    "tls": "no trusted connection to {host}; check its certificate, and ca_file",
+    "timeout": "{host} does not respond in time",
     "reset": "the connection to {host} broke",
-    "proxy": "the proxy opens no connection to {host}",
+    "proxy": "the proxy did not connect to {host}",
 }
 
 
 class CollectorError(Exception):
-    """What was asked of a collector did not come about; the text says why, to a person."""
+    """Failed request to a collector; the text tells a person why."""
 
     def __init__(self, text: str) -> None:
         super().__init__(masked_line(text))
 
 
 class CollectorAwayError(CollectorError):
-    """Nothing came that a collector says. `was_sent`: whether the request may have reached one."""
+    """No response of a collector arrived. `was_sent`: whether the request may have reached one."""
 
     def __init__(self, text: str, *, was_sent: bool = True) -> None:
         super().__init__(text)
@@ -55,7 +55,7 @@ class CollectorAwayError(CollectorError):
 
 
 class CollectorRefusedError(CollectorError):
-    """A collector said no. `status`: of HTTP; `code`: its word for the reason; `body`: all of its answer."""
+    """Refusal by a collector. `status`: of HTTP; `code`: for programs; `body`: the whole response."""
 
     def __init__(self, text: str, status: int, body: Mapping[str, Any]) -> None:
         super().__init__(text)
@@ -64,12 +64,12 @@ class CollectorRefusedError(CollectorError):
 
     @property
     def is_of_token(self) -> bool:
-        """Whether it is the token that is not taken."""
+        """True if the token was refused."""
         return self.status in {401, 403}
 
 
 class ServerEvent(NamedTuple):
-    """One event of a stream, or (`data` is None) a comment line in it."""
+    """Event of a stream, or a comment line in it if `data` is None."""
 
     data: str | None
     name: str = "message"
@@ -78,16 +78,23 @@ class ServerEvent(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Response:
     status: int
     headers: Mapping[str, str]
     body: bytes
 
 
 class Link:
-    """The requests of one deck. `addresses`: of collectors of which any will do; one that does not answer is left for
-    the next. `silence`: seconds, as `SILENCE`. Whoever made `outgoing` closes it. Raises Misconfigured for an address
-    that others could read on the way, and for a token that no header carries.
+    """Requests of one deck to one of several equivalent collectors.
+
+    Args:
+        outgoing: HTTP client; its creator closes it.
+        addresses: URLs of the collectors. If one does not respond, the next is used.
+        token: Access token of the deck.
+        silence: Seconds as in `SILENCE`.
+
+    Raises:
+        Misconfigured: An address is neither https nor loopback, or the token does not fit into a header.
     """
 
     def __init__(
@@ -98,36 +105,41 @@ class Link:
         token.register()
         text = token.reveal()
         if not text or not text.isascii() or not text.isprintable() or " " in text:
-            raise Misconfigured("the collector's token holds characters that cannot be sent, or none")
+            raise Misconfigured("the collector's token is empty, or has characters that cannot be sent")
         self._outgoing, self._token, self._silence = outgoing, token, silence
         self._addresses = tuple(address.rstrip("/") for address in addresses)
         self._index = 0
 
     @property
     def host(self) -> str:
-        """Of the address that is asked now."""
+        """Host and port of the current address."""
         return urlsplit(self._addresses[self._index]).netloc
 
     async def get(self, path: str, query: str = "") -> dict[str, Any]:
-        """The object that it answers. Raises CollectorError."""
+        """Return the object of a GET response. Raises CollectorError."""
         return await self._ask("GET", f"{path}?{query}" if query else path, {})
 
     async def get_text(self, path: str) -> str:
-        """The plain text that it answers. Raises CollectorError."""
+        """Return the plain text of a GET response. Raises CollectorError."""
         return await self._exchange("GET", path, {"Accept": "text/plain, application/json"}, self._read_text)
 
     async def post(self, path: str, body: Mapping[str, Any], *, idempotency_key: str = "") -> dict[str, Any]:
-        """Likewise. What is sent twice with one key is done once. Raises CollectorError."""
+        """Return the object of a POST response. Raises CollectorError.
+
+        The collector carries out requests with the same idempotency key only once.
+        """
         return await self._ask("POST", path, {"Idempotency-Key": idempotency_key} if idempotency_key else {}, body)
 
     async def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Likewise. Raises CollectorError."""
+        """Return the object of a PUT response. Raises CollectorError."""
         return await self._ask("PUT", path, {}, body)
 
     @asynccontextmanager
     async def stream(self, path: str, last_id: str = "") -> AsyncIterator[AsyncIterator[ServerEvent]]:
-        """The events and comments that it sends from that id on. Raises CollectorError, CollectorAwayError too where
-        it falls silent or ends."""
+        """Open the stream of events and comments after that id.
+
+        Raises CollectorError; CollectorAwayError if the stream is silent too long or ends.
+        """
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "gzip"}
         if last_id:
             headers["Last-Event-ID"] = last_id
@@ -142,41 +154,43 @@ class Link:
             raise
 
     async def _check_stream(self, incoming: Incoming, host: str) -> None:
-        """Raises CollectorError."""
+        """Raise CollectorError unless the response is a stream of events."""
         if incoming.status != 200 or _media_type(incoming.headers) != "text/event-stream":
             self._read(await _received(incoming), host)
-            raise CollectorAwayError(f"{host} answers with what is no stream of a collector")
+            raise CollectorAwayError(f"{host} sent something other than a collector's stream")
 
     async def _ask(
         self, method: str, path: str, headers: Mapping[str, str], body: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
-        sent = {"Accept": "application/json", **headers}
+        all_headers = {"Accept": "application/json", **headers}
         if body is not None:
-            sent["Content-Type"] = "application/json"
-        return await self._exchange(method, path, sent, self._read, content)
+            all_headers["Content-Type"] = "application/json"
+        return await self._exchange(method, path, all_headers, self._read, content)
 
     async def _exchange(
         self,
         method: str,
         path: str,
         headers: Mapping[str, str],
-        read: Callable[[_Answer, str], T],
+        read: Callable[[_Response, str], T],
         content: bytes = b"",
     ) -> T:
-        """Asked at the next address where the first is away; a change only where it cannot have arrived. `read`: makes
-        something of the answer of that host. Raises CollectorError."""
-        sent = {"Accept-Encoding": "gzip", **headers}
+        """Send a request, and return its response through `read(response, host)`. Raises CollectorError.
+
+        If a collector is away, the next address is tried; a POST only if it cannot have arrived at the first.
+        """
+        all_headers = {"Accept-Encoding": "gzip", **headers}
         tries = len(self._addresses)
         while True:
             host, tries = self.host, tries - 1
             try:
                 async with asyncio.timeout(self._silence):
-                    async with self._open(method, path, sent, content, self._silence) as incoming:
-                        answer = await _received(incoming)
-                return read(answer, host)
+                    async with self._open(method, path, all_headers, content, self._silence) as incoming:
+                        response = await _received(incoming)
+                return read(response, host)
             except TimeoutError:
-                error = CollectorAwayError(f"{host} does not answer in time")
+                error = CollectorAwayError(f"{host} does not respond in time")
             except CollectorAwayError as away:
                 error = away
             self._leave(host)
@@ -188,64 +202,64 @@ class Link:
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, silence: float
     ) -> AsyncIterator[Incoming]:
         address, host = self._addresses[self._index], self.host
-        sent = {"Authorization": f"Bearer {self._token.reveal()}", **headers}
+        all_headers = {"Authorization": f"Bearer {self._token.reveal()}", **headers}
         try:
-            async with self._outgoing.open(method, address + path, sent, body, silence=silence) as incoming:
+            async with self._outgoing.open(method, address + path, all_headers, body, silence=silence) as incoming:
                 yield incoming
         except Unreachable as error:
             text = _CAUSES[error.cause].format(host=host)
             raise CollectorAwayError(text, was_sent=error.cause not in _NEVER_SENT) from None
         except Unreadable:
-            raise CollectorAwayError(
-                f"{host} answers, but not as HTTP does; see the address in collector_url"
-            ) from None
+            raise CollectorAwayError(f"{host} responds, but not in HTTP; check the address in collector_url") from None
 
     def _leave(self, host: str) -> None:
-        """The next request goes to the next address, unless another request has seen to that."""
+        """Move on to the next address, unless another request has done so already."""
         if host == self.host:
             self._index = (self._index + 1) % len(self._addresses)
 
-    def _read_text(self, answer: _Answer, host: str) -> str:
-        """Raises CollectorError for an answer that is a refusal, or no collector's."""
-        if answer.status == 200 and _media_type(answer.headers) == "text/plain":
-            return answer.body.decode(errors="replace")
-        self._read(answer, host)
-        raise CollectorAwayError(f"{host} answers with what is no text of a collector")
+    def _read_text(self, response: _Response, host: str) -> str:
+        """Return the text of a response. Raises CollectorError for a refusal, or if it is not from a collector."""
+        if response.status == 200 and _media_type(response.headers) == "text/plain":
+            return response.body.decode(errors="replace")
+        self._read(response, host)
+        raise CollectorAwayError(f"{host} sent something other than a collector's text")
 
-    def _read(self, answer: _Answer, host: str) -> dict[str, Any]:
-        """The object of that answer. Raises CollectorError for one that is a refusal, or no collector's."""
-        values = _object(answer)
-        if answer.status in {200, 202, 204} and (values is not None or not answer.body):
+    def _read(self, response: _Response, host: str) -> dict[str, Any]:
+        """Return the object of a response. Raises CollectorError for a refusal, or if it is not from a collector."""
+        values = _object(response)
+        if response.status in {200, 202, 204} and (values is not None or not response.body):
             return values or {}
-        if 300 <= answer.status < 400:
+        if 300 <= response.status < 400:
             raise CollectorAwayError(
-                f"{host} sends elsewhere ({answer.status}), where no token goes; name that address in collector_url, "
-                "or log in to the network first"
+                f"{host} redirects ({response.status}), and the token is not sent on; put the target into "
+                "collector_url, or log in to the network first"
             )
-        said = masked_line(values["say"], _MAX_SAID) if values and isinstance(values.get("say"), str) else ""
-        if values is not None and said and values.get("error") in {EXPIRED, REPLACED}:  # a banner has little room
-            raise CollectorRefusedError(f"{said} ({host})", answer.status, values)
-        if answer.status in {401, 403}:
-            reason = f": {said}" if said else ""
-            verb = "refuses this deck's token" if answer.status == 401 else "does not allow this with this deck's token"
+        say = masked_line(values["say"], _MAX_SAY) if values and isinstance(values.get("say"), str) else ""
+        if values is not None and say and values.get("error") in {EXPIRED, REPLACED}:  # a banner has little room
+            raise CollectorRefusedError(f"{say} ({host})", response.status, values)
+        if response.status in {401, 403}:
+            reason = f": {say}" if say else ""
+            verb = (
+                "refuses this deck's token" if response.status == 401 else "does not allow this with this deck's token"
+            )
             raise CollectorRefusedError(
-                f"the collector at {host} {verb} ({answer.status}){reason}", answer.status, values or {}
+                f"the collector at {host} {verb} ({response.status}){reason}", response.status, values or {}
             )
-        if values is not None and said:
-            raise CollectorRefusedError(said, answer.status, values)
-        if answer.status >= 500:
+        if values is not None and say:
+            raise CollectorRefusedError(say, response.status, values)
+        if response.status >= 500:
             raise CollectorAwayError(
-                f"{host} answers {answer.status}: a proxy before it fails, or the collector itself"
+                f"{host} responds {response.status}: a proxy in front fails, or the collector itself"
             )
-        kind = _media_type(answer.headers) or "nothing that is named"
+        kind = _media_type(response.headers) or "no media type"
         raise CollectorAwayError(
-            f"{host} answers {answer.status} with {masked_line(kind, 60)}, as no collector does; see the address in "
-            "collector_url, and what stands before it"
+            f"{host} responds {response.status} with {masked_line(kind, 60)}, unlike a collector; check the address in "
+            "collector_url, and any proxy in front of it"
         )
 
 
 def _check_address(address: str) -> None:
-    """Raises Misconfigured."""
+    """Raise Misconfigured for an unusable address."""
     try:
         parts = urlsplit(address)
         is_plain = not (parts.query or parts.fragment or "@" in parts.netloc)
@@ -253,26 +267,24 @@ def _check_address(address: str) -> None:
     except ValueError as error:  # Misconfigured is one, too
         raise Misconfigured(f"collector_url {masked_line(address, 200)}: {error}") from None
     if not is_plain:
-        raise Misconfigured(
-            "collector_url should be scheme, host, port and path alone: a token has settings of its own"
-        )
+        raise Misconfigured("collector_url: give scheme, host, port and path only; the token has settings of its own")
 
 
-async def _received(incoming: Incoming) -> _Answer:
-    """All of it. Raises CollectorAwayError for what is too long."""
+async def _received(incoming: Incoming) -> _Response:
+    """Return the whole response. Raises CollectorAwayError if it is too long."""
     parts, size = [], 0
     async for chunk in incoming.chunks():
         parts.append(chunk)
         size += len(chunk)
         if size > _MAX_BODY:
-            raise CollectorAwayError(f"an answer of more than {_MAX_BODY >> 20} MiB came, as no collector sends")
-    return _Answer(incoming.status, incoming.headers, b"".join(parts))
+            raise CollectorAwayError(f"the response exceeds {_MAX_BODY >> 20} MiB, unlike a collector's")
+    return _Response(incoming.status, incoming.headers, b"".join(parts))
 
 
-def _object(answer: _Answer) -> dict[str, Any] | None:
-    """What it says as JSON; None where it is none."""
+def _object(response: _Response) -> dict[str, Any] | None:
+    """Return the JSON object of a response, or None without one."""
     try:
-        values = json.loads(answer.body)
+        values = json.loads(response.body)
     except (ValueError, RecursionError):
         return None
     return values if isinstance(values, dict) else None
@@ -283,7 +295,7 @@ def _media_type(headers: Mapping[str, str]) -> str:
 
 
 async def _events(chunks: AsyncIterator[bytes], host: str) -> AsyncGenerator[ServerEvent, None]:
-    """Raises CollectorAwayError at its end: a collector that goes on never ends it."""
+    """Yield the events of a stream. Raises CollectorAwayError at its end, because a running collector never ends it."""
     parser = EventParser()
     async for chunk in chunks:
         for event in parser.feed(chunk):
@@ -293,9 +305,9 @@ async def _events(chunks: AsyncIterator[bytes], host: str) -> AsyncGenerator[Ser
 
 @dataclass(slots=True)
 class EventParser:
-    """Bytes of `text/event-stream` made into events, wherever they are cut (WHATWG HTML, "Parsing an event stream").
+    """Parser of `text/event-stream` in chunks of any size (WHATWG HTML, "Parsing an event stream").
 
-    What is not ended by an empty line was never sent.
+    An event without an empty line at its end is dropped.
     """
 
     _rest: list[bytes] = field(default_factory=list)
@@ -307,7 +319,7 @@ class EventParser:
     _id: str = ""
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
-        """What has become whole. Raises CollectorAwayError for a line that never ends."""
+        """Yield the events and comments that the chunk completes. Raises CollectorAwayError for an endless line."""
         for line in self._lines(chunk):
             if line.startswith(":"):
                 yield ServerEvent(None, comment=line[1:].strip())
@@ -348,7 +360,7 @@ class EventParser:
         self._rest.append(rest)
         self._size += len(rest)
         if self._size > _MAX_BODY:
-            raise CollectorAwayError(f"a line of more than {_MAX_BODY >> 20} MiB came, as no collector sends")
+            raise CollectorAwayError(f"a line exceeds {_MAX_BODY >> 20} MiB, unlike a collector's")
 
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")

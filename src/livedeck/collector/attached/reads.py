@@ -1,4 +1,4 @@
-"""The history of a collector, asked by a deck that is attached to it."""
+"""The collector's history, read by an attached deck."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
 
 from livedeck.collector.attached.link import CollectorError
-from livedeck.collector.questions import QUESTIONS, Question
+from livedeck.collector.protocol.questions import QUESTIONS, Question
 from livedeck.monitor import HistoryReads
 
 T = TypeVar("T")
@@ -16,34 +16,34 @@ F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 
 class Getter(Protocol):
-    """What is wanted of a link."""
+    """The part of `Link` that `RemoteHistory` uses."""
 
     async def get(self, path: str, query: str = "") -> dict[str, Any]:
-        """The object that the collector answers. Raises CollectorError."""
+        """Return the object of the collector's response. Raises CollectorError."""
 
 
 def _asked(ask: F) -> F:
-    """The same question, put to the collector; answered with nothing where it cannot be asked."""
+    """Return a method that puts the question to the collector, with an empty result if that fails."""
     question = QUESTIONS[ask.__name__]
 
     @wraps(ask)
-    async def answer(self: RemoteHistory, *args: Any, **kwargs: Any) -> Any:
+    async def put(self: RemoteHistory, *args: Any, **kwargs: Any) -> Any:
         try:
             return await self.put(question, question.query(*args, **kwargs))
         except CollectorError as error:
             if self.is_strict:
                 raise
             self.fault = str(error)
-        return await ask(self, *args, **kwargs)  # what a file that cannot be read gives
+        return await ask(self, *args, **kwargs)  # the same empty result as from an unreadable file
 
-    return cast("F", answer)
+    return cast("F", put)
 
 
 class RemoteHistory(HistoryReads):
-    """The past as a collector has it. What is new since the last time is in its snapshots, and nothing here.
+    """The collector's history. New rows are in its snapshots, so reads of new rows are empty here.
 
-    `is_strict`: raises CollectorError for a question that is not answered, so that nothing is told from half of the
-    answers. `now`: the collector's clock at its last answer; None before.
+    `is_strict`: whether a failed question raises CollectorError, so that no report comes from incomplete data. `now`:
+    the collector's time at its last response; None before.
     """
 
     fault: str = ""
@@ -54,18 +54,18 @@ class RemoteHistory(HistoryReads):
         self.now: datetime | None = None
 
     async def put(self, question: Question, query: str) -> Any:
-        """What the collector answers to that. Raises CollectorError."""
+        """Return the collector's result for a question. Raises CollectorError."""
         values = await self.link.get(f"/v1/history/{question.name}", query)
         try:
             found, fault = question.load(values["answer"]), values["fault"]
             self.now = datetime.fromtimestamp(values["now"] / 1000, UTC)
         except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            reason = f"the collector answers otherwise than this deck understands: {type(error).__name__}"
+            reason = f"this deck cannot read the collector's response: {type(error).__name__}"
             raise CollectorError(reason) from None
         self.fault = f"at the collector: {fault}" if fault else ""
         return found
 
-    async def _read(self, query: Callable[..., T], otherwise: T) -> T:  # noqa: ARG002  there is no file
+    async def _read(self, query: Callable[..., T], otherwise: T) -> T:  # noqa: ARG002  without a file
         return otherwise
 
     series = _asked(HistoryReads.series)

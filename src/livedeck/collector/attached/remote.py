@@ -1,4 +1,4 @@
-"""A deck's feed out of a collector: the same snapshots, without a request to the platform (collector.md, "The attached
+"""Feed of an attached deck: the collector's snapshots, without requests to the platform (collector.md, "The attached
 deck")."""
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import structlog
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
-from livedeck.collector.commands import request_of
-from livedeck.collector.wire import Held
+from livedeck.collector.protocol.commands import request_of
+from livedeck.collector.protocol.wire import Held
 from livedeck.monitor import (
     ActionKind,
     Alarm,
@@ -58,22 +58,20 @@ from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, encode_record
 
 SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
-"""Seconds without a word until nothing that is shown is believed, and until this deck asks the platform itself where
-that is set; and of words until it leaves that again."""
+"""Seconds of silence until the deck is blind, seconds until it polls alone, and seconds of contact until it returns."""
 
 _STUCK_AFTER = 60.0
-"""Seconds without a snapshot until a collector that is heard is not believed either: it takes itself for stuck then
-(collector.md, "Routes")."""
+"""Seconds without a snapshot until a reachable collector counts as silent, as in its own `/healthz`."""
 
 _RINGS = timedelta(seconds=10)
-"""How old a change may be that rings: to come back is not to hear the evening again."""
+"""Age up to which a change rings, so that a deck does not repeat the evening's bells after a break."""
 
 _TICK = 1.0
 _INTEREST_SECONDS, _INTEREST_TTL = 10.0, 25.0
 _TRIES, _TRY_SECONDS = 3, 1.0
-"""Of a command whose answer is lost: it is done once, however often it comes."""
+"""Tries of a command whose response is lost, and seconds between them; the collector carries it out once."""
 
-_READ_ONLY = "read-only: this deck has no token of its own for the platform"
+_READ_ONLY = "read-only: this deck has no platform token of its own"
 
 _OWN = AlarmKey(DECK, COLLECTOR_SILENT)
 
@@ -82,28 +80,34 @@ _log = structlog.get_logger("livedeck.collector")
 
 @dataclass(slots=True)
 class _News:
-    """What happened since the last snapshot that was given out."""
+    """Events since the last snapshot that was passed on. `notices`: texts for the person at this deck."""
 
     changes: tuple[AlarmChange, ...] = ()
     answers: tuple[AlarmAction, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()
     bells: tuple[AlarmKey, ...] = ()
-    told: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
     def add(self, snapshot: Snapshot) -> None:
-        """What that one says besides, but for what rings."""
+        """Add the events of that snapshot, except its bells."""
         self.changes += snapshot.changes
         self.answers += snapshot.alarm_actions
         self.rule_changes += snapshot.rule_changes
 
 
 class Remote:
-    """The `Feed` of a deck that is attached to a collector. One listener at a time; the collector is followed for as
-    long as somebody listens. Commands are done by the collector, which answers for all decks.
+    """The `Feed` of a deck that is attached to a collector. The collector carries out the commands, for all decks.
 
-    `actor`: who acts here; to the others it is the name of the token. `find_video`: asks the platform for a video, None
-    where this deck has no token for it. `make_monitor`: what polls the platform while the collector is silent, None:
-    nothing can; `polls_alone`: it does so by itself after a minute.
+    Use one listener at a time; the deck follows the collector while somebody listens.
+
+    Args:
+        link: Requests to the collector.
+        clock: This machine's.
+        actor: Name of the person at this deck; other decks see the name of the token.
+        find_video: Gets a video from the platform; None if this deck has no platform token.
+        make_monitor: Returns a monitor to poll the platform while the collector is silent; None if this deck cannot.
+        polls_alone: Whether polling alone begins without a request, after `ALONE_AFTER`.
+        random: Jitter of retries.
     """
 
     def __init__(
@@ -124,31 +128,31 @@ class Remote:
         self._follower = Follower(link, self.clock, self._take, random)
         self._own = AlarmEngine(Thresholds())
         self._is_report = False
-        self._news, self._changed = _News(told=() if find_video else (_READ_ONLY,)), asyncio.Event()
+        self._news, self._changed = _News(notices=() if find_video else (_READ_ONLY,)), asyncio.Event()
         self._seq = 0
-        self._seen: Snapshot | None = None  # the last that the collector told
-        self._told_at = clock.monotonic()  # when that was
+        self._seen: Snapshot | None = None  # the collector's latest
+        self._seen_at = clock.monotonic()  # time of its arrival
         self._alone: Monitor | None = None
         self._alone_last: Snapshot | None = None
         self._alone_task: asyncio.Task[None] | None = None
-        self._goes_alone = self._comes_back = False  # as a person has asked for
-        self._alone_since, self._alone_ahead = 0.0, timedelta()  # of the collector's clock
+        self._goes_alone = self._comes_back = False  # requests of a person
+        self._alone_since, self._alone_ahead = 0.0, timedelta()  # time ahead of the collector's clock
         self._unshared: list[AlarmCommand] = []
         self._focus: str | None = None
         self._watched: dict[str, tuple[ResourceKey, ...]] = {}
-        self._looks = asyncio.Event()
+        self._has_interest = asyncio.Event()
         self._deck_id = uuid4().hex[:12]
         self._tasks = set[asyncio.Task[None]]()
 
-    # What is seen
+    # Snapshots
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
-        """All that the collector knows: at once, and whenever it changed; and that it is silent."""
-        for work in (self._follower.follow(), self._tell_interest()):
+        """Yield a snapshot at once, after each change, and when the collector falls silent."""
+        for work in (self._follower.follow(), self._send_interest()):
             self._start(work)
         try:
             last = self._compose()
-            yield last  # nothing is known yet
+            yield last  # still empty
             while True:
                 await self._wait()
                 await self._turn()
@@ -165,19 +169,19 @@ class Remote:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _numbered(self, snapshot: Snapshot) -> Snapshot:
-        """As it is given out: the first in which anything is known is number one."""
+        """Return the snapshot with its number; the first with data is number one."""
         self._seq += bool(self._seq or self._follower.held or self._alone_last)
         return replace(snapshot, seq=self._seq)
 
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
-        """The first snapshot that is worth reporting, after `timeout` seconds at most: what the collector knows, or
-        that it cannot be asked."""
+        """Return the first snapshot for a report, after at most `timeout` seconds: with data, or with the reason for
+        their absence."""
         self._is_report = True
         await wait_first(self._follower.list_once(), self.clock.sleep(timeout))
         return self._numbered(self._compose())
 
     async def _wait(self) -> None:
-        """Until there is news, or time alone may have changed something. Raises what a task of ours has raised."""
+        """Wait for a change, at most `_TICK` seconds. Raises the exception of a failed background task."""
         await wait_first(self._changed.wait(), self.clock.sleep(_TICK))
         for task in tuple(self._tasks):
             if task.done():
@@ -188,13 +192,13 @@ class Remote:
         self._tasks.add(asyncio.create_task(work))
 
     def _take(self, held: Held, is_listed: bool) -> None:
-        """What is held now: what changed since the last time is kept until somebody is told."""
+        """Take the follower's copy, and collect its events for the next snapshot."""
         before, self._seen = self._seen, held.snapshot
         snapshot = held.snapshot
         if before is None or snapshot.at != before.at:
             is_dated = before is None and self.clock.source is None
             age = (self.clock.now() - snapshot.at).total_seconds() if is_dated else 0.0
-            self._told_at = self.clock.monotonic() - max(0.0, age)
+            self._seen_at = self.clock.monotonic() - max(0.0, age)
         if is_listed:
             self._refill()
         if self._alone:
@@ -210,7 +214,7 @@ class Remote:
         self._changed.set()
 
     def _compose(self) -> Snapshot:
-        """All that is so now, and what happened since the last time."""
+        """Return the current snapshot, with the events since the last one."""
         silence, now = self._silence(), self.clock.now()
         news, self._news = self._news, _News()
         alone = self._alone_last if self._alone else None
@@ -223,7 +227,7 @@ class Remote:
             base = Snapshot(0, began, ConnectionStatus(ConnectionState.CONNECTING, began))
         if silence and alone is None:
             base = self._blind(base, silence)
-        own_changes, own_bells = self._own.step(MonitorState((), _well(now), now, silence=silence))
+        own_changes, own_bells = self._own.step(MonitorState((), _connected(now), now, silence=silence))
         alarms = urgent_first((*base.alarms, *self._own.ordered(())), base.events)
         return replace(
             base,
@@ -235,27 +239,27 @@ class Remote:
             alarm_actions=news.answers,
             rule_changes=news.rule_changes,
             bells=(*news.bells, *own_bells),
-            attachment=self._attachment(silence, news.told),
+            attachment=self._attachment(silence, news.notices),
         )
 
     def _silence(self) -> Silence | None:
-        """That of the collector: it has said nothing for a while, or nothing new for longer, or it refuses to."""
+        """Return the collector's silence: no message, no new snapshot for longer, or a refusal; None if it is heard."""
         follower, now = self._follower, self.clock.monotonic()
-        is_over = now - follower.quiet_since >= SILENT_AFTER
-        is_hopeless = self._is_report and follower.held is None
-        if not (is_over or follower.is_refused or is_hopeless):
-            if follower.held is None or self._is_report or now - self._told_at < _STUCK_AFTER:
+        is_quiet = now - follower.quiet_since >= SILENT_AFTER
+        has_failed = self._is_report and follower.held is None
+        if not (is_quiet or follower.is_refused or has_failed):
+            if follower.held is None or self._is_report or now - self._seen_at < _STUCK_AFTER:
                 return None
-            since = self.clock.ago(self._told_at)
-            return Silence(since, f"the collector has told nothing new since {since:%H:%M:%S}Z")
+            since = self.clock.ago(self._seen_at)
+            return Silence(since, f"the collector has sent no new data since {since:%H:%M:%S}Z")
         since = self.clock.ago(follower.quiet_since)
-        if follower.is_refused or is_hopeless:
-            return Silence(since, follower.reason or f"{self._link.host} does not answer in time")
+        if follower.is_refused or has_failed:
+            return Silence(since, follower.reason or f"{self._link.host} does not respond in time")
         reason = f": {follower.reason}" if follower.reason else ""
-        return Silence(since, f"the collector is silent since {since:%H:%M:%S}Z{reason}")
+        return Silence(since, f"the collector has been silent since {since:%H:%M:%S}Z{reason}")
 
     def _blind(self, seen: Snapshot, silence: Silence) -> Snapshot:
-        """What was seen last, of which nothing is believed."""
+        """Return the last snapshot with everything marked as unknown."""
         problem = (
             ConnectionProblem.COLLECTOR_REFUSES if self._follower.is_refused else ConnectionProblem.COLLECTOR_SILENT
         )
@@ -270,7 +274,7 @@ class Remote:
         )
         return replace(seen, link=link, events=tuple(map(unseen, seen.events)), ended=())
 
-    def _attachment(self, silence: Silence | None, told: tuple[str, ...]) -> Attachment:
+    def _attachment(self, silence: Silence | None, notices: tuple[str, ...]) -> Attachment:
         follower = self._follower
         if self._alone:
             state, since = AttachmentState.ALONE, self.clock.ago(self._alone_since)
@@ -287,16 +291,16 @@ class Remote:
             follower.reason,
             round(self.clock.skew, 0),
             tuple(dict.fromkeys(command.key for command in self._unshared)),
-            told,
+            notices,
             follower.actor,
             follower.may,
             frozenset(self._own.alarms),
         )
 
-    # What a person looks at
+    # Interests
 
     def refresh(self) -> None:
-        """Something was changed: everything should be asked anew, by whoever asks."""
+        """Have everything polled at once, because something was changed."""
         if self._alone:
             self._alone.refresh()
         else:
@@ -307,18 +311,18 @@ class Remote:
             await self._link.post("/v1/poke", {})
 
     def set_focus(self, event_id: str | None) -> None:
-        """Somebody is looking at that event: its samples are wanted more often, and of the whole hour."""
+        """Set the event on the screen: its samples are polled more often, and loaded for the whole hour."""
         if event_id != self._focus:
-            self._looks.set()
+            self._has_interest.set()
         self._focus = event_id
         if self._alone:
             self._alone.set_focus(event_id)
         self._refill()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """That viewer shows these lists, and no others, from now on."""
+        """Replace the lists on that viewer's screen."""
         if keys != self._watched.get(viewer, ()):
-            self._looks.set()
+            self._has_interest.set()
         self._watched[viewer] = keys
         if self._alone:
             self._alone.watch(viewer, *keys)
@@ -332,88 +336,90 @@ class Remote:
         try:
             await self._follower.fill(event_id)
         except (CollectorError, UnreadableSnapshotError) as error:
-            _log.warning("no samples of the hour", event_id=event_id, reason=str(error))
+            _log.warning("samples of the last hour not loaded", event_id=event_id, reason=str(error))
         else:
             self._changed.set()
 
-    async def _tell_interest(self) -> None:
-        """Say what is looked at here, for as long as something is, to a collector that is heard: one that refuses a
-        token counts how often it comes."""
+    async def _send_interest(self) -> None:
+        """Send the interests of this deck, and renew them while it has any.
+
+        Nothing is sent while the collector is not heard, because a collector counts wrong tokens.
+        """
         while True:
-            await self._looks.wait()
-            self._looks.clear()
+            await self._has_interest.wait()
+            self._has_interest.clear()
             if self._follower.state is not AttachmentState.WATCHING:
                 await self.clock.sleep(_TICK)
-                self._looks.set()
+                self._has_interest.set()
                 continue
             keys = {key for keys in self._watched.values() for key in keys if key.kind in SHARED_LISTS}
             body = {"deck": self._deck_id, "focus": self._focus, "lists": [list(key) for key in sorted(keys)[:32]]}
             with suppress(CollectorError):
                 await self._link.put("/v1/interest", {**body, "ttl": _INTEREST_TTL})
             if self._focus or keys:
-                await wait_first(self._looks.wait(), self.clock.sleep(_INTEREST_SECONDS))
-                self._looks.set()
+                await wait_first(self._has_interest.wait(), self.clock.sleep(_INTEREST_SECONDS))
+                self._has_interest.set()
 
     async def find_video(self, video_id: str) -> Video:
-        """The video of that id, which need not be listed. Raises ApiError, NotFound where there is none."""
+        """Return the video of that id, listed or not. Raises ApiError; NotFound if it does not exist."""
         return await self._find_video(video_id) if self._find_video else Video(video_id)
 
-    # What a person does
+    # Commands
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
-        """Promise to act on that alarm. False where it needed none. Raises AlarmRefused."""
-        return await self._answer(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown))
+        """Acknowledge an alarm. Returns False if it needed no acknowledgement. Raises AlarmRefused."""
+        return await self._carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown))
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
-        """Take an own acknowledgement of that alarm back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown))
+        """Take back your own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
+        await self._carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown))
 
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Put it out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason))
+        """Shelve an alarm for so many minutes; None: until it clears. Raises AlarmRefused."""
+        await self._carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason))
 
     async def unshelve(self, key: AlarmKey) -> None:
-        """Bring it back in sight. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, ActionKind.UNSHELVE))
+        """Unshelve an alarm. Raises AlarmRefused."""
+        await self._carry_out(AlarmCommand(key, ActionKind.UNSHELVE))
 
     async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
-        """Put it out of sight until it is put in service again. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, ActionKind.OUT_OF_SERVICE, shown, None, reason))
+        """Take an alarm out of service, until somebody puts it back. Raises AlarmRefused."""
+        await self._carry_out(AlarmCommand(key, ActionKind.OUT_OF_SERVICE, shown, None, reason))
 
     async def in_service(self, key: AlarmKey) -> None:
-        """End that. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, ActionKind.IN_SERVICE))
+        """Put an alarm back in service. Raises AlarmRefused."""
+        await self._carry_out(AlarmCommand(key, ActionKind.IN_SERVICE))
 
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
-        """Keep these words beside it. Raises AlarmRefused."""
-        await self._answer(AlarmCommand(key, ActionKind.NOTE, shown, None, text))
+        """Attach a note to an alarm. Raises AlarmRefused."""
+        await self._carry_out(AlarmCommand(key, ActionKind.NOTE, shown, None, text))
 
-    async def _answer(self, command: AlarmCommand) -> bool:
-        """Have it done by whoever watches. Raises AlarmRefused."""
+    async def _carry_out(self, command: AlarmCommand) -> bool:
+        """Send a command to the collector, or to this deck's own monitor while it polls alone. Raises AlarmRefused."""
         command = replace(command, shown=command.shown or self._shown_of(command.key), actor=self.actor)
         if command.key == _OWN:
-            answer = self._own.act(command, self.clock.now(), on_air=False)
+            action = self._own.act(command, self.clock.now(), on_air=False)
         elif self._alone:
-            answer = self._alone.carry_out(command)
+            action = self._alone.carry_out(command)
             shown = command.shown and command.shown._replace(since=command.shown.since - self._alone_ahead)
-            self._unshared.append(replace(command, shown=shown))  # as the collector dates it
+            self._unshared.append(replace(command, shown=shown))  # with the time by the collector's clock
         elif silence := self._silence():
-            raise AlarmRefused(f"nothing can be answered: {silence.reason}")
+            raise AlarmRefused(f"alarm actions are not possible: {silence.reason}")
         else:
             return bool((await self._command(*request_of(command), uid=command.uid)).get("changed", True))
         self._changed.set()
-        return answer is not None
+        return action is not None
 
     def _shown_of(self, key: AlarmKey) -> Shown:
-        """The alarm as it was told last. Raises AlarmRefused."""
-        told = (*_alarms_of(self._alone_last if self._alone else self._seen), *self._own.alarms.values())
-        for alarm in told:
+        """Return the alarm as this deck shows it. Raises AlarmRefused."""
+        shown = (*_alarms_of(self._alone_last if self._alone else self._seen), *self._own.alarms.values())
+        for alarm in shown:
             if alarm.key == key:
                 return Shown(alarm.since, alarm.severity, alarm.stage)
-        raise AlarmRefused(f"{key.kind}: there is no such alarm any more")
+        raise AlarmRefused(f"{key.kind}: the alarm no longer exists")
 
     async def _command(self, path: str, body: dict[str, Any], uid: str = "") -> dict[str, Any]:
-        """What the collector answers. Raises AlarmRefused in its words."""
+        """Return the collector's response to a command. Raises AlarmRefused with its reason."""
         for left in reversed(range(_TRIES if uid else 1)):
             try:
                 return await self._link.post(path, body, idempotency_key=uid)
@@ -421,59 +427,61 @@ class Remote:
                 raise AlarmRefused(str(refusal)) from None
             except CollectorAwayError as error:
                 if not left:
-                    lost = "it is not known whether that was taken" if error.was_sent else "that was not taken"
-                    raise AlarmRefused(f"{lost}: {error}") from None
+                    outcome = "unknown whether it was done" if error.was_sent else "not done"
+                    raise AlarmRefused(f"{outcome}: {error}") from None
             await self.clock.sleep(_TRY_SECONDS)
-        raise AssertionError("a last try answers or raises")
+        raise AssertionError("the last try returns or raises")
 
     async def take_as_usual(self, event_id: str) -> bool:
-        """Judge that event by what it sends now. False where there are no samples. Raises AlarmRefused."""
+        """Take the current samples of an event as its baseline. Returns False without samples. Raises AlarmRefused."""
         if self._alone:
             return await self._alone.take_as_usual(event_id)
         return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/usual", {})).get("changed", True))
 
     async def choose_content(self, event_id: str, content: Content | None) -> bool:
-        """Say what that event consists of; None: what the settings say. False where that is how it is already. Raises
-        AlarmRefused."""
+        """Set the content of an event; None: as in the settings. Returns False if it is set already.
+
+        Raises AlarmRefused.
+        """
         if self._alone:
             return await self._alone.choose_content(event_id, content)
         body = {"content": content and content.value}
         return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/content", body)).get("changed", True))
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember these materials of a video, in this order, behind what is known. Raises AlarmRefused."""
+        """Add these materials of a video, in this order, after the remembered ones. Raises AlarmRefused."""
         await self._command("/v1/materials", {"remember": [encode_record(material) for material in materials]})
         self.refresh()
 
     async def forget_materials(self, *ids: str) -> None:
-        """These materials are not there any more. Raises AlarmRefused."""
+        """Forget deleted materials. Raises AlarmRefused."""
         await self._command("/v1/materials", {"forget": list(ids)})
         self.refresh()
 
-    # Alone
+    # Polling alone
 
     @property
     def can_poll(self) -> bool:
-        """Whether this deck could ask the platform by itself."""
+        """True if this deck can poll the platform itself."""
         return self._make_monitor is not None
 
     def poll_alone(self) -> None:
-        """Ask the platform by oneself from now on, until the collector is well again. Raises AlarmRefused."""
+        """Poll the platform from now on, until the collector is heard again. Raises AlarmRefused."""
         if self._make_monitor is None:
-            raise AlarmRefused("this deck has no token for the platform: nothing to poll it with")
+            raise AlarmRefused("this deck cannot poll alone: it has no platform token")
         if self._silence() is None:
-            raise AlarmRefused("the collector is heard: it watches for this deck")
+            raise AlarmRefused("not needed: the collector is heard, and polls for this deck")
         self._goes_alone = True
         self._changed.set()
 
     def attach_again(self) -> None:
-        """Go back to the collector as soon as it is heard, which is tried at once."""
+        """Retry the collector at once, and return to it as soon as it is heard."""
         self._comes_back = True
         self._follower.hurry()
         self._changed.set()
 
     async def _turn(self) -> None:
-        """Begin to poll alone, or end it, where it is time to."""
+        """Begin or end polling alone if that is due."""
         follower, now, silence = self._follower, self.clock.monotonic(), self._silence()
         if self._alone is None:
             if self._make_monitor and silence:
@@ -503,15 +511,15 @@ class Remote:
         async with aclosing(monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
                 if snapshot.seq == 0:
-                    continue  # nothing was asked yet
+                    continue  # nothing polled yet
                 self._alone_last = snapshot
                 self._news.add(snapshot)
                 self._news.bells += snapshot.bells
                 self._changed.set()
 
     async def _end_alone(self) -> None:
-        """Go back: first what was answered meanwhile is shared."""
-        self._news.told += await self._share()
+        """Send the alarm actions of the time alone to the collector, then return to it."""
+        self._news.notices += await self._share()
         if self._unshared:
             return
         if self._alone_task:
@@ -525,19 +533,19 @@ class Remote:
         _log.warning("attached again")
 
     async def _share(self) -> tuple[str, ...]:
-        """Have the collector do what was answered here; what it said where it did not."""
-        told = []
+        """Send unshared alarm actions to the collector, and return a notice for each that it refuses."""
+        notices = []
         while self._unshared:
             command = self._unshared[0]
             path, body = request_of(command)
             try:
                 await self._link.post(path, body, idempotency_key=command.uid)
             except CollectorRefusedError as refusal:
-                told.append(f"{command.key.kind}: what was answered here was not taken: {refusal}")
+                notices.append(f"{command.key.kind}: your action at this deck was refused: {refusal}")
             except CollectorAwayError:
                 break
             self._unshared.pop(0)
-        return tuple(told)
+        return tuple(notices)
 
 
 def _alarms_of(snapshot: Snapshot | None) -> Iterable[Alarm]:
@@ -545,21 +553,21 @@ def _alarms_of(snapshot: Snapshot | None) -> Iterable[Alarm]:
 
 
 def _changes_between(before: Snapshot | None, now: Snapshot) -> tuple[AlarmChange, ...]:
-    """What has become of alarms while nobody listened, as far as they themselves tell."""
-    known = {alarm.key: alarm for alarm in _alarms_of(before)}
+    """Return the changes of alarms between two snapshots, as far as they follow from the alarms."""
+    earlier = {alarm.key: alarm for alarm in _alarms_of(before)}
     alarms = {alarm.key: alarm for alarm in _alarms_of(now)}
-    found = [change_between(known.get(key), alarm, alarm.changed) for key, alarm in alarms.items()]
-    over = [
+    found = [change_between(earlier.get(key), alarm, alarm.changed) for key, alarm in alarms.items()]
+    cleared = [
         AlarmChange(now.at, AlarmTransition.CLEARED, _cleared(alarm, now.at))
-        for key, alarm in known.items()
+        for key, alarm in earlier.items()
         if key not in alarms and alarm.state is not AlarmState.CLEARED
     ]
-    return tuple(sorted([*filter(None, found), *over], key=lambda change: change.at))
+    return tuple(sorted([*filter(None, found), *cleared], key=lambda change: change.at))
 
 
 def _cleared(alarm: Alarm, at: datetime) -> Alarm:
     return replace(alarm, state=AlarmState.CLEARED, present=False, needs_ack=False, changed=at)
 
 
-def _well(now: datetime) -> ConnectionStatus:
+def _connected(now: datetime) -> ConnectionStatus:
     return ConnectionStatus(ConnectionState.OK, now, as_of=now)

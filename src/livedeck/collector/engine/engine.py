@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from datetime import datetime
+from hashlib import blake2b
 from math import inf
 from typing import Any
 from uuid import uuid4
@@ -13,7 +14,6 @@ from uuid import uuid4
 import structlog
 
 from livedeck.collector.engine.packets import decode_answer, encode_answer
-from livedeck.collector.engine.ranks import first_in_rank
 from livedeck.collector.engine.shared import (
     PATIENCE,
     Claim,
@@ -62,6 +62,18 @@ _SETTLING = 2.0
 """Seconds after Redis is back in which leases stay with their last holders, until all of them have claimed."""
 
 _log: Any = structlog.get_logger("livedeck.collector")
+
+
+def first_in_rank(event_id: str, workers: Iterable[str]) -> str:
+    """Return the worker responsible for the event, or an empty string without workers.
+
+    Every caller gets the same one. Rendezvous hashing: a join or a leave moves only that worker's share of the events.
+    """
+    return max(workers, key=lambda worker: (_weight(event_id, worker), worker), default="")
+
+
+def _weight(event_id: str, worker: str) -> bytes:
+    return blake2b(f"{worker}\0{event_id}".encode(), digest_size=8).digest()
 
 
 def _name(worker: str) -> str:
@@ -118,7 +130,7 @@ class Engine:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether Redis is known to be away. If Redis only refuses some work, the collector is apart, not cut off."""
+        """True if Redis is known to be away. If Redis only refuses some work, the collector is apart, not cut off."""
         return _LEASES in self._reasons
 
     @property
@@ -296,7 +308,7 @@ class Engine:
 
     @property
     def _is_settling(self) -> bool:
-        """Whether `workers` is kept unchanged: Redis is away, or back so recently that some workers may be missing."""
+        """True while `workers` is kept: Redis is away, or back so recently that some workers may be missing."""
         return self.is_cut_off or self._clock.monotonic() < self._settled_at
 
     def _claims(self) -> dict[str, Claim]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Row: TypeAlias = AlarmAction | UsualMark | ProfileChoice | IntentRecord
-"""An answer, ruling or intent of a person."""
+"""An alarm action, ruling or intent of a person."""
 
 _ROWS: dict[str, TypeAdapter[Any]] = {
     kind.__name__: TypeAdapter(kind) for kind in (AlarmAction, UsualMark, ProfileChoice, IntentRecord)

@@ -1,4 +1,4 @@
-"""Synchronisation of people's answers, rulings and intents between the histories of the collectors.
+"""Synchronisation of people's alarm actions, rulings and intents between the histories of the collectors.
 
 Each row has a uid and is stored once, in any order of arrival. The monitor finds it in its history, like rows of
 another deck on its machine (monitoring.md, "Shared alarms").
@@ -15,7 +15,7 @@ from livedeck.collector.engine.shared import KEPT_ROWS, SharedStore, SharedStore
 from livedeck.monitor import AlarmAction, Clock, History, HistoryReader, IntentRecord
 
 _LOOK_SECONDS = 0.3
-"""Seconds between two passes; with the monitor's own interval, an answer reaches every collector within a second."""
+"""Seconds between two passes; with the monitor's interval, an alarm action reaches all collectors within a second."""
 
 _ROWS = "said"
 

@@ -68,7 +68,7 @@ class SharedSpool:
 
     @property
     def is_on_duty(self) -> bool:
-        """Whether this collector holds the notifier lease."""
+        """True if this collector holds the notifier lease."""
         return self._desk_epoch() is not None
 
     def state(self, now: datetime, offset: float = 0.0) -> State:

@@ -1,4 +1,4 @@
-"""The past, for decks that are attached: what the collector's history answers (collector.md, "Questions")."""
+"""The route of questions to the collector's history (collector.md, "Questions")."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from livedeck.collector.endpoints import Caller, Refusal, endpoint
-from livedeck.collector.questions import QUESTIONS, Question, QuestionError
+from livedeck.collector.protocol.questions import QUESTIONS, Question, QuestionError
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint
 from livedeck.monitor import HistoryReads
 from livedeck.text.secrets import masked_line
 
 MAX_QUESTIONS = 2
-"""Answered at a time, for an answer is held whole: one reader may ask for everything many times over."""
+"""Questions handled at a time; each result is whole in memory, and one reader may send many large questions."""
 
 
 def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Route]:
-    """The one route of the past. `history`: the collector's; `now`: its clock."""
-    answering = asyncio.Semaphore(MAX_QUESTIONS)
+    """Return the route of questions. `history`: the collector's, None if it keeps none; `now`: its clock."""
+    slots = asyncio.Semaphore(MAX_QUESTIONS)
 
-    async def answer(request: Request, _: Caller) -> Response:
+    async def respond(request: Request, _: Caller) -> Response:
         question = QUESTIONS.get(request.path_params["question"])
         if question is None:
-            raise Refusal(404, "unknown", f"no such question; there are {', '.join(QUESTIONS)}")
+            raise Refusal(404, "unknown", f"no such question; use one of {', '.join(QUESTIONS)}")
         if history is None:
             raise Refusal(503, "no history", "this collector keeps no history")
-        async with answering:
+        async with slots:
             try:
                 arguments = question.arguments(request.query_params.multi_items())
                 found = await getattr(history, question.name)(**arguments)
@@ -42,9 +42,9 @@ def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Ro
             content = await asyncio.to_thread(_dumped, question, found, history.fault, round(now().timestamp() * 1000))
         return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
 
-    return [Route("/v1/history/{question}", endpoint("read", answer), methods=["GET"])]
+    return [Route("/v1/history/{question}", endpoint("read", respond), methods=["GET"])]
 
 
 def _dumped(question: Question, found: Any, fault: str, now: int) -> bytes:
-    """In a thread, but it holds the loop as long as the encoder runs: a day of samples takes msgspec 4 ms."""
+    """Return the response body. msgspec holds the loop even in a thread, 4 ms for a day of samples."""
     return json.encode({"answer": question.dump(found), "fault": masked_line(fault), "now": now})

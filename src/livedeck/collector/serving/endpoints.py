@@ -1,5 +1,4 @@
-"""What every route of the collector has in common: who may, what a body may be, and how a refusal reads (collector.md,
-"Requests")."""
+"""Common parts of all routes: rights, request bodies and refusals (collector.md, "Requests")."""
 
 from __future__ import annotations
 
@@ -13,21 +12,24 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from livedeck.collector.commands import Body
+from livedeck.collector.protocol.commands import Body
 from livedeck.text.secrets import masked_line
 
 MAX_BODY = 16 * 1024
-"""Bytes."""
+"""Bytes of a request body."""
+
+AUTHORIZATION_NEEDED = "a token is needed: Authorization: Bearer TOKEN"
+"""Text of the refusal of a request without a token."""
 
 _MAY = ("metrics", "read", "act")
-"""What a token may; each includes those before it."""
+"""Rights of a token; each includes those before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The token that came with a request: its name is the actor of what is done with it.
+    """Owner of a request's token; the name is the actor of its changes.
 
-    `may`: `metrics`, `read` or `act`. `sha256`: the token's digest. `peer`: the address that it came from.
+    `may`: `metrics`, `read` or `act`. `sha256`: digest of the token. `peer`: address of the client.
     """
 
     name: str
@@ -36,8 +38,8 @@ class Caller:
     peer: str = ""
 
 
-class Refusal(Exception):  # noqa: N818  an answer, no error
-    """Why it is not done: `code` for a program, `say` for a person; `more`: what stands beside them."""
+class Refusal(Exception):  # noqa: N818  a response, no error
+    """Refusal of a request. `code`: for a program; `say`: for a person; `more`: further members of the response."""
 
     def __init__(self, status: int, code: str, say: str, more: Mapping[str, Any] | None = None) -> None:
         super().__init__(say)
@@ -51,20 +53,20 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 def endpoint(needs: str, handler: Handler) -> Endpoint:
-    """What answers a route: JSON of what the handler returns, or of its Refusal, to whoever `needs` allows."""
+    """Return an endpoint that needs that right, and responds with the handler's value or its Refusal as JSON."""
 
-    async def answer(request: Request) -> Response:
+    async def respond(request: Request) -> Response:
         try:
             value = await handler(request, permitted(request, needs))
         except Refusal as refusal:
             return refused(refusal)
         return value if isinstance(value, Response) else JSONResponse(value, headers=_HEADERS)
 
-    return answer
+    return respond
 
 
 def refused(refusal: Refusal) -> Response:
-    """What is answered then."""
+    """Return the response of a refusal."""
     headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
     headers |= {"Retry-After": _RETRY_SECONDS} if refusal.status in {429, 503} else {}
     return JSONResponse(refusal.body, refusal.status, {**_HEADERS, **headers})
@@ -75,22 +77,23 @@ _RETRY_SECONDS = "10"
 
 
 def permitted(request: Request, needs: str) -> Caller:
-    """Who asks. Raises Refusal where they may not."""
+    """Return the caller of a request. Raises Refusal if the token lacks the right `needs`."""
     caller: Caller | None = getattr(request.state, "caller", None)
     if caller is None:
-        raise Refusal(401, "no token", "a token is needed: Authorization: Bearer ...")
+        raise Refusal(401, "no token", AUTHORIZATION_NEEDED)
     if caller.may not in _MAY[_MAY.index(needs) :]:
-        raise Refusal(403, "not allowed", f"the token of {caller.name} may {caller.may}; this needs {needs}")
+        say = f"the token of {caller.name} has the right {caller.may}; this needs {needs}"
+        raise Refusal(403, "not allowed", say)
     return caller
 
 
 async def read_body(request: Request, kind: type[B]) -> B:
-    """The body, which holds what is asked for and nothing else. Raises Refusal."""
+    """Return the validated body. Raises Refusal for a body that is too long, invalid, or has unknown fields."""
     content = b""
     async for chunk in request.stream():
         content += chunk
         if len(content) > MAX_BODY:
-            raise Refusal(413, "too long", f"a body may have {MAX_BODY // 1024} kB")
+            raise Refusal(413, "too long", f"the body is longer than {MAX_BODY // 1024} kB")
     try:
         body = kind.model_validate_json(content or b"{}")
     except ValidationError as error:
@@ -101,13 +104,13 @@ async def read_body(request: Request, kind: type[B]) -> B:
 
 
 def _fault(error: ValidationError) -> str:
-    """The first thing that is wrong, without what was sent."""
+    """Return the first fault as text, without the sent value, which may be a secret."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return f"{'.'.join(map(str, first['loc'])) or 'the body'}: {first['msg']}"
 
 
 def _faults(given: Any, kept: Any, place: str = "") -> Iterator[str]:
-    """What was given and is not kept, and times that name no zone."""
+    """Yield unknown fields and times without a zone."""
     if isinstance(given, dict) and isinstance(kept, dict):
         yield from (f"{place}{name}: unknown" for name in given if name not in kept)
         for name, value in kept.items():

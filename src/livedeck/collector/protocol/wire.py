@@ -1,6 +1,6 @@
-"""What a collector knows as it crosses to a deck: the whole of it once, then what changed (collector.md, "Wire"). Pure.
+"""Wire format of snapshots: a full listing once, then changes (collector.md, "Wire"). Pure.
 
-Values are those of `monitor.published`: what is not named there stays behind. Samples go beside them in columns.
+`monitor.published` lists the values that leave the collector. Samples travel beside them, in columns.
 """
 
 from __future__ import annotations
@@ -20,30 +20,31 @@ from livedeck.monitor.published.difference import Values, apply, diff
 from livedeck.monitor.signal.series import MAX_SAMPLES, first_change, prepend
 
 SCHEMA = 1
-"""Of what crosses. A field more keeps it; another meaning needs another."""
+"""Version of the wire format. An added field keeps it; a changed meaning needs a new version."""
 
 LISTED_SAMPLES = 180
-"""Of each event, in a listing, where no other number is asked for: what the lists of events draw (five minutes, at a
-sample in two seconds) is never a gap that is none."""
+"""Default number of samples of each event in a listing.
 
+The lists of events draw five minutes, at a sample every two seconds; with fewer samples they would show false gaps.
+"""
 
 STARTING = "starting"
-"""The word of a collector that has just begun and knows nothing yet."""
+"""Code of the refusal by a collector that has just started and has no snapshot yet."""
 
 EXPIRED, REPLACED = "expired token", "replaced token"
-"""Codes of refusals: a token that was right until it expired, or until the grace after its rotation ended."""
+"""Codes of refusals: the token expired, or its grace period after a rotation ended."""
 
 
 class UnknownSchemaError(ValueError):
-    """The collector is newer than this deck, in what it means by what it sends."""
+    """The collector's wire format is newer than this deck."""
 
 
 class Columns(TypedDict):
     """Samples of one stream, ascending by time (server clock).
 
-    `t0`: of the first (epoch ms), None where there is none; `dt`: ms from each to the next; `v`, `a`: bit/s; `f`:
-    frames/s; `s`: status. None is missing; zero is measured. `after`: of what is held of that stream stays what is not
-    later (epoch ms), then these follow; None: nothing stays. Of another stream nothing ever stays.
+    `t0`: time of the first (epoch ms), None without samples. `dt`: ms from each to the next. `v`, `a`: bit/s. `f`:
+    frames/s. `s`: status. None is missing; zero is measured. `after`: the reader keeps its samples of this stream up to
+    this time (epoch ms) and appends these; None: it keeps none. It never keeps samples of another stream.
     """
 
     stream: str
@@ -57,15 +58,15 @@ class Columns(TypedDict):
 
 
 class Delta(TypedDict):
-    """What is otherwise in a snapshot than in the one before it. `samples`: of the events that have others, by id."""
+    """Difference between two successive snapshots. `samples`: columns of the events whose samples changed, by id."""
 
     values: Values
     samples: dict[str, Columns]
 
 
 class Listing(TypedDict):
-    """All that is known. `id`: changes are asked for after it. `now`: the collector's clock (epoch ms). `by`, `may`:
-    whose token asks, and what it may."""
+    """Full snapshot. `id`: changes are requested after it. `now`: the collector's clock (epoch ms). `by`, `may`: name
+    and rights of the reader's token."""
 
     schema: int
     id: str
@@ -77,14 +78,14 @@ class Listing(TypedDict):
 
 
 def columns_of(state: EventState, begin: int, end: int) -> Columns:
-    """The samples of an event from that index to before that one."""
+    """Return the samples of an event with indices from `begin` to before `end`."""
     return columns(_stream(state), state.qos.readings, begin, end)
 
 
 def columns(
     stream: str, readings: Readings, begin: int = 0, end: int | None = None, *, after: int | None = None
 ) -> Columns:
-    """The rows from that index to before that one."""
+    """Return the rows with indices from `begin` to before `end`."""
     rows = slice(begin, end)
     times = [_milliseconds(time) for time in readings.time[rows]]
     return Columns(
@@ -100,7 +101,7 @@ def columns(
 
 
 def newest(states: Iterable[EventState], count: int) -> dict[str, Columns]:
-    """The last `count` samples of each event that has any."""
+    """Return the last `count` samples of each event with samples, by event id."""
     return {
         state.id: columns(_stream(state), state.qos.readings, max(0, len(state.qos.readings) - count))
         for state in states
@@ -109,15 +110,15 @@ def newest(states: Iterable[EventState], count: int) -> dict[str, Columns]:
 
 
 def delta(before: Encoded, after: Encoded) -> Delta:
-    """What whoever knows `before` needs to know `after`."""
-    known = {state.id: state for state in before.snapshot.events}
-    changed = {state.id: _changed(known.get(state.id), state) for state in after.snapshot.events}
+    """Return the change from `before` to `after`."""
+    earlier = {state.id: state for state in before.snapshot.events}
+    changed = {state.id: _changed(earlier.get(state.id), state) for state in after.snapshot.events}
     samples = {event_id: rows for event_id, rows in changed.items() if rows is not None}
     return Delta(values=diff(before.values, after.values), samples=samples)
 
 
 def _changed(before: EventState | None, after: EventState) -> Columns | None:
-    """What makes the samples of `after` of those before; None where they are the same."""
+    """Return the columns that turn the samples of `before` into those of `after`, or None if they are the same."""
     if after is before:
         return None
     readings, stream = after.qos.readings, _stream(after)
@@ -133,7 +134,7 @@ def _changed(before: EventState | None, after: EventState) -> Columns | None:
 
 
 def _changed_since(before: Readings, after: Readings) -> float | None:
-    """Time of the first row that is another or new (epoch s); None where at most old ones fell off the front."""
+    """Return the time of the first changed or new row (epoch s), or None if only old rows were dropped."""
     since = first_change(before, after)
     if since < inf:
         return since
@@ -143,7 +144,7 @@ def _changed_since(before: Readings, after: Readings) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Those of one stream that are held."""
+    """Samples of one stream in a reader's copy."""
 
     stream: str
     readings: Readings = field(default_factory=Readings)
@@ -151,42 +152,43 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a reader holds: made by `listed`, and anew by each `changed`. Of samples it may hold fewer than the
-    collector, always the newest."""
+    """A reader's copy of the collector's snapshot, from `listed` and then `changed`.
+
+    It may have fewer samples than the collector, always the newest.
+    """
 
     last: Encoded
     samples: Mapping[str, Samples]
 
     @property
     def snapshot(self) -> Snapshot:
-        """As the collector published it, with the samples that are held."""
+        """The published snapshot with the samples of this copy."""
         return self.last.snapshot
 
     @classmethod
     def listed(cls, listing: Mapping[str, Any]) -> Held:
-        """All of a listing. Raises UnknownSchemaError, UnreadableSnapshotError."""
+        """Return the copy of a listing. Raises UnknownSchemaError, UnreadableSnapshotError."""
         schema = listing.get("schema")
         if isinstance(schema, int) and schema > SCHEMA:
             raise UnknownSchemaError(f"COLLECTOR SPEAKS SCHEMA {schema}: upgrade this deck")
         if schema != SCHEMA:
-            raise UnreadableSnapshotError("it is no listing of a collector")
+            raise UnreadableSnapshotError("this is not a collector's listing")
         return cls._of(listing, None, {})
 
     def changed(self, change: Mapping[str, Any]) -> Held:
-        """The same after that delta, which must be the next one. Raises UnreadableSnapshotError."""
+        """Return the copy after the next delta. Raises UnreadableSnapshotError."""
         return self._of(change, self.last, self.samples)
 
     def filled(self, event_id: str, rows: Mapping[str, Any]) -> Held:
-        """The same with samples of that event from before those that are held. Raises UnreadableSnapshotError."""
+        """Return the copy with earlier samples of that event added. Raises UnreadableSnapshotError."""
         try:
-            found = appended(None, cast("Columns", rows))  # what is missing raises KeyError
+            found = appended(None, cast("Columns", rows))  # a missing column raises KeyError
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
         held = self.samples.get(event_id, Samples(found.stream))
         if held.stream != found.stream or event_id not in self.last.values["events"]:
             return self
-        known = held.readings
-        readings = prepend(found.readings, known, inf) if len(known) else found.readings
+        readings = prepend(found.readings, held.readings, inf) if len(held.readings) else found.readings
         samples = {**self.samples, event_id: Samples(found.stream, readings)}
         return Held._decoded(self.last.values, samples, self.last)
 
@@ -207,26 +209,28 @@ class Held:
 
 
 def appended(held: Samples | None, rows: Columns) -> Samples:
-    """What is held after these came: the one rule there is, of which late samples, corrections and a new stream are
-    cases. Raises KeyError, TypeError, ValueError where they are no columns."""
-    known = held.readings if held and held.stream == rows["stream"] else Readings()
+    """Return the samples after these columns. Late samples, corrections and new streams need no other rule.
+
+    Raises KeyError, TypeError or ValueError for malformed columns.
+    """
+    old = held.readings if held and held.stream == rows["stream"] else Readings()
     after, news = rows["after"], readings_of(rows)
-    kept = 0 if after is None else bisect_right(known.time, after, key=_milliseconds)
+    kept = 0 if after is None else bisect_right(old.time, after, key=_milliseconds)
     begin = min(kept, max(0, kept + len(news) - MAX_SAMPLES))
     return Samples(
         rows["stream"],
         Readings(
-            known.time[begin:kept] + news.time,
-            known.video[begin:kept] + news.video,
-            known.audio[begin:kept] + news.audio,
-            known.fps[begin:kept] + news.fps,
-            known.status[begin:kept] + news.status,
+            old.time[begin:kept] + news.time,
+            old.video[begin:kept] + news.video,
+            old.audio[begin:kept] + news.audio,
+            old.fps[begin:kept] + news.fps,
+            old.status[begin:kept] + news.status,
         ),
     )
 
 
 def readings_of(rows: Columns) -> Readings:
-    """Columns as the monitor keeps them. Raises KeyError, TypeError, ValueError."""
+    """Return the columns as readings of the monitor. Raises KeyError, TypeError, ValueError."""
     times = [] if rows["t0"] is None else [*accumulate(chain([rows["t0"]], rows["dt"]))]
     found = Readings(
         array("d", [time / 1000 for time in times]),
@@ -253,5 +257,5 @@ def _doubles(numbers: list[float | None]) -> array[float]:
 
 
 def _numbers(column: array[float]) -> list[float | None]:
-    """Whole numbers as such: half as long, and most are."""
+    """Return the values for JSON; whole numbers, the usual case, become integers at half the length."""
     return [None if value != value else int(value) if value.is_integer() else value for value in column]  # noqa: PLR0124

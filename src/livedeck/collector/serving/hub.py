@@ -1,7 +1,7 @@
-"""One stream of changes for any number of readers (collector.md, "Wire").
+"""Stream of changes for any number of readers (collector.md, "Wire").
 
-Each change is made into bytes once. A reader is a place in the ring of them, never a queue of its own: who takes them
-slowly costs nothing, and whom the ring has left behind is told so.
+Each change is encoded once, for all readers. A reader is a position in a ring of changes, without a queue of its own,
+so a slow reader costs nothing. A reader that the ring has overtaken must list again.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from zlib import MAX_WBITS, Z_FULL_FLUSH, compressobj, crc32
 
 from msgspec import json
 
-from livedeck.collector import wire
+from livedeck.collector.protocol import wire
 from livedeck.monitor import Clock, Snapshot
 from livedeck.monitor.published.codec import Encoded, encode
 
 RING_DELTAS, RING_SECONDS, RING_BYTES = 4096, 600.0, 64 * 2**20
-"""What is kept for readers that come back: so many changes, no older, and no more bytes of them."""
+"""Changes kept for readers that resume: their number, age and bytes."""
 
 BEAT_SECONDS = 5.0
-"""Between two comments: who listens knows by them that there was nothing to hear, and what time it is here."""
+"""Seconds between two comments, which tell readers the collector's time and that the stream is alive."""
 
 GONE = b"event: gone\ndata: {}\n\n"
-"""The last that a reader hears which the ring has left behind."""
+"""Last event for a reader that the ring has overtaken."""
 
 
-class Gone(Exception):  # noqa: N818  a state of the world, answered with 410
-    """There is no going on from there: list again."""
+class Gone(Exception):  # noqa: N818  a state, sent as 410
+    """The resume id has expired; the reader must list again."""
 
 
 class Listed(NamedTuple):
-    """A listing as JSON. `id`: changes are asked for after it."""
+    """A listing as JSON. `id`: changes are requested after it."""
 
     id: str
     body: bytes
 
 
 class _Change(NamedTuple):
-    """A frame of the stream, the same packed, and when it was made (monotonic s)."""
+    """A frame of the stream, plain and packed, and the time of its publication (monotonic s)."""
 
     at: float
     frame: bytes
@@ -50,59 +50,69 @@ class _Change(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of it."""
+        """Bytes of both forms."""
         return len(self.frame) + len(self.packed)
 
 
 class Hub:
-    """What the monitor publishes, for readers. `boot`: a name of this run, as numbers begin anew with each; `clock`:
-    that of the monitor. `readers`: how many follow the changes; `published_at`: when there was news last (monotonic s).
+    """The monitor's snapshots for readers.
+
+    `clock`: the monitor's. `boot`: name of this run, because numbers restart with each run. `readers`: number of
+    readers of the change stream. `published_at`: time of the last publication (monotonic s).
     """
 
     def __init__(self, clock: Clock, boot: str) -> None:
         self.readers, self.published_at = 0, clock.monotonic()
         self._clock, self._boot = clock, boot
         self._published: tuple[int, Encoded] | None = None
-        self._ring, self._ring_bytes = deque[_Change](), 0  # the newest is the change to what is published
+        self._ring, self._ring_bytes = deque[_Change](), 0  # the newest leads to the published snapshot
         self._changed, self._is_closed = asyncio.Event(), False
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """What was published last; None before the first."""
+        """The last published snapshot; None before the first."""
         return self._published[1].snapshot if self._published else None
 
     @property
     def id(self) -> str:
-        """That of what was published last."""
+        """Id of the last published snapshot."""
         return self._id(self._seq)
 
     async def publish(self, snapshot: Snapshot) -> None:
-        """This is so now; one at a time. Made in a thread: of thousands of events it takes a tenth of a second."""
+        """Publish the snapshot; one call at a time.
+
+        A thread encodes it, because thousands of events take a tenth of a second.
+        """
         before, seq = self._published[1] if self._published else None, self._seq + 1
-        after, frame, packed = await asyncio.to_thread(_made, self._id(seq), snapshot, before)
+        after, frame, packed = await asyncio.to_thread(_encoded, self._id(seq), snapshot, before)
         self._published, self.published_at = (seq, after), self._clock.monotonic()
         if frame:
             self._keep(_Change(self.published_at, frame, packed))
         self._wake()
 
     def close(self) -> None:
-        """Nothing more will be published: readers may go."""
+        """End the streams of all readers."""
         self._is_closed = True
         self._wake()
 
     async def listing(self, samples: int = wire.LISTED_SAMPLES, *, by: str = "", may: str = "") -> Listed | None:
-        """All that is known, with the last `samples` of each event, for the token of that name; None before the first
-        snapshot. Made in a thread: of hundreds of events it takes some tens of milliseconds."""
+        """Return a listing with the last `samples` of each event, or None before the first snapshot.
+
+        `by`, `may`: name and right of the reader's token. A thread encodes it, because hundreds of events take tens of
+        milliseconds.
+        """
         if self._published is None:
             return None
         seq, encoded = self._published
         return await asyncio.to_thread(_listed, self._id(seq), self._now(), encoded, samples, (by, may))
 
     def changes(self, after: str, *, is_packed: bool = False) -> AsyncGenerator[bytes, None]:
-        """Each change after that id as server-sent events, with a comment at once and now and then, until the hub is
-        closed. `is_packed`: all of it together is gzip, of which each part can be read as it comes.
+        """Yield changes after that id as server-sent events, until the hub is closed.
 
-        Raises Gone where they are not all known any more, or where the id is no one of this run.
+        A comment follows the changes that already exist, then one every `BEAT_SECONDS`. `is_packed`: the items together
+        are one gzip stream, and each can be decompressed on arrival.
+
+        Raises Gone if the changes after that id are not all kept, or if the id is not from this run.
         """
         boot, _, digits = after.rpartition("-")
         if boot != self._boot or not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(self._seq)):
@@ -118,17 +128,17 @@ class Hub:
                 yield frame
 
     async def _packed(self, seq: int) -> AsyncGenerator[bytes, None]:
-        """Each packed by itself, so that a change is packed once for all; their sum is told at the end."""
-        sum_of_all, size, head = 0, 0, _GZIP_HEAD
+        """Yield a gzip stream of frames that are packed one by one, so that each is packed once for all readers."""
+        checksum, size, head = 0, 0, _GZIP_HEAD
         async with aclosing(self._follow(seq)) as frames:
             async for frame, packed in frames:
-                sum_of_all, size = crc32(frame, sum_of_all), size + len(frame)
+                checksum, size = crc32(frame, checksum), size + len(frame)
                 yield head + packed
                 head = b""
-        yield head + _GZIP_END + pack("<II", sum_of_all, size % 2**32)
+        yield head + _GZIP_END + pack("<II", checksum, size % 2**32)
 
     async def _follow(self, seq: int) -> AsyncGenerator[tuple[bytes, bytes], None]:
-        """Each frame, and the same packed."""
+        """Yield each frame, plain and packed."""
         self.readers += 1
         loop = asyncio.get_running_loop()
         beat_at = loop.time()
@@ -162,7 +172,7 @@ class Hub:
 
     @property
     def _oldest(self) -> int:
-        """The earliest number after which every change is known."""
+        """The earliest number from which a reader can resume."""
         return self._seq - len(self._ring)
 
     def _keep(self, change: _Change) -> None:
@@ -187,17 +197,17 @@ class Hub:
 
 
 _GZIP_HEAD, _GZIP_END = b"\x1f\x8b\x08" + bytes(6) + b"\xff", b"\x03\x00"
-"""What gzip begins with (RFC 1952), and the empty last block of what is packed (RFC 1951)."""
+"""Header of a gzip stream (RFC 1952), and an empty last block of deflate (RFC 1951)."""
 
 
 def _pack(frame: bytes) -> bytes:
-    """Whole blocks that refer to nothing before them: put behind each other they are one stream."""
+    """Return the frame as deflate blocks without references to earlier ones, which can be joined to one stream."""
     packer = compressobj(wbits=-MAX_WBITS)
     return packer.compress(frame) + packer.flush(Z_FULL_FLUSH)
 
 
-def _made(change_id: str, snapshot: Snapshot, before: Encoded | None) -> tuple[Encoded, bytes, bytes]:
-    """The values, and the change to them with its packed form; both empty where there was nothing before."""
+def _encoded(change_id: str, snapshot: Snapshot, before: Encoded | None) -> tuple[Encoded, bytes, bytes]:
+    """Return the values, and the frame of the change to them, plain and packed; both empty without `before`."""
     after = encode(snapshot, before)
     if before is None:
         return after, b"", b""

@@ -1,5 +1,4 @@
-"""What a collector's history is asked for over HTTP, for both sides: every question that a file answers, by one table
-(collector.md, "Questions"). Pure."""
+"""Questions to a collector's history over HTTP: one table for both sides (collector.md, "Questions"). Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from urllib.parse import urlencode
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
-from livedeck.collector import wire
+from livedeck.collector.protocol import wire
 from livedeck.monitor import Alarm, Buckets, HistoryReads, MinMax, Readings
 from livedeck.monitor.detection.learnt import parse_learnt
 from livedeck.monitor.history.reads import Recorded
@@ -31,16 +30,16 @@ _PARAMETERS: Mapping[Any, Any] = {
     float: Annotated[float, Field(ge=0, le=1e11)],  # epoch s
     int: Annotated[int, Field(ge=-1, le=100_000)],
 }
-"""What stands in a query for a parameter of that type, where it is not the type itself."""
+"""Type in the query by the type of the parameter, if the two differ."""
 
 
 class QuestionError(ValueError):
-    """It cannot be asked like that; the text says why."""
+    """A question with wrong arguments; the text says why."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One of a history. `ask`: the method; `dump` and `load`: its answer as JSON values, and back."""
+    """Question to a history. `ask`: the method; `dump`, `load`: turn its result into JSON values, and back."""
 
     ask: Ask
     dump: Callable[[Any], Any]
@@ -48,22 +47,22 @@ class Question:
 
     @property
     def name(self) -> str:
-        """In the path."""
+        """Last part of its path."""
         return self.ask.__name__
 
     def query(self, *args: Any, **kwargs: Any) -> str:
-        """The arguments as the query of a request."""
+        """Return the arguments as the query of a request."""
         given = self._signature.bind(None, *args, **kwargs).arguments
         return urlencode({name: _text(given[name]) for name in self.parameters if given.get(name) is not None})
 
     def arguments(self, query: Iterable[tuple[str, str]]) -> dict[str, Any]:
-        """Back. Raises QuestionError."""
+        """Return the arguments in the query of a request, parsed. Raises QuestionError."""
         pairs = tuple(query)
         given, required = dict(pairs), {name for name, value in self._defaults if value is inspect.Parameter.empty}
         unknown, missing = given.keys() - self.parameters.keys(), required - given.keys()
         if unknown or missing or len(given) < len(pairs):
             names = ", ".join(f"{name}?" if name not in required else name for name in self.parameters)
-            raise QuestionError(f"{self.name} is asked with {names or 'nothing'}, each once")
+            raise QuestionError(f"{self.name}: give {names or 'no parameters'}, each once")
         return {name: self._value(name, text) for name, text in given.items()}
 
     def _value(self, name: str, text: str) -> Any:
@@ -83,7 +82,7 @@ class Question:
 
     @cached_property
     def parameters(self) -> Mapping[str, tuple[TypeAdapter[Any], bool]]:
-        """What it is asked with, by name: how its text is read, and whether that is JSON."""
+        """Adapter of each parameter by name, and whether its text is JSON."""
         hints = get_type_hints(self.ask)
         return {
             name: (TypeAdapter(_PARAMETERS.get(hints[name], hints[name])), get_origin(hints[name]) is Mapping)
@@ -98,7 +97,7 @@ def _text(value: Any) -> str:
 
 
 def _records(ask: Ask) -> Question:
-    """What is answered with records, as the history keeps them."""
+    """Return the question of a method whose result consists of records of the history."""
     return Question(
         ask,
         lambda answer: _adapter(ask).dump_python(answer, mode="json"),
@@ -204,5 +203,4 @@ _QUESTIONS = (
 )
 
 QUESTIONS: Mapping[str, Question] = {question.name: question for question in _QUESTIONS}
-"""All that a history is asked for but what is new since the last time: a deck that is attached has that in its
-snapshots."""
+"""Questions by name: all reads of a history except new rows, which an attached deck has in its snapshots."""

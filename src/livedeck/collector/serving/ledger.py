@@ -1,7 +1,7 @@
-"""Account of who came to the collector: the last use of each token, and refused tokens (collector.md, "Access").
+"""Last use of each access token, and refused tokens (collector.md, "Access").
 
-A request costs an entry in memory. The file of last uses is written once a minute at most, and the audit takes a few
-records in ten minutes, however many requests come.
+A request costs an entry in memory. The file of last uses is written at most once a minute, and the audit gets a few
+records in ten minutes, however many requests arrive.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ USES_SECONDS = 60.0
 """Shortest time between two writes of the file of last uses."""
 
 REFUSALS_SECONDS, MAX_NAMED, MAX_COUNTED = 600.0, 5, 1024
-"""Shortest time between two accounts of refused tokens; addresses that one names; addresses that are told apart."""
+"""Shortest time between two reports of refused tokens (s), addresses in a report, and addresses counted separately."""
 
 REFUSED_ACTION = "collector.token"
 """Name of a refused token in the audit."""
 
 MAX_KEPT, _MAX_BYTES = 1000, 2**20
-"""Tokens in the file of last uses, those used last; bytes that are read of it."""
+"""Tokens in the file of last uses, the most recent ones, and bytes read from it."""
 
 _log = structlog.get_logger("livedeck.collector")
 
 
 class Use(NamedTuple):
-    """The last use of a token, to the second, and the address that it came from."""
+    """Time of a token's last use, to the second, and the client's address."""
 
     at: datetime
     peer: str
 
 
 class UsesError(Exception):
-    """The file of last uses cannot be read; the text says why."""
+    """An unreadable file of last uses; the text says why."""
 
 
 def uses_path(history: Path) -> Path:
-    """Return the file of last uses beside that history."""
+    """Return the path of the file of last uses, beside that history."""
     return history.with_name(f"{history.name}.uses")
 
 
@@ -66,16 +66,16 @@ def read_uses(path: Path) -> Mapping[str, Use]:
 
 
 class _Refused(NamedTuple):
-    """Address that a refused token came from, empty for the rest, and why the token was refused."""
+    """Address of a refused client, empty for those counted together, and the reason."""
 
     peer: str
     reason: str
 
 
 class Ledger:
-    """Notes uses and refusals, and writes them while `run` runs. Made in a thread: it reads the file.
+    """Uses and refusals of tokens, which `run` writes. Construct it in a thread, because it reads the file.
 
-    `path`: the file of last uses. `record`: takes a record into the audit; None: no history is kept.
+    `path`: the file of last uses. `record`: adds a record to the audit; None without a history.
     """
 
     def __init__(self, path: Path, record: Callable[[ActionRecord], Awaitable[None]] | None, clock: Clock) -> None:
@@ -87,7 +87,7 @@ class Ledger:
         self._refused_since = clock.now()
 
     def note_use(self, sha256: str, peer: str) -> None:
-        """Note that the valid token of that digest was used now."""
+        """Record a use of the token with that digest now."""
         self._uses[sha256] = Use(self._clock.now().replace(microsecond=0), peer)
         self._used.set()
 
@@ -102,7 +102,7 @@ class Ledger:
         self._refused.set()
 
     async def run(self) -> None:
-        """Write what is noted until cancelled: at once after a quiet time, else at most as often as allowed."""
+        """Write uses and refusals until cancelled: the first after a quiet time at once, then at the allowed rate."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write_each(self._used, self._write_uses, USES_SECONDS))
@@ -120,7 +120,7 @@ class Ledger:
             await self._clock.sleep(seconds)
 
     async def _write_uses(self) -> None:
-        """Have the file written in its own thread. A use after a write that failed has it written again."""
+        """Queue the file for its writer thread; after a failed write, the next use retries."""
         kept = nlargest(MAX_KEPT, self._uses.items(), key=lambda item: item[1].at)
         if kept:
             self._file.write(json.dumps({digest: (use.at.isoformat(), use.peer) for digest, use in kept}))
@@ -147,9 +147,9 @@ def _read_or_begin(path: Path) -> dict[str, Use]:
     except FileNotFoundError:
         return {}
     except UsesError as error:
-        _log.warning("the last uses of tokens begin anew", error=str(error))
+        _log.warning("last uses of tokens reset", error=str(error))
         return {}
 
 
 def _warn(error: OSError) -> None:
-    _log.warning("the last uses of tokens are not written", error=error.strerror)
+    _log.warning("last uses of tokens not written", error=error.strerror)

@@ -1,4 +1,4 @@
-"""Who may ask the collector: tokens, what each may, and how many readers there are (collector.md, "Access")."""
+"""Access control of the collector: tokens, their rights, and limits on readers (collector.md, "Access")."""
 
 from __future__ import annotations
 
@@ -13,53 +13,51 @@ from typing import NamedTuple, Protocol
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from livedeck.collector.endpoints import Caller, Refusal, refused
-from livedeck.collector.ledger import Ledger
-from livedeck.collector.wire import EXPIRED, REPLACED
+from livedeck.collector.protocol.wire import EXPIRED, REPLACED
+from livedeck.collector.serving.endpoints import AUTHORIZATION_NEEDED, Caller, Refusal, refused
+from livedeck.collector.serving.ledger import Ledger
 from livedeck.monitor import Clock
 from livedeck.text.values import safe
 
 OPEN = frozenset({"/healthz", "/readyz"})
-"""What anybody may ask who reaches it: words only."""
+"""Paths without a token; their responses are single words."""
 
 MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
-"""That follow the changes at a time."""
+"""Readers of the change stream at a time, in all and for one token."""
 
 MAX_WRONG, WRONG_SECONDS, MAX_PEERS = 10, 60.0, 1024
-"""So many wrong tokens of a peer in so many seconds; of so many peers they are counted."""
-
+"""Wrong tokens that an address may send in so many seconds, and addresses whose wrong tokens are counted."""
 
 _MAX_PEER = 45
-"""Characters of an address: an IPv6 address has no more."""
+"""Characters of an address; an IPv6 address has at most 45."""
 
 
 class Token(Protocol):
-    """What is known of a token: never the token itself. `may`: `metrics`, `read` or `act`, each of which includes
-    those before it."""
+    """Stored facts about a token, never the token itself."""
 
     @property
     def sha256(self) -> str:
-        """Digest of the token, in hexadecimal digits."""
+        """SHA-256 of the token, in hexadecimal digits."""
 
     @property
     def may(self) -> str:
-        """What it opens."""
+        """Right of the token: `metrics`, `read` or `act`, each including those before it."""
 
     @property
     def expires(self) -> datetime | None:
-        """When it is refused from; None: never."""
+        """Time from which the token is refused; None: never."""
 
     @property
     def previous_sha256(self) -> str:
-        """Digest of the token that it replaced; empty if there is none."""
+        """SHA-256 of the token that it replaced; empty if there is none."""
 
     @property
     def previous_until(self) -> datetime | None:
-        """When that one is refused from."""
+        """Time from which the replaced token is refused."""
 
 
 class _Held(NamedTuple):
-    """A token that came, whether it is still valid or not. `until`: when it is refused from."""
+    """A token of a request, valid or not. `until`: time from which it is refused; None: never."""
 
     name: str
     token: Token
@@ -68,14 +66,16 @@ class _Held(NamedTuple):
 
     @property
     def is_previous(self) -> bool:
-        """Whether another token has replaced it."""
+        """True if another token has replaced it."""
         return self.sha256 != self.token.sha256
 
 
 class Access:
-    """Knows tokens by their digests, and counts. `tokens`: by name, read at each request, so that a change of them
-    counts at once. `clock`: of this machine. `is_proxied`: a proxy of ours asks, and says for whom. `ledger`: notes
-    who came.
+    """Tokens by their digests, and counts of readers and wrong tokens.
+
+    `tokens`: returns the tokens by name; called at each request, so that a change applies at once. `clock`: of this
+    machine. `is_proxied`: whether requests come through a proxy of ours, which names the client's address. `ledger`:
+    records uses and refusals.
     """
 
     def __init__(
@@ -91,22 +91,22 @@ class Access:
         self._readers = Counter[str]()
 
     def identify(self, request: Request) -> Caller:
-        """Return whose token came. Raises Refusal.
+        """Return the owner of the request's token. Raises Refusal.
 
-        The right one is always heard: whoever shares an address with somebody who guesses is not kept out.
+        A valid token is always accepted, so that a guesser cannot lock out others behind the same address.
         """
         if "origin" in request.headers:
-            raise Refusal(403, "browser", "no page of a browser may ask here in a person's name")
+            raise Refusal(403, "browser", "requests from a browser page are refused")
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise Refusal(401, "no token", "a token is needed: Authorization: Bearer ...")
+            raise Refusal(401, "no token", AUTHORIZATION_NEEDED)
         found = self._find(sha256(token.strip().encode("utf-8", "surrogateescape")).hexdigest())
         peer = self._peer(request)
         if found is None:
             self._note_refusal(peer, "unknown token")
             self._count_wrong(peer)
-            raise Refusal(401, "unknown token", "this token is not known here; `livedeck collect token add` makes one")
-        if self._is_over(found):
+            raise Refusal(401, "unknown token", "unknown token; create one with `livedeck collect token add`")
+        if self._is_expired(found):
             refusal = _refusal_of(found)
             self._note_refusal(peer, f"{refusal.body['error']} of {found.name}")
             raise refusal
@@ -115,22 +115,22 @@ class Access:
         return caller
 
     def is_known(self, caller: Caller) -> bool:
-        """Return whether the very token that came is still valid, and may as much."""
+        """Return whether the caller's token is still valid, with the same rights."""
         token = self._tokens().get(caller.name)
         if token is None or token.may != caller.may:
             return False
         return any(
-            held.sha256 == caller.sha256 and not self._is_over(held) for held in _held_tokens(caller.name, token)
+            held.sha256 == caller.sha256 and not self._is_expired(held) for held in _held_tokens(caller.name, token)
         )
 
     def note_use(self, caller: Caller) -> None:
-        """Note that the token is in use now: with each request, and as long as a stream is read."""
+        """Record a use of the token: at each request, and with each frame of a stream."""
         if self._ledger:
             self._ledger.note_use(caller.sha256, caller.peer)
 
     @contextmanager
     def reading(self, caller: Caller) -> Iterator[None]:
-        """It follows the changes while the block runs."""
+        """Count the caller as a reader of the change stream while the block runs."""
         self._readers[caller.name] += 1
         try:
             yield
@@ -138,15 +138,15 @@ class Access:
             self._readers[caller.name] -= 1
 
     def check_readers(self, caller: Caller) -> None:
-        """Raises Refusal where one reader more would be too many."""
+        """Raise Refusal if one more reader would be too many."""
         if self._readers[caller.name] >= MAX_READERS_OF_TOKEN:
-            say = f"{MAX_READERS_OF_TOKEN} readers use the token of {caller.name} already; add one for each person"
+            say = f"{MAX_READERS_OF_TOKEN} readers already use the token of {caller.name}; create a token per person"
             raise Refusal(429, "too many readers", say)
         if self._readers.total() >= MAX_READERS:
-            raise Refusal(503, "too many readers", f"{MAX_READERS} readers follow already")
+            raise Refusal(503, "too many readers", f"{MAX_READERS} readers are already connected")
 
     def _find(self, digest: str) -> _Held | None:
-        """Compare every token, in constant time."""
+        """Return the token with that digest, or None; every token is compared, in constant time."""
         found = None
         for name, token in self._tokens().items():
             for held in _held_tokens(name, token):
@@ -154,7 +154,7 @@ class Access:
                     found = held
         return found
 
-    def _is_over(self, found: _Held) -> bool:
+    def _is_expired(self, found: _Held) -> bool:
         return found.until is not None and found.until <= self._clock.now()
 
     def _note_refusal(self, peer: str, reason: str) -> None:
@@ -162,20 +162,20 @@ class Access:
             self._ledger.note_refusal(peer, reason)
 
     def _count_wrong(self, peer: str) -> None:
-        """Raises Refusal for a peer that has brought too many."""
+        """Count a wrong token of that address. Raises Refusal if it has sent too many."""
         now = self._clock.monotonic()
         times = self._wrong.pop(peer, None) or deque[float](maxlen=MAX_WRONG)
         is_guessing = len(times) == MAX_WRONG and now - times[0] < WRONG_SECONDS
-        self._wrong[peer] = times  # behind the others: the first is the one that was silent longest
+        self._wrong[peer] = times  # moves to the end: the first address is the one without a wrong token for longest
         if is_guessing:
-            say = f"this token is not known here, like {MAX_WRONG} before it from there within a minute"
+            say = f"unknown token, after {MAX_WRONG} others from this address within a minute; wait a minute"
             raise Refusal(429, "too many wrong tokens", say)
         times.append(now)
         if len(self._wrong) > MAX_PEERS:
             del self._wrong[next(iter(self._wrong))]
 
     def _peer(self, request: Request) -> str:
-        """Return its address; behind a proxy what that one saw, which is what stands last."""
+        """Return the client's address; behind a proxy, the last one in X-Forwarded-For, which the proxy wrote."""
         seen = request.headers.getlist("x-forwarded-for")
         if self._is_proxied and seen:
             return str(safe(seen[-1].rpartition(",")[2].strip(), _MAX_PEER))
@@ -183,25 +183,25 @@ class Access:
 
 
 def _held_tokens(name: str, token: Token) -> Iterator[_Held]:
-    """Yield the token of that name, and the one before its rotation."""
+    """Yield the token of that name, and the one that it replaced."""
     yield _Held(name, token, token.sha256, token.expires)
     if token.previous_sha256:
         yield _Held(name, token, token.previous_sha256, token.previous_until)
 
 
 def _refusal_of(found: _Held) -> Refusal:
-    """Return the refusal of a token that was valid once, with what to do."""
+    """Return the refusal of a token that is no longer valid; its text says what to do."""
     until = f"{found.until.astimezone(UTC):%Y-%m-%d %H:%M}Z" if found.until else ""
     if found.is_previous:
-        say = f"this token of {found.name} was replaced, and valid until {until}: use the new one"
+        say = f"this token of {found.name} was replaced and was valid until {until}: use the new one"
         return Refusal(401, REPLACED, say)
     command = f"livedeck collect token rotate {found.name}"
-    say = f"the token of {found.name} expired {until}: run `{command}` beside the collector"
+    say = f"the token of {found.name} expired {until}: run `{command}` on the collector's machine"
     return Refusal(401, EXPIRED, say)
 
 
 class Doorkeeper:
-    """Lets nobody in whom it does not know, but to what is open; says to what is behind it who asks."""
+    """App that refuses requests without a valid token, except to `OPEN`, and passes the caller on to `app`."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access

@@ -1,5 +1,4 @@
-"""What persons at attached decks do: to alarms, to how events are judged, and what they look at (collector.md,
-"Commands")."""
+"""Routes of changes by people at attached decks: alarm actions, rulings, interests (collector.md, "Commands")."""
 
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import Route
 
-from livedeck.collector import past
-from livedeck.collector.commands import VERBS, Body, command_of, parse_key
-from livedeck.collector.endpoints import Caller, Refusal, endpoint, read_body
+from livedeck.collector.protocol.commands import VERBS, Body, command_of, parse_key
+from livedeck.collector.serving import past
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
@@ -38,45 +37,45 @@ from livedeck.monitor.published.codec import SHARED_LISTS, encode_record
 from livedeck.text.secrets import masked_line
 
 MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN = 256, 8, 32
-"""Whose interests are followed at a time, with how many lists that are asked for because of them."""
+"""Decks whose interests count at a time, in all and for one token, and lists that the decks of one token may name."""
 
 KEPT_SECONDS = 1.0
-"""For so long an answer waits until what was done is on the disk."""
+"""Seconds that a response waits until the alarm action is on the disk."""
 
 POKE_SECONDS = 1.0
-"""From one poke that counts to the next, of all decks together."""
+"""Shortest time between two refreshes because of pokes, of all decks together."""
 
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 _MAX_NAME = 100
-"""Characters of what a deck calls itself, and of the names in its records."""
+"""Characters of a deck's name, and of the names in its records."""
 
 
-class Looks(Protocol):
-    """Whoever can be told what is looked at, by whom."""
+class Watcher(Protocol):
+    """Poller that asks the platform more often for events and lists on somebody's screen."""
 
     def set_focus(self, event_id: str | None, viewer: str = ...) -> None:
-        """That viewer looks at that event; None: at no one."""
+        """Set the event on the viewer's screen; None for no event."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """That viewer shows these lists, and no others."""
+        """Replace the lists on the viewer's screen."""
 
 
 class ChosenContent(Body):
-    """Content to set for an event; None follows the settings."""
+    """Content of an event; None: as in the settings."""
 
     content: Content | None
 
 
 class Materials(Body):
-    """Materials of videos that were made, renamed or put in order, and ids of those that were deleted."""
+    """Materials of videos that were created, renamed or reordered, and ids of deleted ones."""
 
     remember: tuple[KnownMaterial, ...] = ()
     forget: tuple[str, ...] = ()
 
 
 class Audited(Body):
-    """What a person at an attached deck is about to send, did, or marked (the time of a marker: server clock)."""
+    """A person's intent, action or marker for the audit; the marker's time is by the server clock."""
 
     intent: IntentRecord | None = None
     action: ActionRecord | None = None
@@ -84,7 +83,7 @@ class Audited(Body):
 
 
 class Interest(Body):
-    """What is looked at at a deck, for so many seconds: one event, and lists."""
+    """Event and lists on the screen of a deck, valid for `ttl` seconds."""
 
     deck: Annotated[str, Field(min_length=1, max_length=_MAX_NAME)]
     focus: str | None = None
@@ -93,10 +92,10 @@ class Interest(Body):
 
 
 def routes(monitor: Monitor, history: History | None) -> list[Route]:
-    """The routes of what persons do, and of the past. `history`: the collector's, where what is done is kept."""
+    """Return the routes of people's changes, and of the past. `history`: the collector's, which stores the changes."""
     acts = _Acts(monitor, history)
     return [
-        Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.answer_alarm), methods=["POST"]),
+        Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.act_on_alarm), methods=["POST"]),
         Route("/v1/events/{id:path}/usual", endpoint("act", acts.take_as_usual), methods=["POST"]),
         Route("/v1/events/{id:path}/content", endpoint("act", acts.choose_content), methods=["POST"]),
         Route("/v1/materials", endpoint("act", acts.keep_materials), methods=["POST"]),
@@ -112,38 +111,38 @@ class _Acts:
         self._monitor, self._history = monitor, history
         self._interests, self._pokes = Interests(monitor), Pokes(monitor.refresh)
 
-    async def answer_alarm(self, request: Request, caller: Caller) -> Any:
-        """Do what is wanted of an alarm, and say how it is after that."""
+    async def act_on_alarm(self, request: Request, caller: Caller) -> Any:
+        """Carry out an alarm action, and return the state of the alarm after it."""
         key, verb = parse_key(request.path_params["key"]), VERBS.get(request.path_params["verb"])
         if key is None or verb is None:
-            raise Refusal(404, "unknown", f"no such path; of an alarm there are {', '.join(VERBS)}")
+            raise Refusal(404, "unknown", f"no such path; the verbs for an alarm are {', '.join(VERBS)}")
         body = await read_body(request, verb.body)
         command = command_of(key, verb.kind, body, caller.name, _uid(request))
         try:
-            answer = self._monitor.carry_out(command)
+            action = self._monitor.carry_out(command)
         except AlarmRefused as refusal:
             status = 404 if isinstance(refusal, AlarmGone) else 409
             raise Refusal(status, refusal.code, str(refusal), self._alarm(key)) from None
         say = f"{_outcome_text(self._monitor.find_alarm(key))}{await self._keep()}"
-        return {"changed": answer is not None, "say": say, **self._alarm(key)}
+        return {"changed": action is not None, "say": say, **self._alarm(key)}
 
     async def _keep(self) -> str:
-        """Have all that was done on the disk before it is said to be done; what is to be said where it is not."""
+        """Wait until the action is on the disk; return words for the response if it is not."""
         if self._history is None:
             return ""
         try:
             async with asyncio.timeout(KEPT_SECONDS):
                 is_kept = await self._history.flush()
         except TimeoutError:
-            return "; not yet kept: the history takes long to write"
-        return "" if is_kept else f"; not yet kept: {masked_line(self._history.fault)}"
+            return "; not saved yet: the history is slow to write"
+        return "" if is_kept else f"; not saved yet: {masked_line(self._history.fault)}"
 
     def _alarm(self, key: AlarmKey) -> dict[str, Any]:
         alarm = self._monitor.find_alarm(key)
         return {"alarm": encode_record(alarm)} if alarm else {}
 
     async def take_as_usual(self, request: Request, caller: Caller) -> Any:
-        """Judge an event by what it sends now."""
+        """Take the current samples of an event as its baseline."""
         event_id = self._event_id(request)
         await read_body(request, Body)
         return {"changed": await self._monitor.take_as_usual(event_id, caller.name)}
@@ -157,7 +156,7 @@ class _Acts:
     def _event_id(self, request: Request) -> str:
         event_id: str = request.path_params["id"]
         if all(state.id != event_id for state in self._monitor.snapshot.events):
-            raise Refusal(404, "gone", "there is no such event")
+            raise Refusal(404, "gone", "no such event")
         return event_id
 
     async def keep_materials(self, request: Request, _: Caller) -> Any:
@@ -170,13 +169,13 @@ class _Acts:
         return {}
 
     async def keep_audit(self, request: Request, caller: Caller) -> Any:
-        """Keep what a person is about to do, or did: whose doing it was is known here then.
+        """Store a person's intent, action or marker, so that the collector knows who caused a change.
 
-        The name is that of the token, and nothing is dated in the future.
+        The name of the token is the actor, and no time may be in the future.
         """
         body, now = await read_body(request, Audited), self._monitor.clock.now()
         if self._history is None:
-            raise Refusal(503, "no history", "this collector keeps no history, so nothing can be put in it")
+            raise Refusal(503, "no history", "this collector keeps no history")
         if intent := body.intent:
             verb, host = (masked_line(name, _MAX_NAME) for name in (intent.verb, intent.host))
             kept = replace(intent, at=min(intent.at, now), actor=caller.name, verb=verb, host=host)
@@ -189,79 +188,79 @@ class _Acts:
         return {}
 
     async def take_interest(self, request: Request, caller: Caller) -> Any:
-        """Ask more often for what is looked at at that deck, for a while."""
+        """Poll the event and the lists on the deck's screen more often, for a while."""
         interest = await read_body(request, Interest)
         if any(key.kind not in SHARED_LISTS for key in interest.lists):
-            raise Refusal(422, "not understood", f"lists: of {', '.join(sorted(SHARED_LISTS))}")
+            raise Refusal(422, "not understood", f"lists: only {', '.join(sorted(SHARED_LISTS))}")
         self._interests.put(caller.name, interest)
         return {}
 
     async def poke(self, request: Request, _: Caller) -> Any:
-        """Ask for everything anew: something was changed."""
+        """Poll everything at once, because something was changed."""
         await read_body(request, Body)
         self._pokes.poke()
         return {}
 
 
 class _Deck(NamedTuple):
-    """Of whose token, and what it calls itself."""
+    """Token owner and self-reported name of an attached deck."""
 
     person: str
     name: str
 
 
 class Interests:
-    """What is looked at at attached decks, together. Of a deck that says nothing more it is forgotten."""
+    """Interests of all attached decks. A deck's interest expires unless it is renewed."""
 
-    def __init__(self, looks: Looks) -> None:
-        self._looks = looks
-        self._looking: dict[_Deck, tuple[Interest, asyncio.TimerHandle]] = {}
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._current: dict[_Deck, tuple[Interest, asyncio.TimerHandle]] = {}
 
     def put(self, person: str, interest: Interest) -> None:
-        """That deck of theirs shows this now, and nothing else. Raises Refusal."""
+        """Replace the interest of a deck of that person. Raises Refusal."""
         deck = _Deck(person, interest.deck)
         self._refuse_crowd(deck, interest)
         self._cancel(deck)
         self._look(deck, interest.focus, interest.lists)
         if interest.focus or interest.lists:
             end = asyncio.get_running_loop().call_later(interest.ttl, self._forget, deck)
-            self._looking[deck] = interest, end
+            self._current[deck] = interest, end
 
     def _refuse_crowd(self, deck: _Deck, interest: Interest) -> None:
         theirs = [
-            look.lists for other, (look, _) in self._looking.items() if other.person == deck.person and other != deck
+            shown.lists for other, (shown, _) in self._current.items() if other.person == deck.person and other != deck
         ]
-        if deck not in self._looking and len(theirs) >= MAX_DECKS_OF_TOKEN:
-            say = f"{MAX_DECKS_OF_TOKEN} decks look with the token of {deck.person} already; add one for each person"
+        if deck not in self._current and len(theirs) >= MAX_DECKS_OF_TOKEN:
+            say = f"{MAX_DECKS_OF_TOKEN} decks already use the token of {deck.person}; create a token per person"
             raise Refusal(429, "too many decks", say)
         if len({*interest.lists}.union(*theirs)) > MAX_LISTS_OF_TOKEN:
-            say = f"the decks of {deck.person} look at more than {MAX_LISTS_OF_TOKEN} lists"
+            say = f"the decks of {deck.person} show more than {MAX_LISTS_OF_TOKEN} lists"
             raise Refusal(429, "too many lists", say)
-        if deck not in self._looking and len(self._looking) >= MAX_DECKS:
-            raise Refusal(503, "too many decks", f"{MAX_DECKS} decks look already")
+        if deck not in self._current and len(self._current) >= MAX_DECKS:
+            raise Refusal(503, "too many decks", f"{MAX_DECKS} decks are already attached")
 
     def _forget(self, deck: _Deck) -> None:
         self._cancel(deck)
         self._look(deck, None, ())
 
     def _cancel(self, deck: _Deck) -> None:
-        if known := self._looking.pop(deck, None):
-            known[1].cancel()
+        if entry := self._current.pop(deck, None):
+            entry[1].cancel()
 
     def _look(self, deck: _Deck, focus: str | None, lists: Iterable[ResourceKey]) -> None:
-        self._looks.set_focus(focus, "/".join(deck))
-        self._looks.watch("/".join(deck), *lists)
+        self._watcher.set_focus(focus, "/".join(deck))
+        self._watcher.watch("/".join(deck), *lists)
 
 
 class Pokes:
-    """Refreshes at most once in so many seconds, however many ask: at once, or as soon as they are over."""
+    """Rate limit of refreshes: the first poke refreshes at once, later ones together after `seconds`."""
 
     def __init__(self, refresh: Callable[[], None], seconds: float = POKE_SECONDS) -> None:
         self._refresh, self._seconds = refresh, seconds
         self._due, self._waiting = -inf, False
 
     def poke(self) -> None:
-        """Something was changed."""
+        """Refresh now, or as soon as the rate allows."""
         loop = asyncio.get_running_loop()
         if self._waiting:
             return
@@ -277,7 +276,7 @@ class Pokes:
 
 
 def _uid(request: Request) -> str:
-    """The id of a command: what is sent again with it is not done again. Raises Refusal."""
+    """Return the idempotency key of a command, or a new one. Raises Refusal."""
     text = request.headers.get("idempotency-key")
     if text is None:
         return uuid4().hex
@@ -287,8 +286,8 @@ def _uid(request: Request) -> str:
 
 
 def _outcome_text(alarm: Alarm | None) -> str:
-    """How an alarm stands after a command, and who was the last to answer it."""
+    """Return the state of an alarm after a command, with its last actor, in words."""
     if alarm is None:
-        return "there is no such alarm any more"
+        return "the alarm no longer exists"
     by = f" by {person(alarm.answered_by)}, {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at else ""
     return masked_line(f"{alarm.kind}: {alarm.state}{by}")

@@ -1,4 +1,4 @@
-"""What the collector answers (collector.md, "Routes")."""
+"""The app of a collector with all its routes (collector.md, "Routes")."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck import __version__
-from livedeck.collector import acts, outbox, wire
-from livedeck.collector.access import Access, Doorkeeper
-from livedeck.collector.endpoints import Caller, Refusal, endpoint, refused
-from livedeck.collector.hub import Gone, Hub
+from livedeck.collector.protocol import wire
+from livedeck.collector.serving import acts, outbox
+from livedeck.collector.serving.access import Access, Doorkeeper
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, refused
+from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.monitor.signal.series import MAX_SAMPLES
 from livedeck.presentation.metrics import CONTENT_TYPE, Counted, metrics_text
 from livedeck.presentation.render_time import RenderTime
 
 TURN_SECONDS = 60.0
-"""A monitor that has published nothing for so long does not turn: every round ends before."""
+"""Seconds without a snapshot after which the monitor counts as stuck; every round is shorter."""
 
 METRICS_SECONDS = 1.0
-"""For so long the same text of metrics is given out."""
+"""Seconds for which the text of the metrics is reused."""
 
 GZIP_LEVEL = 6
 
 MAX_LISTINGS = 2
-"""Made at a time, each in a thread: whoever comes back after a break comes with everybody."""
+"""Listings encoded at a time, each in a thread; after a break all readers list again at once."""
 
 
 def collector_app(
@@ -47,8 +48,16 @@ def collector_app(
     *,
     notifier: outbox.Outbox | None = None,
 ) -> ASGIApp:
-    """All that is served. `hub`: what the monitor publishes; `counted`: what the process has counted besides;
-    `notifier`: who tells, None where nobody does."""
+    """Return the app.
+
+    Args:
+        hub: The monitor's snapshots.
+        monitor: Receives the commands of people.
+        history: The collector's; None if it keeps none.
+        access: Checks the tokens.
+        counted: Returns the counters of the process for the metrics.
+        notifier: Sends notifications; None if this collector sends none.
+    """
     pages = _Pages(hub, monitor, access, counted)
     routes = [
         Route("/healthz", pages.health),
@@ -71,12 +80,12 @@ class _Pages:
         self._was_settled = False
 
     async def health(self, _: Request) -> Response:
-        """Whether the loop turns: this answers, and the monitor has published lately."""
+        """Respond `well`, or 503 `stuck` if the monitor has not published for `TURN_SECONDS`."""
         silent = self._monitor.clock.monotonic() - self._hub.published_at
         return _word(200, "well") if silent < TURN_SECONDS else _word(503, "stuck")
 
     async def readiness(self, _: Request) -> Response:
-        """Whether what is served is worth having."""
+        """Respond `ready`; 503 `starting` before all events on air were judged; 503 `blind` without the platform."""
         self._was_settled = self._was_settled or self._monitor.is_settled
         snapshot = self._hub.snapshot
         if snapshot is None or not self._was_settled:
@@ -84,7 +93,7 @@ class _Pages:
         return _word(503, "blind") if snapshot.link.state is ConnectionState.BLIND else _word(200, "ready")
 
     async def metrics(self, _: Request, __: Caller) -> Response:
-        """The text for Prometheus."""
+        """Respond with the metrics for Prometheus."""
         async with self._making_metrics:
             clock, snapshot = self._monitor.clock, self._published()
             if clock.monotonic() - self._metrics_text[0] >= METRICS_SECONDS:
@@ -94,7 +103,7 @@ class _Pages:
         return Response(self._metrics_text[1], headers={"Content-Type": CONTENT_TYPE, **_NOT_STORED})
 
     async def listing(self, request: Request, caller: Caller) -> Response:
-        """All that is known, or 304 to whoever has it."""
+        """Respond with a listing, or with 304 if the reader has the current one."""
         count = _number(request, "samples", wire.LISTED_SAMPLES)
         if not 0 <= count <= MAX_SAMPLES:
             raise Refusal(422, "not understood", f"samples: 0 to {MAX_SAMPLES}")
@@ -113,8 +122,8 @@ class _Pages:
         return Response(body, headers=headers, media_type="application/json")
 
     async def changes(self, request: Request, caller: Caller) -> Response:
-        """What changes after an id, until either side leaves."""
-        if request.method == "HEAD":  # of what never ends
+        """Stream the changes after an id until either side leaves."""
+        if request.method == "HEAD":  # the stream never ends
             return Response(headers=_NOT_STORED, media_type="text/event-stream")
         after = request.headers.get("last-event-id") or request.query_params.get("from", "")
         self._access.check_readers(caller)
@@ -122,32 +131,32 @@ class _Pages:
         try:
             changes = self._hub.changes(after, is_packed=is_packed)
         except Gone:
-            raise Refusal(410, "gone", "there is no going on from that id: ask for /v1/snapshot again") from None
+            raise Refusal(410, "gone", "the changes after that id are not kept; get /v1/snapshot again") from None
         return _Stream(changes, caller, self._access, _GZIP if is_packed else {})
 
     async def samples(self, request: Request, _: Caller) -> wire.Columns:
-        """Those of an event from one time to another (server clock, ms), as many as the monitor keeps."""
+        """Return the monitor's samples of an event between two times (server clock, ms)."""
         begin, end = _number(request, "from", 0), _number(request, "to", _LAST)
         state = self._published().find(request.path_params["id"])
         if state is None:
-            raise Refusal(404, "gone", "there is no such event")
+            raise Refusal(404, "gone", "no such event")
         times = state.qos.readings.time
         return wire.columns_of(state, bisect_left(times, begin / 1000), bisect_right(times, end / 1000))
 
     def _published(self) -> Snapshot:
         if self._hub.snapshot is None:
-            raise Refusal(503, wire.STARTING, "nothing is known yet; ask again in some seconds")
+            raise Refusal(503, wire.STARTING, "the collector has no data yet; retry in a few seconds")
         return self._hub.snapshot
 
 
 class _Stream(StreamingResponse):
-    """Server-sent events for a reader that counts while it is sent to, as long as its token is one."""
+    """Server-sent events for a counted reader, until its token is no longer valid."""
 
     def __init__(
         self, changes: AsyncGenerator[bytes, None], caller: Caller, access: Access, headers: dict[str, str]
     ) -> None:
         self._caller, self._access = caller, access
-        self._frames = self._while_known(changes)
+        self._frames = self._while_valid(changes)
         headers = {**headers, **_NOT_STORED, "Vary": "Accept-Encoding", "X-Accel-Buffering": "no"}
         super().__init__(self._frames, headers=headers, media_type="text/event-stream")
 
@@ -156,7 +165,7 @@ class _Stream(StreamingResponse):
             async with aclosing(self._frames):
                 await super().__call__(scope, receive, send)
 
-    async def _while_known(self, changes: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async def _while_valid(self, changes: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
         async with aclosing(changes):
             async for frame in changes:
                 if not self._access.is_known(self._caller):
@@ -169,7 +178,7 @@ _NOT_STORED = {"Cache-Control": "no-store"}
 _GZIP = {"Content-Encoding": "gzip"}
 
 _LAST = 2**53
-"""Later than every sample (ms)."""
+"""A time later than every sample (ms)."""
 
 
 def _word(status: int, word: str) -> Response:
@@ -186,15 +195,15 @@ def _takes_gzip(request: Request) -> bool:
 
 
 def _number(request: Request, name: str, otherwise: int) -> int:
-    """Raises Refusal for what is no whole number."""
+    """Return the whole number of that query parameter, or `otherwise` without one. Raises Refusal."""
     text = request.query_params.get(name, "")
     if text and not (text.isascii() and text.isdecimal() and len(text) < 17):
-        raise Refusal(422, "not understood", f"{name}: a whole number")
+        raise Refusal(422, "not understood", f"{name}: not a whole number")
     return int(text) if text else otherwise
 
 
 async def _unknown(_: Request, error: Exception) -> Response:
-    """What the router says, as everything here is said."""
+    """Return the router's refusal in the form of the others."""
     assert isinstance(error, HTTPException)
-    say = "there is no such path" if error.status_code == 404 else f"this is not how it is asked: {error.detail}"
+    say = "no such path" if error.status_code == 404 else f"wrong request: {error.detail}"
     return refused(Refusal(error.status_code, "unknown", say))

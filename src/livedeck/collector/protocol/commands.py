@@ -1,0 +1,101 @@
+"""A command to an alarm as path and JSON body, and back (collector.md, "Commands"). Pure."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from livedeck.monitor import ActionKind, AlarmCommand, AlarmKey, Severity, Shown
+from livedeck.text.times import format_timestamp
+
+
+class Body(BaseModel):
+    """Base of request bodies; a handler refuses unknown fields."""
+
+    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
+
+
+class ShownAlarm(Body):
+    """The alarm as the person saw it, so that the command affects no later one.
+
+    `stage`: snapshots leave out the first stage, 0.
+    """
+
+    since: AwareDatetime
+    severity: Severity
+    stage: int = 0
+
+
+class Removal(ShownAlarm):
+    """Reason for hiding the alarm."""
+
+    reason: str
+
+
+class Shelving(Removal):
+    """Time and reason for hiding the alarm. `minutes`: None until it clears."""
+
+    minutes: float | None
+
+
+class Note(ShownAlarm):
+    """Text of a note on the alarm."""
+
+    text: str
+
+
+class Verb(NamedTuple):
+    """Kind of alarm action with the type of its request body."""
+
+    kind: ActionKind
+    body: type[Body]
+
+
+VERBS: Mapping[str, Verb] = {
+    "acknowledge": Verb(ActionKind.ACKNOWLEDGE, ShownAlarm),
+    "unacknowledge": Verb(ActionKind.UNACKNOWLEDGE, ShownAlarm),
+    "shelve": Verb(ActionKind.SHELVE, Shelving),
+    "unshelve": Verb(ActionKind.UNSHELVE, Body),
+    "out-of-service": Verb(ActionKind.OUT_OF_SERVICE, Removal),
+    "in-service": Verb(ActionKind.IN_SERVICE, Body),
+    "note": Verb(ActionKind.NOTE, Note),
+}
+"""Verbs by the last part of the path."""
+
+
+def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:
+    """Return the path and the body of a command; its id goes into the header Idempotency-Key."""
+    name, verb = next((name, verb) for name, verb in VERBS.items() if verb.kind is command.kind)
+    values = {"minutes": command.minutes, "reason": command.text, "text": command.text}
+    if shown := command.shown:
+        values |= {"since": format_timestamp(shown.since), "severity": shown.severity.value, "stage": shown.stage}
+    body = {field: values[field] for field in verb.body.model_fields if field in values}
+    return f"/v1/alarms/{key_text(command.key)}/{name}", body
+
+
+def command_of(key: AlarmKey, kind: ActionKind, body: Body, actor: str, uid: str) -> AlarmCommand:
+    """Return the command of a request by `actor`; `uid` is its idempotency key."""
+    values = body.model_dump()
+    shown = Shown(body.since, body.severity, body.stage) if isinstance(body, ShownAlarm) else None
+    text = values.get("reason", values.get("text", ""))
+    return AlarmCommand(key, kind, shown, values.get("minutes"), text, actor, uid)
+
+
+def key_text(key: AlarmKey) -> str:
+    """Return the key of an alarm as a path segment, in base64url because ids are text of the platform."""
+    return urlsafe_b64encode(json.dumps(key, separators=(",", ":")).encode()).decode().rstrip("=")
+
+
+def parse_key(text: str) -> AlarmKey | None:
+    """Return the alarm key of a path segment, or None if it is not one."""
+    try:
+        names = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        json.dumps(names, ensure_ascii=False).encode()  # refuse lone surrogates: no response could contain them
+    except (ValueError, RecursionError):
+        return None
+    is_key = isinstance(names, list) and len(names) == 3 and all(isinstance(name, str) for name in names)
+    return AlarmKey(*names) if is_key else None

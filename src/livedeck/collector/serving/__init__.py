@@ -1,0 +1,1 @@
+"""The HTTP interface of a collector: its routes, access tokens and stream of changes."""

@@ -1,0 +1,213 @@
+"""HTTP server for an app on a listening socket. A slow or silent peer cannot keep it waiting for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, ClassVar, Literal
+
+import h11
+import uvicorn
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+MAX_HEAD, MAX_FIELDS = 32 * 1024, 100
+"""Bytes of the head of a request, a usual default of reverse proxies, and its header fields."""
+
+SEND_BUFFER = 256 * 1024
+"""Bytes that the system buffers for a peer that reads nothing; without this limit it buffers up to 4 MB."""
+
+_WORDS = {
+    400: "The length of this request is ambiguous.",
+    431: f"The head of a request may have {MAX_FIELDS} fields and {MAX_HEAD} bytes.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds that a peer may keep the server waiting.
+
+    `head`: from the connection, or from the first byte of a later request, to the end of its head. `body`: between two
+    bytes of a request body (`Connection.is_body_whole`), and between two bytes of a response that the peer reads.
+    `idle`: between two requests.
+    """
+
+    head: float = 10.0
+    body: float = 30.0
+    idle: float = 60.0
+
+
+TIMEOUTS = Timeouts(idle=5.0)
+"""Timeouts of `serve_app`."""
+
+CROWDED_SECONDS = 1.0
+"""`Timeouts.head` of `serve_app` while half of the connections are in use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """The part of a request or response that the peer delays, its request, and the bytes so far."""
+
+    part: Literal["head", "body", "response"]
+    cycle: RequestResponseCycle | None
+    progress: int = 0
+
+
+class Connection(H11Protocol):
+    """An HTTP connection by h11, which is cut if the peer delays a request or a response too long."""
+
+    is_body_whole: ClassVar[bool] = True
+    """True if a request body must end within `Timeouts.head`, False if it must progress within `Timeouts.body`."""
+
+    _received = 0
+    _owed: Owed | None = None
+    _owed_since = 0.0
+
+    def data_received(self, data: bytes) -> None:
+        """Process bytes from the peer."""
+        self._received += len(data)
+        super().data_received(data)
+
+    @property
+    def last_cycle(self) -> RequestResponseCycle | None:
+        """The latest request with its response; None before the first."""
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first request, despite its type
+        return cycle
+
+    def end_overdue(self, timeouts: Timeouts, now: float) -> None:
+        """End the connection if the peer was silent too long; call repeatedly with `now` in seconds of any clock."""
+        owed = self._find_owed()
+        if owed is None or owed != self._owed:
+            self._owed, self._owed_since = owed, now
+            return
+        is_by_head = owed.part == "head" or (owed.part == "body" and self.is_body_whole)
+        if now - self._owed_since >= (timeouts.head if is_by_head else timeouts.body):
+            self.end(owed)
+
+    def end(self, owed: Owed) -> None:  # noqa: ARG002  for subclasses that tell the peer
+        """End the connection because of a delay; a close would wait for the peer to read the rest."""
+        self.transport.abort()
+
+    def _find_owed(self) -> Owed | None:
+        """Return the wait for the peer, or None; uvicorn itself handles the wait between two requests."""
+        unsent = self.transport.get_write_buffer_size()
+        if unsent:
+            return Owed("response", self.last_cycle, unsent)
+        if self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None:
+            return Owed("head", self.last_cycle)
+        if self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused:
+            return Owed("body", self.last_cycle, 0 if self.is_body_whole else self._received)
+        return None
+
+
+class Server(uvicorn.Server):
+    """uvicorn without signals and logs of its own; `ready` is set once it listens, and `stop` ends it.
+
+    `options`: of `uvicorn.Config`, beside those that are the same for all.
+    """
+
+    def __init__(
+        self, app: ASGIApp, timeouts: Timeouts, *, shutdown_seconds: float, http: type[Connection], **options: Any
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=http,
+                h11_max_incomplete_event_size=MAX_HEAD,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                timeout_keep_alive=timeouts.idle,  # type: ignore[arg-type]  # a fraction works too
+                timeout_graceful_shutdown=shutdown_seconds,  # type: ignore[arg-type]  # a fraction works too
+                **options,
+            )
+        )
+        self.ready, self.stop = asyncio.Event(), asyncio.Event()
+        self._timeouts = timeouts
+        self._crowded = replace(timeouts, head=min(timeouts.head, CROWDED_SECONDS))
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    async def main_loop(self) -> None:
+        """Serve until `stop` is set, and end overdue connections."""
+        limits = (self._crowded if self.config.limit_concurrency else self._timeouts).head, self._timeouts.body
+        seconds = max(0.01, min(1.0, *(limit / 4 for limit in limits)))
+        while not self.stop.is_set():
+            await self.on_tick(0)  # renews the Date header
+            connections, now = self.connections(), asyncio.get_running_loop().time()
+            is_crowded = len(connections) >= (self.config.limit_concurrency or inf) / 2
+            for connection in connections:
+                connection.end_overdue(self._crowded if is_crowded else self._timeouts, now)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.stop.wait(), seconds)
+
+    def connections(self) -> list[Connection]:
+        """Return the open connections."""
+        return [connection for connection in self.server_state.connections if isinstance(connection, Connection)]
+
+    @asynccontextmanager
+    async def running(self, listener: socket.socket) -> AsyncIterator[None]:
+        """Serve on the listening socket while the block runs."""
+        task = asyncio.create_task(self.serve(sockets=[listener]))
+        try:
+            await self.ready.wait()
+            yield
+        finally:
+            self.stop.set()
+            await task
+
+
+@asynccontextmanager
+async def serve_app(listener: socket.socket, app: ASGIApp, *, max_connections: int) -> AsyncIterator[str]:
+    """Serve the app while the block runs, and yield its URL. The caller must end endless streams before that."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+    server = Server(
+        _StrictHead(app), TIMEOUTS, shutdown_seconds=1.0, http=Connection, limit_concurrency=max_connections
+    )
+    host, port, *_ = listener.getsockname()
+    async with server.running(listener):
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+class _StrictHead:
+    """Refuses a request with a bad head, and ends the connection."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status = head_fault(scope)
+        refusal = PlainTextResponse(f"{_WORDS[status]}\n", status, {"Connection": "close"}) if status else None
+        await (refusal or self._app)(scope, receive, send)
+
+
+def head_fault(scope: Scope) -> Literal[400, 431] | None:
+    """Return the status of a refusal if the head is too large, or if two servers may read its framing differently.
+
+    h11 refuses other ambiguous framing. It accepts a length beside chunks, and a long head that arrives all at once.
+    """
+    fields = scope["headers"]
+    size = (
+        len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(name) + len(value) + 4 for name, value in fields)
+    )
+    if size > MAX_HEAD or len(fields) > MAX_FIELDS:
+        return 431
+    names = {name for name, _ in fields}
+    if b"transfer-encoding" in names and (b"content-length" in names or scope["http_version"] == "1.0"):
+        return 400
+    return None
