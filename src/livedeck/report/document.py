@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any
 
 from livedeck.report.facts import EventFacts, Fault, Report, gaps_text
-from livedeck.report.spans import Span, Spans, seconds_of
+from livedeck.report.sections import UNWATCHED_WHAT, csv_facts, span_fact
+from livedeck.report.spans import Spans, seconds_of
 from livedeck.report.tables import csv_of, span_object
 from livedeck.report.timeline import EntryKind
 from livedeck.text.times import isoformat_utc
@@ -88,44 +88,10 @@ def _fault(fault: Fault) -> dict[str, Any]:
 
 def report_csv(report: Report) -> str:
     """Return the whole report as rows."""
-    rows = [row for facts in report.events for row in _rows(facts)]
-    rows += [{"what": "unwatched", **span_object(span)} for span in report.unwatched]
+    rows: list[Mapping[str, Any]] = [
+        {"event_id": facts.event.event_id, "event": facts.name, **fact}
+        for facts in report.events
+        for fact in csv_facts(facts)
+    ]
+    rows += [{"what": UNWATCHED_WHAT, **span_fact(span)} for span in report.unwatched]
     return csv_of(FIELDS, rows)
-
-
-def _rows(facts: EventFacts) -> Iterator[dict[str, Any]]:
-    head = {"event_id": facts.event.event_id, "event": facts.name}
-    for row in _untitled_rows(facts):
-        yield {**head, **row}
-
-
-def _untitled_rows(facts: EventFacts) -> Iterator[dict[str, Any]]:
-    yield {"what": "planned", "since": isoformat_utc(facts.event.scheduled)}
-    stretches = {"on air": facts.on_air, "outage": facts.outages, "unknown": facts.unknown, "bad": facts.bad}
-    for what, spans in stretches.items():
-        yield from ({"what": what, **span_object(span)} for span in spans)
-    yield {"what": "uptime", "value": facts.uptime}
-    yield {"what": "error budget", "seconds": round(facts.budget, 3), "value": round(facts.spent, 3)}
-    if facts.worst:
-        yield {"what": "worst", **span_object(facts.worst)}
-    for fault in facts.faults:
-        seconds = round(Span(fault.since, fault.until).seconds, 3) if fault.until else None
-        name = f"{fault.kind} {fault.target_name}".strip()
-        yield {**_fault(fault), "what": "fault", "name": name, "seconds": seconds}
-    for name, downs in facts.restreams.items():
-        yield from ({"what": "restream down", "name": name, **span_object(span)} for span in downs)
-    for marker in facts.markers:
-        yield {"what": "marker", "since": isoformat_utc(marker.at), "text": marker.text}
-    for entry in facts.of_kind(EntryKind.ACTION, EntryKind.RULING):
-        yield {"what": entry.kind.value, "since": isoformat_utc(entry.at), "by": entry.by, "text": entry.text}
-    for answer in facts.acknowledgements:
-        yield {
-            "what": "acknowledgement",
-            "since": isoformat_utc(answer.raised),
-            "seconds": answer.seconds,
-            "name": f"{answer.kind} {answer.target_name}".strip(),
-            "severity": answer.severity.value,
-            "by": answer.by,
-        }
-    chat: dict[datetime, int] = dict(facts.chat or {})
-    yield from ({"what": "chat", "since": isoformat_utc(at), "value": chat[at]} for at in sorted(chat))
