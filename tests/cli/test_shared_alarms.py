@@ -56,7 +56,7 @@ class Program:
         """How often it has told that this became of an alarm."""
         if self.name == FOLLOW:
             lines = (self._home / "out.jsonl").read_text().splitlines()
-            return sum(json.loads(line).get("answer") == word for line in lines)
+            return sum(json.loads(line).get("action") == word for line in lines)
         told = {"note": "alarm noted", "acknowledge": "alarm acknowledged", "shelve": "alarm shelved"}[word]
         return self._logged(told)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from livedeck.monitor import OpenChange
+from livedeck.presentation import documents
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import safe
@@ -43,8 +43,8 @@ def open_changes_line(changes: Sequence[OpenChange], key: str, cells: int) -> Li
     return [(f'{before}"{name}"{after}', StyleRole.BANNER)]
 
 
-def open_change_object(change: OpenChange) -> dict[str, Any]:
-    """One for programs. `detail` is null where its sender was ended."""
+def open_change_object(change: OpenChange) -> documents.OpenChange:
+    """Return the change as JSON; `detail` is null if its sender ended."""
     intent = change.intent
     return {
         "id": intent.id,

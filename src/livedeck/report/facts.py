@@ -18,8 +18,8 @@ from livedeck.report.timeline import Entry, EntryKind, timeline, unwatched
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import safe
 
-DEFAULT_TARGET = 99.9
-"""Target uptime in percent of the time on air: 3.6 s of an hour may be bad."""
+DEFAULT_OBJECTIVE = 99.9
+"""Uptime objective in percent of the time on air: 3.6 s of an hour may be bad."""
 
 WORST_SECONDS = 300.0
 """Seconds of the worst stretch."""
@@ -93,7 +93,7 @@ class EventFacts:
     entries: tuple[Entry, ...] = ()
     samples: Readings = field(default_factory=Readings)
     chat: Mapping[datetime, int] | None = None
-    target: float = DEFAULT_TARGET
+    objective: float = DEFAULT_OBJECTIVE
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ class EventFacts:
     @property
     def budget(self) -> float:
         """Error budget: seconds of the time on air that may be bad."""
-        return seconds_of(self.on_air) * (100.0 - self.target) / 100.0
+        return seconds_of(self.on_air) * (100.0 - self.objective) / 100.0
 
     @property
     def spent(self) -> float:
@@ -154,7 +154,9 @@ class Report:
     unwatched: Spans = ()
 
 
-def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mapping[datetime, int] | None) -> EventFacts:
+def facts_of(
+    recorded: Recorded, event: EventRecord, objective: float, chat: Mapping[datetime, int] | None
+) -> EventFacts:
     """Return the facts of `event` in `recorded`."""
     samples = _samples(recorded)
     on_air = _on_air(recorded)
@@ -180,7 +182,7 @@ def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mappin
         entries=timeline(recorded),
         samples=samples,
         chat=chat,
-        target=target,
+        objective=objective,
     )
     return replace(facts, worst=_worst(facts))
 

@@ -71,9 +71,9 @@ def cell_text(cell: Cell) -> str:
 
 
 class CsvFact(TypedDict, total=False):
-    """A row of the CSV. `what` overrides that of its section; a missing column is empty."""
+    """A row of the CSV. `type` overrides that of its section; a missing column is empty."""
 
-    what: str
+    type: str
     since: str | None
     until: str | None
     seconds: float | None
@@ -96,12 +96,12 @@ class Column(NamedTuple, Generic[T]):
 class Section(Generic[T]):
     """A section of an event's report.
 
-    `key`: its key in the JSON. `what`: the word in the CSV; empty if it has no rows there. `title`: empty if it has no
+    `key`: its key in the JSON. `type`: its word in the CSV; empty if it has no rows there. `title`: empty if it has no
     table. `on_page`: the page has a table of it; otherwise it has a chart.
     """
 
     key: str
-    what: str
+    type: str
     title: str
     items: Callable[[EventFacts], Iterable[T]]
     columns: tuple[Column[T], ...] = ()
@@ -166,7 +166,7 @@ def _marker(marker: Marker) -> Iterator[CsvFact]:
 
 
 def _action(entry: Entry) -> Iterator[CsvFact]:
-    yield {"what": entry.kind.value, "since": isoformat_utc(entry.at), "by": entry.by, "text": entry.text}
+    yield {"type": entry.kind.value, "since": isoformat_utc(entry.at), "by": entry.by, "text": entry.text}
 
 
 def _acknowledgement(item: Acknowledgement) -> Iterator[CsvFact]:
@@ -292,9 +292,9 @@ SECTIONS: tuple[Section[Any], ...] = (
 """The sections of an event, in the order of every format."""
 
 LIMITS_TITLE = "Limits of the data"
-"""Title of the sentences at the end of an event (`facts.gaps_text`); their JSON key is `not_known`."""
+"""Title of the sentences at the end of an event (`facts.gaps_text`); their JSON key is `limits`."""
 
-WATCHING_TITLE, UNWATCHED_WHAT = "Watching", "unwatched"
+WATCHING_TITLE, UNWATCHED_TYPE = "Watching", "unwatched"
 WATCHED_TEXT = "Somebody watched all the time."
 UNWATCHED_TEXT = "Nobody watched during these periods. Only samples show what happened then."
 NO_EVENTS_TEXT = "The history shows no event on air."
@@ -306,11 +306,11 @@ def table_rows(columns: Iterable[Column[T]], items: Iterable[T]) -> list[list[Ce
 
 
 def csv_facts(facts: EventFacts) -> Iterator[CsvFact]:
-    """Yield the rows of an event's CSV, each with its `what`."""
+    """Yield the rows of an event's CSV, each with its type."""
     for section in SECTIONS:
         for item in section.items(facts):
             for fact in section.facts(item):
-                yield {"what": section.what, **fact}
+                yield {"type": section.type, **fact}
 
 
 def percent(uptime: float | None) -> str:
@@ -329,7 +329,7 @@ def budget(facts: EventFacts) -> str:
     without_signal = seconds_of(common(facts.bad, facts.outages))
     faulty = facts.spent - without_signal
     parts = f": {without_signal:.0f} s without a signal, {faulty:.0f} s with a faulty one" if facts.spent else ""
-    return f"{facts.budget:.1f} s at {facts.target:g} %; used {facts.spent:.0f} s ({share}){parts}"
+    return f"{facts.budget:.1f} s at {facts.objective:g} %; used {facts.spent:.0f} s ({share}){parts}"
 
 
 def _planned_start(facts: EventFacts) -> str:

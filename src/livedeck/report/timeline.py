@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any
 
 from livedeck.monitor import (
     ActionKind,
@@ -22,6 +21,7 @@ from livedeck.monitor import (
     Severity,
     person,
 )
+from livedeck.presentation import documents
 from livedeck.report.recorded import Recorded, actor_of
 from livedeck.report.spans import Span, Spans, joined, without
 from livedeck.text.times import isoformat_utc
@@ -34,7 +34,7 @@ class EntryKind(StrEnum):
     EVENT = "event"
     RESTREAM = "restream"
     ALARM = "alarm"
-    ANSWER = "answer"
+    ALARM_ACTION = "alarm action"
     ACTION = "action"
     MARKER = "marker"
     RULING = "ruling"
@@ -57,20 +57,20 @@ class Entry:
     by: str = ""
     severity: Severity | None = None
 
-    def as_object(self) -> dict[str, Any]:
+    def as_object(self) -> documents.Entry:
         """Return the JSON form."""
         return {
             "at": isoformat_utc(self.at),
-            "what": self.kind.value,
+            "type": self.kind.value,
             "event_id": self.event_id or None,
             "event": self.event or None,
-            "severity": self.severity.value if self.severity else None,
+            "severity": self.severity,
             "by": self.by or None,
             "text": self.text,
         }
 
 
-ENTRY_FIELDS = ("at", "what", "event_id", "event", "severity", "by", "text")
+ENTRY_FIELDS = ("at", "type", "event_id", "event", "severity", "by", "text")
 
 
 def timeline(recorded: Recorded) -> tuple[Entry, ...]:
@@ -188,7 +188,7 @@ def _answer(answer: AlarmAction, recorded: Recorded) -> Entry:
     until = f" until {answer.until:%H:%M:%S}Z" if answer.until else ""
     text = safe(f"{answer.key.kind} {answer.kind}{until}{f': {answer.reason}' if answer.reason else ''}", 400)
     name = recorded.name_of(answer.key.event_id) if answer.key.event_id else "platform"
-    return Entry(answer.at, EntryKind.ANSWER, text, answer.key.event_id, name, safe(person(answer.actor), 60))
+    return Entry(answer.at, EntryKind.ALARM_ACTION, text, answer.key.event_id, name, safe(person(answer.actor), 60))
 
 
 def _action(action: ActionRecord, recorded: Recorded) -> Entry:
