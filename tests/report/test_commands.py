@@ -56,8 +56,8 @@ def test_what_happened_is_answered_in_one_command(night: Path, tmp_path: Path) -
         "FPS_COLLAPSE acknowledged",
         "(by anna@regie)",
         "note: camera 2 runs at half its rate",
-        "marker    change over to camera 1",
-        "action    event.edit: done (by anna@regie)",
+        "marker        change over to camera 1",
+        "action        event.edit: done (by anna@regie)",
         "nobody watched for 01:0",
         "connection blind",
     ):

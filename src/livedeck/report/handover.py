@@ -47,7 +47,7 @@ class Handover:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether somebody watches now."""
+        """True if somebody watches now."""
         return self.watched is not None and (self.made - self.watched).total_seconds() <= _FRESH_SECONDS
 
 
