@@ -113,7 +113,7 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration((now - alarm.since).total_seconds())})"
     badge = SEVERITY_BADGES[alarm.severity]
     head = f"{badge.glyph} {words(alarm.subject)}{target}: {alarm.kind} {since}, {words(alarm.actual)}"
-    details = [_answer(alarm, words)]
+    details = [_handling(alarm, words)]
     if alarm.note:
         details.append(f"note: {words(alarm.note)}")
     if alarm.diagnosis.advice and alarm.present and alarm.state in _OWED:
@@ -121,7 +121,7 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
     return head, details
 
 
-def _answer(alarm: Alarm, words: Callable[[str], str]) -> str:
+def _handling(alarm: Alarm, words: Callable[[str], str]) -> str:
     """Return who acknowledged or shelved the alarm, and until when."""
     by = f" by {words(person(alarm.answered_by))}" if alarm.answered_by else ""
     at = f" at {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at and by else ""
