@@ -51,7 +51,7 @@ def test_what_happened_is_answered_in_one_command(night: Path, tmp_path: Path) -
     """Every thing that the scenario did to the event, who answered, and when nobody watched."""
     said = run(night, tmp_path, "history", "main stage", *STRETCH)
     for words in (
-        "restream  Video share disconnected",
+        "restream      Video share disconnected",
         "FPS_COLLAPSE raised: fps 15",
         "FPS_COLLAPSE acknowledged",
         "(by anna@regie)",

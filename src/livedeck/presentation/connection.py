@@ -61,7 +61,7 @@ def next_try_text(link: ConnectionStatus, render_time: RenderTime) -> str:
     if link.next_try is None:
         return ""
     seconds = -render_time.seconds_since(link.next_try)
-    return f"retry in {seconds:.0f} s" if seconds >= 1 else "retrying"
+    return f"retry in {seconds:.0f} s" if seconds >= 1 else "retrying now"
 
 
 _OF_COLLECTOR = frozenset({ConnectionProblem.COLLECTOR_SILENT, ConnectionProblem.COLLECTOR_REFUSES})
@@ -78,9 +78,9 @@ def _fact(attachment: Attachment) -> str:
 
 
 def _alone_text(attachment: Attachment, hint: str) -> str:
-    """Return `POLLING ALONE since 21:04:11Z  2 alarm actions not yet shared  ...  collector.example: no response`."""
+    """Return `POLLING ALONE since 21:04:11Z  2 not yet shared  ...  collector.example: no response`."""
     count = len(attachment.unshared)
-    unshared = f"{count} alarm action{'s' if count > 1 else ''} not yet shared" if count else ""
+    unshared = f"{count} not yet shared" if count else ""
     reason = safe(attachment.reason or f"{attachment.host} is silent", 120)
     return "  ".join(filter(None, [f"POLLING ALONE since {attachment.since:%H:%M:%S}Z", unshared, hint, reason]))
 
