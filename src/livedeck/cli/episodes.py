@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,12 +13,14 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.recorded import FILE, Past, print_lines, stretch, width, with_past
-from livedeck.presentation import documents
 from livedeck.report.spans import Span
 from livedeck.report.tables import episode_object, episodes_csv
 from livedeck.report.text import episode_lines, episode_sums, stretch_text
 from livedeck.settings import load
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 _OTHERWISE = timedelta(days=1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -16,12 +16,14 @@ from livedeck.client import Api, ApiError, Event, NotFound, Rejected
 from livedeck.monitor import Clock, Freshness, Reading, Readings
 from livedeck.monitor.polling.connection import skew
 from livedeck.monitor.signal.series import cadence, count_future, merge, sample_freshness
-from livedeck.presentation import documents
 from livedeck.presentation.qos import SAMPLE_HEAD, newest_readings, sample_text
 from livedeck.presentation.serialization import SAMPLE_FIELDS, sample_csv_row, sample_object, to_json
 from livedeck.settings import Settings, load
 from livedeck.text import values
 from livedeck.text.times import timestamp
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 OutputFormat = Literal["table", "json", "csv"]
 

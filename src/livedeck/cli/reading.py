@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,12 +21,14 @@ from livedeck.client import Api, Incomplete, Secret, plain_name
 from livedeck.monitor import KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
 from livedeck.operations.nouns import RECORDINGS, Found, Known, Noun, Rows, unreadable_rows_text
-from livedeck.presentation.documents import Fault
 from livedeck.presentation.json_schema import FAULTS, model_fields
 from livedeck.presentation.serialization import fault_object
 from livedeck.settings import Settings, load
 from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation.documents import Fault
 
 Work = Callable[[Api, Sequence[str], Known, Output], Awaitable[int]]
 """What a command does with what its line names."""

@@ -7,11 +7,12 @@ Within a version of a schema, keys are only added.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from livedeck.monitor import Severity
+from livedeck.presentation.preflight import Mark
 
 
 class Fault(TypedDict):
@@ -476,6 +477,45 @@ class Report(Span):
     events: list[ReportEvent]
 
 
+class PreflightItem(TypedDict):
+    """A check before a show. `advice` is None if nothing needs to be done."""
+
+    name: str
+    mark: Mark
+    finding: str
+    advice: str | None
+
+
+class Preflight(TypedDict):
+    """The checks of an event before a show. `go`: no item is NO-GO."""
+
+    schema: str
+    event: EventReference
+    go: bool
+    items: list[PreflightItem]
+
+
+class ChangedField(TypedDict):
+    """A changed field before and after, secrets masked."""
+
+    field: str
+    before: str
+    after: str
+
+
+class ChangeResult(TypedDict):
+    """The result of a change. `object`: the response of the platform; `ids`: the ids of created or changed objects."""
+
+    schema: str
+    operation: str
+    verdict: str
+    text: str
+    target: Target
+    ids: list[str]
+    changes: list[ChangedField]
+    object: dict[str, Any] | None
+
+
 class DoctorCheck(TypedDict):
     """A check of the installation."""
 
@@ -500,6 +540,7 @@ DOCUMENTS: Mapping[str, type] = {
     "handover": Handover,
     "report": Report,
     "search": Search,
+    "preflight": Preflight,
     "doctor": Doctor,
 }
 """The JSON object of each command that prints one."""

@@ -7,8 +7,6 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 
-from livedeck.presentation.documents import Fault
-
 _PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 
 
@@ -45,8 +43,13 @@ def object_schema(fields: dict[str, Any], *, additional: bool = False) -> dict[s
     return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": additional}
 
 
-FAULTS = {"type": "array", "items": document_schema(Fault)}
-"""Fields that could not be read, as `serialization.fault_object` writes them."""
+_TEXT = {"type": "string"}
+
+FAULTS = {
+    "type": "array",
+    "items": object_schema({"field": _TEXT, "expected": _TEXT, "actual": _TEXT}, additional=True),
+}
+"""Fields that could not be read, as `documents.Fault`; a constant, because listing commands need it as they start."""
 
 
 def model_fields(model: type[BaseModel]) -> dict[str, Any]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from livedeck.monitor import OpenChange
-from livedeck.presentation import documents
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 ADVICE = "do not repeat it: it may have happened or may still take effect; check the platform's own page"
 """Advice for all of them."""

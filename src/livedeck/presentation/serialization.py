@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from livedeck.client import FieldFault
 from livedeck.monitor import (
@@ -16,11 +17,14 @@ from livedeck.monitor import (
     RuleChange,
     Snapshot,
 )
-from livedeck.presentation import documents, events
+from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import escaped_json
 from livedeck.text.secrets import mask_value
 from livedeck.text.times import isoformat_utc, timestamp
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 SAMPLE_FIELDS = ("time", "bitrate_video", "bitrate_audio", "frame_rate", "status")
 """The platform's names (platform-api.md, "QoS sample"); rates are in bit/s, whatever unit the platform uses."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from livedeck.presentation import documents
 from livedeck.report.facts import EventFacts, Fault, Report, gaps_text
 from livedeck.report.sections import UNWATCHED_TYPE, csv_facts, span_fact
 from livedeck.report.spans import Spans, seconds_of
 from livedeck.report.tables import csv_of, span_object
 from livedeck.report.timeline import EntryKind
 from livedeck.text.times import isoformat_utc
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 FIELDS = ("event_id", "event", "type", "since", "until", "seconds", "name", "severity", "by", "value", "text")
 """Columns of the CSV, which has a row for each fact."""

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventRecord, HistoryReads, OpenChange, person
-from livedeck.presentation import documents
 from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
 from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
 from livedeck.report.text import hanging
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import age, duration, safe, short_duration
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 _AHEAD = timedelta(hours=24)
 """The sheet lists planned events up to this far ahead; beyond it, the first only."""

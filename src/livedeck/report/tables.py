@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from livedeck.monitor import EpisodeRecord, EventRecord, Reading, Readings
-from livedeck.presentation import documents
 from livedeck.presentation.serialization import SAMPLE_FIELDS, sample_object
 from livedeck.report.recorded import Recorded
 from livedeck.report.spans import Span
 from livedeck.report.timeline import ENTRY_FIELDS, Entry
 from livedeck.text.spreadsheet import safe_cell
 from livedeck.text.times import isoformat_utc
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 _HISTORY_FIELDS = (*ENTRY_FIELDS, "stream_id", *SAMPLE_FIELDS[1:])
 _EPISODE_FIELDS = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from livedeck.monitor import (
     ActionKind,
@@ -21,11 +22,13 @@ from livedeck.monitor import (
     Severity,
     person,
 )
-from livedeck.presentation import documents
 from livedeck.report.recorded import Recorded, actor_of
 from livedeck.report.spans import Span, Spans, joined, without
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import safe, short_duration
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 
 class EntryKind(StrEnum):
