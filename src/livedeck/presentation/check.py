@@ -37,8 +37,8 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
     """Check an event. `alarms`: of any event, including shelved ones and those out of service."""
     name, tally = safe(state.event.name or state.id, 60), state.phase.tally
     present = [alarm for alarm in alarms if alarm.event_id == state.id and alarm.present]
-    own = [alarm for alarm in present if alarm.active]
-    found = worst(_STATES.get(alarm.severity, ServiceState.OK) for alarm in own)
+    active = [alarm for alarm in present if alarm.active]
+    found = worst(_STATES.get(alarm.severity, ServiceState.OK) for alarm in active)
     health = state.assessment.health
     if health.grade is Grade.POOR and not present:  # the alarm comes later, but the health is poor already
         found = ServiceState.WARNING
@@ -47,7 +47,7 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
         parts.append(f"health {'unknown' if health.score is None else health.score} {health.grade}".rstrip())
     if (state.is_stale or (tally.expects_signal and health.score is None)) and found is ServiceState.OK:
         found = ServiceState.UNKNOWN
-    parts += [safe(f"{alarm.kind} {alarm.actual}", 120) for alarm in own]
+    parts += [safe(f"{alarm.kind} {alarm.actual}", 120) for alarm in active]
     return EventCheck(found, ", ".join(parts), _measures(state, render_time))
 
 

@@ -28,7 +28,7 @@ def _resolved(schema: Any, definitions: dict[str, Any]) -> Any:
     found = {key: value for key, value in schema.items() if key not in {"title", "description"}}
     fields = found.pop("properties", None)
     resolved = {key: _resolved(value, definitions) for key, value in found.items()}
-    if fields is not None:  # its keys are names of fields, of which one may be called `title`
+    if fields is not None:  # the keys are names of fields, and a field may be called `title`
         resolved["properties"] = {name: _resolved(field, definitions) for name, field in fields.items()}
     return resolved
 

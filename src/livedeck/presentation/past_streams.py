@@ -152,8 +152,8 @@ def state_of(
 ) -> EventState:
     """Return the event's state at the end of the stream. `event`: its current data, if known."""
     past = Stream(id=stream.stream_id, status="finished", started_at=stream.first, finished_at=stream.last)
-    known = event or Event(id=stream.event_id, name=stream.name)
-    ended = known.model_copy(update={"stream": past, "scheduled": None})
+    base = event or Event(id=stream.event_id, name=stream.name)
+    ended = base.model_copy(update={"stream": past, "scheduled": None})
     episodes = {
         (fault.kind, fault.target, fault.since): Episode(
             fault.kind, fault.severity, fault.target, fault.since, fault.until, fault.actual, fault.expected

@@ -113,18 +113,18 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
     """
     state = snapshot.find(event.id)
     listed = state.event if state else event
-    known, asked_at = _completed(snapshot, listed)
+    complete, asked_at = _completed(snapshot, listed)
     listed_at = state.as_of if state else snapshot.at
     as_of = {name: listed_at if name in listed.model_fields_set else asked_at for name in _FIELDS}
     return PreflightFacts(
-        known,
+        complete,
         tuple(_completed(snapshot, other.event)[0] for other in snapshot.events if other.id != event.id),
         state,
         now,
         snapshot.link.measured_skew,
         is_read_only,
         as_of | {"signal": state.qos.as_of if state else None, "clock": snapshot.link.as_of},
-        tuple(_public_keys(known)),
+        tuple(_public_keys(complete)),
     )
 
 
@@ -139,9 +139,9 @@ def _public_keys(event: Event) -> Iterator[str]:
 def _completed(snapshot: Snapshot, event: Event) -> tuple[Event, datetime | None]:
     """Return the event with the fields that the list lacks, and the time of that response; None if there was none."""
     alone = snapshot.cached(event_key(event.id))
-    told: Event | None = next(iter(alone.items), None)
-    told_fields = told.model_fields_set if told else frozenset[str]()
-    extra = {name: getattr(told, name) for name in missing_fields(event) if name in told_fields}
+    response: Event | None = next(iter(alone.items), None)
+    response_fields = response.model_fields_set if response else frozenset[str]()
+    extra = {name: getattr(response, name) for name in missing_fields(event) if name in response_fields}
     return event.model_copy(update=extra) if extra else event, alone.as_of
 
 

@@ -48,7 +48,7 @@ def worst_status(statuses: Iterable[int]) -> StatusStyle | None:
 
 
 MOVE_COLUMNS = 4
-"""Columns by which the axis of a chart moves at once."""
+"""Step of a moving time axis in columns."""
 
 
 @dataclass(frozen=True, slots=True)
