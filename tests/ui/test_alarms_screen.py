@@ -79,7 +79,7 @@ def test_an_alarm_says_actual_expected_since_cause_viewers_and_what_to_do() -> N
         "Use a cable.",
     ):
         assert words in shown
-    assert "unread for 01:19" in shown
+    assert "new for 01:19" in shown
 
 
 def test_an_alarm_tells_what_became_of_it_the_newest_first() -> None:
@@ -141,10 +141,10 @@ def test_an_alarm_in_a_pane_says_what_a_person_made_of_it(cells: int) -> None:
         alarm_state: "\n".join(plain(line) for line in alarm_lines(replace(ALARM, state=alarm_state), FRESH, cells))
         for alarm_state in (AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED)
     }
-    words = {alarm_state: ALARM_STATE_BADGES[alarm_state].word for alarm_state in shown}
+    words = {AlarmState.ACKNOWLEDGED: "acknowledged", AlarmState.RETURNED: "cleared"}
     for alarm_state, lines in shown.items():
-        others = [word for word in words.values() if word != words[alarm_state]]
-        assert (words[alarm_state] in lines) == (alarm_state is not AlarmState.UNACKNOWLEDGED)
+        others = [word for other, word in words.items() if other is not alarm_state]
+        assert alarm_state is AlarmState.UNACKNOWLEDGED or words[alarm_state] in lines
         assert ALARM.kind in lines
         assert not any(word in lines for word in others)
 
@@ -198,9 +198,9 @@ def test_the_newest_stands_first() -> None:
 
 
 SECTIONS = {
-    AlarmState.UNACKNOWLEDGED: Section.UNREAD,
-    AlarmState.ACKNOWLEDGED: Section.READ,
-    AlarmState.RETURNED: Section.OVER,
+    AlarmState.UNACKNOWLEDGED: Section.NEW,
+    AlarmState.ACKNOWLEDGED: Section.ACKNOWLEDGED,
+    AlarmState.RETURNED: Section.CLEARED,
 }
 
 

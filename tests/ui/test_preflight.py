@@ -137,7 +137,7 @@ async def test_the_whole_list_is_a_key_away_and_says_how_old_each_fact_is() -> N
         shown = words(deck)
         for name in ("schedule", "conflicts", "reconnect window", "restreams", "poster", "qualities", "chat", "clock"):
             assert f" {name} " in shown
-        assert "without address or key: Social network" in shown
+        assert "no address or key: Social network" in shown
         assert next(line for line in shown.splitlines() if " poster " in line).rstrip(" │").endswith("0 s")
         await pilot.press("escape")
         await pilot.pause()
@@ -174,7 +174,7 @@ async def test_what_the_list_leaves_out_is_asked_of_the_event_itself_once() -> N
                 assert (facts.knows(field), field in state.event.model_fields_set) == (True, False)
                 assert facts.as_of[field] == snapshot.cached(key).as_of
         council = render_time.preflights[choose(deck, "Town council")]
-        assert 'where "City news" goes' in " ".join(item.finding for item in council.marked(Mark.UNKNOWN))
+        assert 'the restreams of "City news"' in " ".join(item.finding for item in council.marked(Mark.UNKNOWN))
 
 
 async def test_a_report_asks_for_it_before_it_judges() -> None:

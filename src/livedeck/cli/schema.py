@@ -39,8 +39,8 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     from livedeck.cli.objects.reading import noun_fields
     from livedeck.operations.commands import COMMANDS
     from livedeck.operations.nouns import NOUNS, RECORDINGS, Noun
-    from livedeck.presentation.json_schema import FAULTS, model_fields, object_schema
-    from livedeck.presentation.report_schemas import REPORTS
+    from livedeck.presentation.documents import DOCUMENTS
+    from livedeck.presentation.json_schema import FAULTS, document_schema, model_fields, object_schema
 
     def document(name: str, fields: dict[str, Any], *, additional: bool = False) -> dict[str, Any]:
         head = {"schema": {"const": schema_name(name)}}
@@ -63,45 +63,24 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     found["events recordings"] = lambda: listed(
         "events recordings", {**model_fields(RECORDINGS.model), "faults": FAULTS}
     )
-    for name, fields in REPORTS.items():
-        found[name] = lambda name=name, fields=fields: {  # type: ignore[misc]
+    for name, kind in DOCUMENTS.items():
+        found[name] = lambda name=name, kind=kind: {  # type: ignore[misc]
             "$schema": DIALECT,
             "title": schema_name(name),
-            **object_schema(fields, additional=True),
+            **document_schema(kind),
         }
-    found["preflight"] = lambda: document("preflight", _preflight_fields())
     for change in COMMANDS.values():
         found[change.path] = lambda path=change.path: document(path, _result_fields())  # type: ignore[misc]
     return found
 
 
-def _preflight_fields() -> dict[str, Any]:
-    """What `livedeck preflight` says."""
-    from livedeck.presentation.json_schema import object_schema
-    from livedeck.presentation.preflight import Mark
-
-    text, or_null = {"type": "string"}, {"type": ["string", "null"]}
-    item = {"name": text, "mark": {"enum": [*map(str, Mark)]}, "finding": text, "advice": or_null}
-    return {
-        "event": object_schema({"id": text, "name": or_null}),
-        "go": {"type": "boolean"},
-        "items": {"type": "array", "items": object_schema(item)},
-    }
-
-
 def _result_fields() -> dict[str, Any]:
-    """What became of a change."""
+    """Return the fields of the result of a change, without the name of the schema."""
     from livedeck.cli.objects.changing import ACCEPTED, DRY_RUN
     from livedeck.operations.operation import Verdict
-    from livedeck.presentation.json_schema import object_schema
+    from livedeck.presentation.documents import ChangeResult
+    from livedeck.presentation.json_schema import document_schema
 
-    text, or_null = {"type": "string"}, {"type": ["string", "null"]}
-    return {
-        "operation": text,
-        "verdict": {"enum": [*map(str, Verdict), ACCEPTED, DRY_RUN]},
-        "text": text,
-        "target": object_schema({"kind": text, "id": or_null, "name": or_null}),
-        "ids": {"type": "array", "items": text},
-        "changes": {"type": "array", "items": object_schema({"field": text, "before": text, "after": text})},
-        "object": {"type": ["object", "null"]},
-    }
+    fields = dict(document_schema(ChangeResult)["properties"])
+    del fields["schema"]
+    return {**fields, "verdict": {"enum": [*map(str, Verdict), ACCEPTED, DRY_RUN]}}

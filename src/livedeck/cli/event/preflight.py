@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,9 @@ from livedeck.presentation.preflight import Preflight, PreflightFacts, gather_fa
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import load
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 TIMEOUT = 15.0
 """Seconds to wait for a judged sample."""
@@ -70,14 +73,14 @@ def preflight_lines(facts: PreflightFacts, found: Preflight) -> list[str]:
     return [*lines, "", f"{safe(facts.event.name or facts.event.id, 60)}: {found.verdict}"]
 
 
-def preflight_object(facts: PreflightFacts, found: Preflight) -> dict[str, Any]:
+def preflight_object(facts: PreflightFacts, found: Preflight) -> documents.Preflight:
     """The same for programs."""
     return {
         "schema": schema_name("preflight"),
         "event": {"id": facts.event.id, "name": facts.event.name},
         "go": found.is_go,
         "items": [
-            {"name": item.name, "mark": item.mark.value, "finding": item.finding, "advice": item.advice or None}
+            {"name": item.name, "mark": item.mark, "finding": item.finding, "advice": item.advice or None}
             for item in found.items
         ],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -21,6 +21,9 @@ from livedeck.presentation.serialization import SAMPLE_FIELDS, sample_csv_row, s
 from livedeck.settings import Settings, load
 from livedeck.text import values
 from livedeck.text.times import timestamp
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 OutputFormat = Literal["table", "json", "csv"]
 
@@ -188,7 +191,7 @@ def _lines(output_format: OutputFormat, event: Event, readings: Iterable[Reading
     return [sample_csv_row(reading) if output_format == "csv" else sample_text(reading) for reading in readings]
 
 
-def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> dict[str, Any]:
+def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> documents.Qos:
     """`age`: seconds of the newest sample; `left_out`: samples that could not be used (no time, or a future one)."""
     event, age = follower.event, follower.age()
     return {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -53,6 +53,9 @@ from livedeck.text import times
 from livedeck.text.secrets import mask_secrets
 from livedeck.text.times import TimeReference
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -320,7 +323,7 @@ class Report:
 
     def _object(
         self, target: Target, changes: Sequence[Change], outcome: Outcome, identities: Sequence[str], text: str
-    ) -> dict[str, Any]:
+    ) -> documents.ChangeResult:
         answer = outcome.answer if isinstance(outcome.answer, Model) else None
         identity = identities[0] if len(identities) == 1 else None
         return {

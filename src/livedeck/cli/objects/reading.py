@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,9 @@ from livedeck.presentation.serialization import fault_object
 from livedeck.settings import Settings, load
 from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation.documents import Fault
 
 Work = Callable[[Api, Sequence[str], Known, Output], Awaitable[int]]
 """What a command does with what its line names."""
@@ -86,7 +89,7 @@ def object_of(noun: Noun, item: Any) -> dict[str, Any]:
     return {**noun.as_object(item), "token": noun.fingerprint(item), "faults": faults_of(noun, item)}
 
 
-def faults_of(noun: Noun, item: Any) -> list[dict[str, str]]:
+def faults_of(noun: Noun, item: Any) -> list[Fault]:
     """What could not be read of it, as JSON."""
     return [fault_object(fault) for fault in noun.faults(item)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -21,6 +21,9 @@ from livedeck.report.text import entry_lines, episode_lines, episode_sums, head_
 from livedeck.report.timeline import matching, timeline
 from livedeck.settings import load
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 OutputFormat = Literal["text", "json", "csv"]
 
@@ -108,7 +111,8 @@ def episodes_command(
         names = {known: safe(name, 80) for known, name in past.names().items()}
         if output_format == "json":
             objects = [episode_object(episode, names) for episode in episodes]
-            echo_json({"schema": schema_name("episodes"), "episodes": objects})
+            found: documents.Episodes = {"schema": schema_name("episodes"), "episodes": objects}
+            echo_json(found)
         elif output_format == "csv":
             echo(episodes_csv(episodes, names), nl=False)
         elif episodes:
@@ -152,7 +156,8 @@ def search_command(
         found = matching(timeline(await gather(past.reader, span, past.now, has_samples=False)), words)
         if output_format == "json":
             entries = [entry.as_object() for entry in found]
-            echo_json({"schema": schema_name("search"), "text": words, "entries": entries})
+            document: documents.Search = {"schema": schema_name("search"), "text": words, "entries": entries}
+            echo_json(document)
         elif output_format == "csv":
             echo(entries_csv(found), nl=False)
         elif found:
