@@ -157,7 +157,7 @@ def test_only_what_awaits_a_person_counts_as_critical() -> None:
 
 RECORDS = (
     AlarmRecord.of(AlarmChange(NOW, AlarmTransition.RAISED, ALARM)),
-    view.Deed(
+    view.LoggedAction(
         ActionRecord(
             NOW,
             "event.edit",

@@ -24,7 +24,8 @@ from livedeck.ui.chat import view
 from livedeck.ui.chat.form import export_options, message_filter
 from livedeck.ui.chat.jobs import ExportJob, JobState, exports_of
 from livedeck.ui.chat.preview import MAX_ROWS, PreviewRow, preview_row, read_preview
-from livedeck.ui.chat.screen import TAIL_SECONDS, ChatScreen
+from livedeck.ui.chat.screen import ChatScreen
+from livedeck.ui.chat.state import TAIL_SECONDS
 from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys, Tail
 from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
@@ -119,11 +120,11 @@ async def test_the_whole_log_is_read_and_its_hostile_text_is_harmless(tmp_path: 
             await stage.act("row.page_down")
             assert not {unicodedata.category(char) for char in stage.text() if char != "\n"} & {"Cc", "Cf", "Co", "Cn"}
         await stage.act("row.last")
-        assert screen(stage)._cursor == str(count - 1)
+        assert screen(stage)._following.cursor == str(count - 1)
         await stage.act("row.up")
         await stage.act("row.down")
         await stage.act("row.first")
-        assert screen(stage)._cursor == "0"
+        assert screen(stage)._following.cursor == "0"
         await stage.act("row.page_up")
 
 

@@ -1,4 +1,4 @@
-"""What a person says of how an event is judged (monitoring.md, "Rulings"). Nothing of it leaves this machine."""
+"""Rules that a person sets for judging an event (monitoring.md, "Rulings"). They are never sent to the platform."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 SETTINGS = "none"
-"""Chooses the profile of the settings."""
+"""Word that chooses the content from the settings."""
 
 PROFILES = {
-    Profile.SHOW: "show: picture and sound, everything is expected",
+    Profile.SHOW: "show: picture and sound, both expected at all times",
     Profile.RADIO: "radio: sound, no picture",
     Profile.SILENT: "silent: picture, no sound",
-    Profile.SLIDES: "slides: still pictures, few bits are well",
-    Profile.SHARE: "share: a screen, few bits and few frames are well",
+    Profile.SLIDES: "slides: still pictures: a low bit rate is normal",
+    Profile.SHARE: "share: a screen: a low bit rate and few frames are normal",
 }
-"""What a person reads of each; monitoring.md, "Profiles" has the whole."""
+"""Description of each content in the dialog; monitoring.md, "Profiles" explains them in full."""
 
 
 _EFFECT = (
-    "From the next sample on it is judged by what it sends now, at every deck and wall of this history. "
-    "A fault that stands now would be usual too: look at the picture and listen first."
+    "From the next sample on, every deck and wall with this history compares it with these values. "
+    "A fault that is present now would become normal, too: watch and listen first."
 )
 
 
@@ -39,10 +39,10 @@ def _needs_event_and_collector(ctx: Context) -> str:
 
 
 def rebaseline(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Judge the event by what it sends now."""
+    """Ask, then take the event's current values as its baseline."""
     state = _newest_state(ctx)
     if state is None or state.qos.readings.last is None or state.qos.freshness is Freshness.STALE:
-        ctx.announce("no fresh samples of this event: there is nothing to take as usual", Severity.WARNING)
+        ctx.announce("no fresh samples of this event: no baseline can be taken", Severity.WARNING)
         return None
     return _rebaseline(ctx, state)
 
@@ -53,25 +53,25 @@ async def _rebaseline(ctx: Context, state: EventState) -> None:
     name = events.name(state)
     lines = (
         (f"Now: {_now_text(state)}.", StyleRole.STRONG),
-        (f"Usual so far: {_usual_text(state)}.", StyleRole.TEXT),
+        (f"Baseline so far: {_usual_text(state)}.", StyleRole.TEXT),
         (_EFFECT, StyleRole.TEXT),
     )
-    if not await ctx.confirmer.ask_confirmation(Confirmation(f"Take this as usual: {name}", lines, "Take as usual")):
+    if not await ctx.confirmer.ask_confirmation(Confirmation(f"Take a new baseline: {name}", lines, "Take baseline")):
         return
     if await ctx.monitor.take_as_usual(state.id):
-        await _conclude(ctx, state, "event.rebaseline", f"taken as usual: {_now_text(_newest(ctx, state))}")
+        await _conclude(ctx, state, "event.rebaseline", f"new baseline: {_now_text(_newest(ctx, state))}")
     else:
-        ctx.announce(f"{name}: no samples any more, so nothing was taken as usual", Severity.WARNING)
+        ctx.announce(f"{name}: no fresh samples any more, so the baseline is unchanged", Severity.WARNING)
 
 
 def choose_profile(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Say what the event consists of."""
+    """Set the content of the event, named or chosen in a dialog."""
     state = _newest_state(ctx)
     if state is None:
         return None
     names = [*PROFILES, SETTINGS]
     if argument and argument not in names:
-        ctx.announce(unknown_text("profile", argument, names), Severity.WARNING)
+        ctx.announce(unknown_text("content", argument, names), Severity.WARNING)
         return None
     return _choose_profile(ctx, state, argument)
 
@@ -81,29 +81,29 @@ async def _choose_profile(ctx: Context, state: EventState, name: str) -> None:
         from livedeck.ui.kit.dialogs.choice import ChoiceScreen
 
         options = [(str(number), profile.value, text) for number, (profile, text) in enumerate(PROFILES.items(), 1)]
-        options.append(("0", SETTINGS, "what the settings say"))
-        title = f"{events.name(state)} consists of (now {state.profile})"
+        options.append(("0", SETTINGS, "the content from the settings"))
+        title = f"{events.name(state)} carries (now: {state.profile})"
         chosen = await ctx.ask(ChoiceScreen(title, options))
         if chosen is None:
             return
         name = chosen
     profile = None if name == SETTINGS else Profile(name)
     if await ctx.monitor.choose_profile(state.id, profile):
-        await _conclude(ctx, state, "event.profile", f"profile {name}" if profile else "the profile of the settings")
+        await _conclude(ctx, state, "event.profile", f"content: {name}" if profile else "content from the settings")
     else:
-        ctx.announce(f"{events.name(state)}: that is its profile already")
+        ctx.announce(f"{events.name(state)}: that is already its content")
 
 
-async def _conclude(ctx: Context, state: EventState, action: str, what: str) -> None:
-    """Say it, and record it."""
+async def _conclude(ctx: Context, state: EventState, action: str, words: str) -> None:
+    """Announce and record the action."""
     from livedeck.operations.events import EventTarget
 
-    ctx.announce(f"{events.name(state)}: {what}")
-    await ctx.confirmer.audit_local(action, EventTarget.of_event(state.event).target, what)
+    ctx.announce(f"{events.name(state)}: {words}")
+    await ctx.confirmer.audit_local(action, EventTarget.of_event(state.event).target, words)
 
 
 def _newest_state(ctx: Context) -> EventState | None:
-    """The selected event as it is now, though the display be frozen."""
+    """Return the selected event's newest state, even if the screen is frozen."""
     selected = ctx.selected_event()
     return _newest(ctx, selected) if selected else None
 
@@ -121,7 +121,7 @@ def _now_text(state: EventState) -> str:
 def _usual_text(state: EventState) -> str:
     assessment = state.assessment
     if assessment.baseline_video is None:
-        return "not known yet"
+        return "not learnt yet"
     return f"video {bits(assessment.baseline_video)}, {frames(assessment.nominal_fps)} fps"
 
 
@@ -131,8 +131,8 @@ JUDGING = (
     Action(
         "event.rebaseline",
         ("b",),
-        "as usual",
-        "Take what the event sends now as usual, after a question: judge it by that from now on",
+        "baseline",
+        "Take the current values of the event as its baseline, after a confirmation",
         rebaseline,
         HERE,
         blocked=_needs_event_and_collector,
@@ -140,11 +140,11 @@ JUDGING = (
         is_for_now=True,
     ),
     Action(
-        "event.profile",
+        "event.content",
         ("g",),
-        "profile",
-        "Say what the event consists of, so that nothing else is expected: show, radio, silent, slides, share; none: "
-        "what the settings say",
+        "content",
+        "Set the content of the event, so that only its signals are expected: show, radio, silent, slides, share; "
+        "none: the content from the settings",
         choose_profile,
         HERE,
         blocked=_needs_event_and_collector,
