@@ -73,7 +73,7 @@ def test_recordings_are_unknown_failed_none_or_some() -> None:
         "nothing": CachedList((), NOW),
         "recorded as of 0 s ago": CachedList((recording,), NOW),
         "▲ failed as of 0 s ago the platform is gone": CachedList((recording,), NOW, "the platform is gone"),
-        "▲ failed never answered the platform is away": CachedList(error="the platform is away"),
+        "▲ failed no reply yet the platform is away": CachedList(error="the platform is away"),
     }
     for words, recordings in shown.items():
         lines = [plain(line) for line in panel(state(), recordings, FRESH, 120)]

@@ -339,7 +339,7 @@ ALARMS = (
         is_for_now=True,
     ),
     Action(
-        "alarm.take_back",
+        "alarm.return",
         ("u",),
         "take back",
         f"Take back your last acknowledgement for the event within {TAKE_BACK_MINUTES} min, or bring back an alarm "

@@ -165,8 +165,8 @@ EVENTS = (
     _event("event.move", ("V",), "move", move, rank=35, takes="PROJECT OR FOLDER"),
     _event("event.delete", ("D",), "delete", delete, rank=36),
     _event("event.poster", ("i",), "picture", poster, rank=37, takes="ADDRESS"),
-    _event("stream.schedule", ("s",), "schedule", schedule, rank=32, takes="TIME"),
-    _event("stream.reschedule", ("S",), "reschedule", reschedule, rank=38, takes="TIME"),
+    _event("stream.schedule", ("s",), "schedule", schedule, rank=32, takes="MOMENT"),
+    _event("stream.reschedule", ("S",), "reschedule", reschedule, rank=38, takes="MOMENT"),
 )
 
 

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 SETTINGS = "none"
-"""Word that chooses the content from the settings."""
+"""Chooses the profile of the settings."""
 
 PROFILES = {
-    Profile.SHOW: "show: picture and sound, both expected at all times",
+    Profile.SHOW: "show: picture and sound, everything is expected",
     Profile.RADIO: "radio: sound, no picture",
     Profile.SILENT: "silent: picture, no sound",
-    Profile.SLIDES: "slides: still pictures: a low bit rate is normal",
-    Profile.SHARE: "share: a screen: a low bit rate and few frames are normal",
+    Profile.SLIDES: "slides: still pictures, few bits are well",
+    Profile.SHARE: "share: a screen, few bits and few frames are well",
 }
-"""Description of each content in the dialog; monitoring.md, "Profiles" explains them in full."""
+"""What a person reads of each; monitoring.md, "Profiles" has the whole."""
 
 
 _EFFECT = (
@@ -65,13 +65,13 @@ async def _rebaseline(ctx: Context, state: EventState) -> None:
 
 
 def choose_profile(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Set the content of the event, named or chosen in a dialog."""
+    """Say what the event consists of."""
     state = _newest_state(ctx)
     if state is None:
         return None
     names = [*PROFILES, SETTINGS]
     if argument and argument not in names:
-        ctx.announce(unknown_text("content", argument, names), Severity.WARNING)
+        ctx.announce(unknown_text("profile", argument, names), Severity.WARNING)
         return None
     return _choose_profile(ctx, state, argument)
 
@@ -81,17 +81,17 @@ async def _choose_profile(ctx: Context, state: EventState, name: str) -> None:
         from livedeck.ui.kit.dialogs.choice import ChoiceScreen
 
         options = [(str(number), profile.value, text) for number, (profile, text) in enumerate(PROFILES.items(), 1)]
-        options.append(("0", SETTINGS, "the content from the settings"))
-        title = f"{events.name(state)} carries (now: {state.profile})"
+        options.append(("0", SETTINGS, "what the settings say"))
+        title = f"{events.name(state)} consists of (now {state.profile})"
         chosen = await ctx.ask(ChoiceScreen(title, options))
         if chosen is None:
             return
         name = chosen
     profile = None if name == SETTINGS else Profile(name)
     if await ctx.monitor.choose_profile(state.id, profile):
-        await _conclude(ctx, state, "event.profile", f"content: {name}" if profile else "content from the settings")
+        await _conclude(ctx, state, "event.profile", f"profile {name}" if profile else "the profile of the settings")
     else:
-        ctx.announce(f"{events.name(state)}: that is already its content")
+        ctx.announce(f"{events.name(state)}: that is its profile already")
 
 
 async def _conclude(ctx: Context, state: EventState, action: str, words: str) -> None:
@@ -140,11 +140,11 @@ JUDGING = (
         is_for_now=True,
     ),
     Action(
-        "event.content",
+        "event.profile",
         ("g",),
-        "content",
-        "Set the content of the event, so that only its signals are expected: show, radio, silent, slides, share; "
-        "none: the content from the settings",
+        "profile",
+        "Say what the event consists of, so that nothing else is expected: show, radio, silent, slides, share; none: "
+        "what the settings say",
         choose_profile,
         HERE,
         blocked=_needs_event_and_collector,

@@ -351,7 +351,7 @@ QOS = (
         jump,
         ("events", "streams", "qos"),
         blocked=needs_subject,
-        takes="[TIME]",
+        takes="[MOMENT]",
         rank=52,
     ),
     Action("qos.start", ("home",), "start", "Show the start of the stream", start, HERE),
