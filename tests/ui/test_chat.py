@@ -296,7 +296,7 @@ async def test_a_failed_export_says_why_and_leaves_no_partial_file(tmp_path: Pat
         text = stage.text()
         assert "✖ FAILED" in text
         assert "Is a directory" in " ".join(text.split())  # wherever the line is broken
-        assert "nothing half is left" in text
+        assert "no incomplete file is left" in text
     assert files(tmp_path) == ["chat.csv"]
 
 
@@ -327,7 +327,7 @@ async def test_earlier_streams_come_from_the_history_and_a_refusal_is_shown() ->
 
 async def test_an_event_without_a_stream_has_no_chat(tmp_path: Path) -> None:
     async with chatting(tmp_path, DRAFT) as stage:
-        assert "it has no stream" in stage.text()
+        assert "no stream now, and no past streams known" in stage.text()
         for action in ("chat.read", "chat.export"):
             await stage.act(action)
             assert "there is no chat to read" in stage.text()
@@ -461,9 +461,9 @@ def test_an_unknown_size_is_said_to_be_unknown_and_silence_is_not_progress() -> 
     ("values", "reason"),
     [
         ({"format": "json", "safe_csv": True}, "csv"),
-        ({"zone": "Mars/Base"}, "is no time zone"),
+        ({"zone": "Mars/Base"}, "is not a time zone"),
         ({"file": "/"}, "needs a file name"),
-        ({"file": "~nobody-of-that-name/x"}, "does not know"),
+        ({"file": "~nobody-of-that-name/x"}, "does not have"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_with_the_reason(values: dict[str, object], reason: str) -> None:

@@ -533,20 +533,20 @@ class Deck(ExactApp):
         log.info("notice", severity=severity.value, text=text)
         self.snapshot_signal.publish(None)
 
-    def copy(self, text: str, what: str, *, in_clear: bool = False) -> None:
+    def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
         """See `Context`."""
         text = text if in_clear else mask_secrets(text)
         if self.copy_text(text, self._multiplexer):
-            self.announce(f"{what} copied")
+            self.announce(f"{name} copied")
         elif self.preferences.store is None:
             self.announce(
-                f"{what} is too long for the clipboard, and this deck has no folder for a file", Severity.WARNING
+                f"{name} is too long for the clipboard, and this deck has no folder for a file", Severity.WARNING
             )
         else:
-            self.run_worker(self._copy_to_file(self.preferences.store, text, what), group="copy", exit_on_error=False)
+            self.run_worker(self._copy_to_file(self.preferences.store, text, name), group="copy", exit_on_error=False)
 
-    async def _copy_to_file(self, store: PreferencesStore, text: str, what: str) -> None:
-        reason = f"{what} is too long for the clipboard"
+    async def _copy_to_file(self, store: PreferencesStore, text: str, name: str) -> None:
+        reason = f"{name} is too long for the clipboard"
         try:
             path = await asyncio.to_thread(store.write_overflow, "copied.txt", text)
         except OSError as error:

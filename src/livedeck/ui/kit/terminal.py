@@ -104,7 +104,7 @@ class TextUpdate(CompositorUpdate):
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def render_segments(self, console: Console) -> str:  # noqa: ARG002  the face of updates
+    def render_segments(self, console: Console) -> str:  # noqa: ARG002  signature of updates
         """Return the bytes for the terminal."""
         return self._text
 

@@ -175,7 +175,7 @@ class Context(Protocol):
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Show a notice above the keys and keep it in the log of notices. (Textual's own `notify` draws a toast.)"""
 
-    def copy(self, text: str, what: str, *, in_clear: bool = False) -> None:
+    def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
         """Copy to the clipboard of the terminal's machine. A text that is too long goes to a file.
 
         Secrets are masked unless `in_clear`: then a person has requested them, and the request is recorded.

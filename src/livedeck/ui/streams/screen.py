@@ -50,7 +50,7 @@ class StreamsScreen(EventList):
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
-    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  as of every screen
+    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  same signature on every screen
         """Return the resources on this screen."""
         selected = self.ctx.selected_event()
         return (recordings_key(selected.id),) if selected else ()

@@ -196,9 +196,7 @@ class Form(Dialog[FormResult | None]):
         lines: list[ShadedLine] = []
         if isinstance(widget, ReferenceInput) and widget.open_list:
             lines = suggestion_lines(widget.open_list, widget.index, max(30, widget.outer_size.width - 1))
-        elif error and not (
-            isinstance(widget, RowsInput) and widget.errors
-        ):  # otherwise each error is shown at its row
+        elif error and not (isinstance(widget, RowsInput) and widget.errors):  # rows show their own errors
             lines = [[(f"✖ {error}", StyleRole.CRITICAL_MARK)]]
         elif text := self._description(field):
             lines = [[(text, StyleRole.DIM)]]

@@ -56,7 +56,7 @@ class Drawn(Message):
     """A modal screen is on the terminal for the first time."""
 
 
-class Answered(Message):
+class Returned(Message):
     """A modal screen closes. Messages from its own widgets are lost with it."""
 
 
@@ -114,7 +114,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         if not self.is_open:
             return AwaitComplete()
         self._has_returned = True
-        self.app.post_message(Answered())
+        self.app.post_message(Returned())
         return super().dismiss(result)
 
     def open_over(self, screen: Screen[S], then: Callable[[S | None], Any]) -> None:
@@ -148,7 +148,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         self._typing_timer = timer
         self._screens_of_keys: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
         self._waiting: deque[_Typed] = deque()
-        self._entered_at, self._answered_at = -inf, -inf
+        self._entered_at, self._returned_at = -inf, -inf
         self._awaited_key: int | None = None
         self._awaits_drawing = False
         self._keys = 0
@@ -193,9 +193,9 @@ class ModalApp(TerminalApp[R], Generic[R]):
         """Return whether the key is an enter pressed again or held while the first one closed a dialog."""
         if not typed.is_enter:
             return False
-        is_echo = typed.at - self._answered_at < ECHO
+        is_echo = typed.at - self._returned_at < ECHO
         if is_echo:
-            self._answered_at = typed.at
+            self._returned_at = typed.at
         self._entered_at = typed.at
         return is_echo
 
@@ -218,9 +218,9 @@ class ModalApp(TerminalApp[R], Generic[R]):
         if self._awaits_drawing and self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 0)
 
-    async def on_answered(self) -> None:
+    async def on_returned(self) -> None:
         """Continue with the screen in front, after the effects of the returned value."""
-        self._answered_at, self._entered_at = self._entered_at, -inf
+        self._returned_at, self._entered_at = self._entered_at, -inf
         if self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 1)
 
