@@ -257,7 +257,7 @@ async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:
             await act(pilot, "log.next")
             assert f"[{tab}]" in text_of(deck)
         await act(pilot, "log.previous")
-        assert "no history is kept" in text_of(deck)
+        assert "No history is kept" in text_of(deck)
         deck.dispatch("log.next", "notices")
         await pilot.pause()
         await pilot.pause()

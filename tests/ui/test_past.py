@@ -125,7 +125,7 @@ async def test_the_footer_offers_in_the_past_what_does_something_there(tmp_path:
 async def test_a_moment_takes_an_enter_says_why_it_is_refused_and_is_left_by_escape(tmp_path: Path) -> None:
     async with stage_with_past(tmp_path / "history") as stage:
         await stage.press("T", *"soon", "enter")
-        assert "is no moment" in stage.text()
+        assert "that is no moment" in stage.text()
         await stage.press("escape")
         assert not isinstance(stage.deck.screen, PromptScreen)
         assert "PAST" not in stage.text()

@@ -219,7 +219,8 @@ def _ask_form(
 ) -> Awaitable[None] | None:
     alarm = _target_alarm(ctx)
     if alarm is None:
-        ctx.announce(f"{_row_name(ctx)}no open alarms", Severity.INFO)
+        row = _row_name(ctx)
+        ctx.announce(f"{row}no open alarms" if row else "no alarm to act on", Severity.INFO)
         return None
     ctx.screen_of(BaseScreen).pin(alarm)
     state = FormState(f"{_name(alarm)}: {word}", schema, current, entered, button=word.capitalize())

@@ -119,7 +119,7 @@ class EventsScreen(EventList):
         today.show("Today", title, lambda cells, rows: today_lines(snapshot.events, render_time, cells, rows))
         self.query_one("#changes", FramedPanel).show(
             "Last changes",
-            f"{key_of('screen.alarms', self.ctx.actions)} shows all alarms",
+            f"{key_of('screen.alarms', self.ctx.actions)} Alarms shows all",
             lambda cells, rows: change_lines(snapshot, render_time, cells, rows),
             "screen.alarms",
         )

@@ -113,7 +113,7 @@ async def jump(ctx: Context, argument: str) -> None:
     try:
         at = parse_moment(argument, time_reference())
     except ValueError as error:
-        ctx.announce(f":qos.jump {argument}: {error}", Severity.WARNING)
+        ctx.announce(f":qos.jump {argument}: that {error}", Severity.WARNING)
     else:
         await go(argument, at)
 

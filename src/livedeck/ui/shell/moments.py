@@ -32,7 +32,7 @@ def moment_words(text: str, reference: TimeReference) -> tuple[str, bool]:
     try:
         return describe(parse_moment(text, reference), reference), True
     except ValueError as error:
-        return str(error), False
+        return f"that {error}", False
 
 
 async def ask_moment(
