@@ -78,7 +78,7 @@ def test_a_paste_presses_no_key_and_no_byte_ends_the_deck(tmp_path: Path) -> Non
     """Escape sequences in what is pasted (a log, coloured output) are none, and a byte that is no UTF-8 is no fault."""
     coloured = "\x1b[200~" + "\x1b[31mq\x1b[0m word " * 4000 + "\x1b[201~"
     with terminal(tmp_path, "replay", str(RECORDING)) as deck:
-        deck.until("standing")
+        deck.until("paused")
         deck.press_slowly(b"\xff\xfe" + coloured.encode())
         deck.press("T")
         deck.until("Go back to")
@@ -87,7 +87,7 @@ def test_a_paste_presses_no_key_and_no_byte_ends_the_deck(tmp_path: Path) -> Non
         deck.press("\r")
         deck.pause(LOOK)
         deck.press("\x1b")
-        deck.until("standing")
+        deck.until("paused")
         for size in ((20, 5), (120, 40)):
             deck.resize(*size)
             deck.pause(LOOK)

@@ -155,8 +155,8 @@ CASES = {
     "unknown key in a table": Case("[cadence]\nqos = 1\nquos = 1\n", (":3", "cadence.quos", "did you mean qos")),
     "unknown threshold": Case("[thresholds]\nlow_vido = 0.5\n", (":2", "low_vido", "low_video")),
     "unknown action": Case('[keys]\napp.akc = "f5"\n', (":2", "app.akc", "did you mean 'app.ask'")),
-    "unknown key of the keyboard": Case('[keys]\napp.ask = "blue"\n', (":2", "'blue' is no key; write f5")),
-    "key of another action": Case('[keys]\napp.ask = "q"\n', (":2", "q is the key of app.quit too")),
+    "unknown key of the keyboard": Case('[keys]\napp.ask = "blue"\n', (":2", "'blue' is not a key; write f5")),
+    "key of another action": Case('[keys]\napp.ask = "q"\n', (":2", "q is also the key of app.quit")),
     # Profiles, tokens, addresses
     "token in clear": Case(f'{A}token = "{SECRET}"\n', (":2", "token_file, token_command or LIVEDECK_TOKEN")),
     "token in a profile": Case(f'[profiles.x]\ntoken = "{SECRET}"\n', (":2", "token_file, token_command")),

@@ -84,7 +84,7 @@ def test_keys_are_named_dotted_or_quoted_and_each_fault_by_its_line(bare: Path) 
     with pytest.raises(SettingsError) as fault:
         make_keymap(load())
     assert f"{bare}:2: there is no action 'app.akc'; did you mean 'app.ask'" in str(fault.value)
-    assert f"{bare}:4: q is the key of app.quit too" in str(fault.value)
+    assert f"{bare}:4: q is also the key of app.quit" in str(fault.value)
 
 
 @pytest.mark.parametrize(

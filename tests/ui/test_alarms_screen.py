@@ -108,7 +108,7 @@ def test_what_people_wrote_and_what_to_do_are_read_in_the_lowest_panel(changes: 
     [
         ({"state": AlarmState.ACKNOWLEDGED, "acknowledged_until": NOW + timedelta(seconds=221)}, "03:41 left"),
         ({"state": AlarmState.SHELVED, "shelved_until": NOW + timedelta(seconds=60), "reason": "known"}, "01:00 left"),
-        ({"state": AlarmState.SHELVED, "reason": "known"}, "until it is over"),
+        ({"state": AlarmState.SHELVED, "reason": "known"}, "until it clears"),
         ({"state": AlarmState.SUPPRESSED, "parent": "NO_INGEST"}, "NO_INGEST"),
         ({"note": "cable ordered"}, "cable ordered"),
         ({"activations": (NOW, NOW, NOW)}, "3 times in the last 10 min"),
@@ -157,7 +157,7 @@ def test_only_what_awaits_a_person_counts_as_critical() -> None:
 
 RECORDS = (
     AlarmRecord.of(AlarmChange(NOW, AlarmTransition.RAISED, ALARM)),
-    view.Deed(
+    view.LoggedAction(
         ActionRecord(
             NOW,
             "event.edit",
@@ -233,11 +233,11 @@ def test_it_is_clear_since_the_last_fault_ended_and_what_is_only_to_be_known_was
         for severity, ago in ((Severity.CRITICAL, 40), (Severity.WARNING, 20), (Severity.INFO, 10))
     )
     quiet = Snapshot(1, NOW, LINK, events=(replace(state(), episodes=(loss, other, note)),))
-    assert hour.clear_text(quiet, FRESH) == "✓ clear since 20:42:00Z. 2 faults today, longest 02:00."
+    assert hour.clear_text(quiet, FRESH) == "✓ All clear since 20:42:00Z. 2 faults today, longest 02:00."
     one = replace(quiet, events=(replace(state(), episodes=(loss,)),))
-    assert hour.clear_text(one, FRESH) == "✓ clear since 20:22:00Z. 1 fault today, longest 02:00."
+    assert hour.clear_text(one, FRESH) == "✓ All clear since 20:22:00Z. 1 fault today, longest 02:00."
     none = replace(quiet, events=(replace(state(), episodes=(note,)),))
-    assert hour.clear_text(none, FRESH) == "✓ clear: no alarm now, and none in the last 5 min"
+    assert hour.clear_text(none, FRESH) == "✓ No open alarms, and none in the last 5 min"
     began, present = (plain(line) for line in hour.hour_lines(quiet, FRESH, 73)[1:])
     assert began.count("▂") == 2
     assert present.count("▂") >= 6
@@ -257,7 +257,7 @@ async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:
             await act(pilot, "log.next")
             assert f"[{tab}]" in text_of(deck)
         await act(pilot, "log.previous")
-        assert "no history is kept" in text_of(deck)
+        assert "No history is kept" in text_of(deck)
         deck.dispatch("log.next", "notices")
         await pilot.pause()
         await pilot.pause()

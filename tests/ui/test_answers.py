@@ -245,7 +245,7 @@ async def test_an_acknowledgement_is_taken_back_with_all_that_one_press_answered
         assert "Harbour webcam: 2 acknowledgements taken back: " in stage.last_notice()
         await stage.act("alarm.return")
         await stage.idle()
-        assert "no alarm is acknowledged, shelved or out of service here" in stage.last_notice()
+        assert "no alarm is acknowledged, shelved or out of service" in stage.last_notice()
     actions = [record.action for record in await history.audit(EVENING - timedelta(days=1))]
     assert sorted(actions) == ["alarm.acknowledge"] * 2 + ["alarm.unacknowledge"] * 2
     log = [record.turn.value for record in await history.alarm_log(EVENING - timedelta(days=1))]

@@ -76,7 +76,7 @@ async def test_before_the_first_answer_a_deck_says_whose_it_waits_for(
         link = replace(known(deck).link, as_of=None)
         await give(deck, pilot, replace(known(deck), events=(), link=link, attachment=attached(state, 3)))
         assert header in text_of(deck)
-        assert f"Waiting for the {waits_for}'s first answer." in text_of(deck)
+        assert f"Waiting for the first reply from the {waits_for}." in text_of(deck)
 
 
 class Remote:

@@ -50,7 +50,7 @@ async def out(stage: Stage) -> None:
         if len(stage.deck.screen_stack) == 1:
             return
         await stage.press("escape")
-        if "What you typed is lost." in stage.text():
+        if "Your input will be lost." in stage.text():
             await stage.press("tab", "enter")
     raise AssertionError(f"no way out: {stage.text()}")
 

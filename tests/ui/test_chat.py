@@ -24,7 +24,8 @@ from livedeck.ui.chat import view
 from livedeck.ui.chat.form import export_options, message_filter
 from livedeck.ui.chat.jobs import ExportJob, JobState, exports_of
 from livedeck.ui.chat.preview import MAX_ROWS, PreviewRow, preview_row, read_preview
-from livedeck.ui.chat.screen import TAIL_SECONDS, ChatScreen
+from livedeck.ui.chat.screen import ChatScreen
+from livedeck.ui.chat.state import TAIL_SECONDS
 from livedeck.ui.chat.view import SILENT_SECONDS, WIDE_BAR_CELLS, Keys, Tail
 from livedeck.ui.general.leave import LeaveDialog
 from livedeck.ui.kit.dialogs.confirm import Confirm
@@ -119,11 +120,11 @@ async def test_the_whole_log_is_read_and_its_hostile_text_is_harmless(tmp_path: 
             await stage.act("row.page_down")
             assert not {unicodedata.category(char) for char in stage.text() if char != "\n"} & {"Cc", "Cf", "Co", "Cn"}
         await stage.act("row.last")
-        assert screen(stage)._cursor == str(count - 1)
+        assert screen(stage)._following.cursor == str(count - 1)
         await stage.act("row.up")
         await stage.act("row.down")
         await stage.act("row.first")
-        assert screen(stage)._cursor == "0"
+        assert screen(stage)._following.cursor == "0"
         await stage.act("row.page_up")
 
 
@@ -155,7 +156,7 @@ async def test_a_filter_that_no_message_can_pass_is_refused_with_the_reason(tmp_
         await stage.press("tab")
         await stage.enter("20 min ago")
         await stage.press("ctrl+s")
-        assert "From should be before Until" in stage.text()
+        assert "From must be before Until" in stage.text()
         await stage.press("tab", "tab", "tab", "tab", "ctrl+u")
         await stage.enter("1 min ago")
         await stage.press("ctrl+s")
@@ -199,9 +200,9 @@ async def test_the_path_of_the_file_is_copied_and_the_file_is_opened(tmp_path: P
         await stage.act("chat.copy")
         assert "path of chat.csv copied" in stage.text()
         await stage.act("chat.open")
-        assert "chat.csv is handed to its program" in stage.text()
+        assert "opening chat.csv" in stage.text()
         await stage.act("chat.open")
-        assert "chat.csv is not opened: there is no desktop here" in stage.text()
+        assert "chat.csv could not be opened: there is no desktop here" in stage.text()
         assert opened == [tmp_path / "chat.csv"] * 2
 
 
@@ -222,7 +223,7 @@ async def test_an_existing_file_is_replaced_only_after_a_confirmation(tmp_path: 
     async with chatting(tmp_path) as stage:
         await export_to(stage, "chat.csv")
         assert stage.shows(Confirm)
-        assert "It is there already: 4 B" in stage.text()
+        assert "The file exists: 4 B" in stage.text()
         await stage.press("enter")
         assert stage.shows(Form)
         assert existing.read_text() == "mine"
@@ -241,18 +242,18 @@ async def test_an_export_goes_on_behind_other_screens_until_it_is_stopped(tmp_pa
         await stage.act("screen.chat")
         assert "● RUNNING" in stage.text()
         await stage.act("chat.export")
-        assert "is still being exported; wait, or stop it" in stage.text()
+        assert "is still being exported: wait, or stop it" in stage.text()
         stage.clock.tick += SILENT_SECONDS
         await stage.act("chat.stop")
         await stage.press("enter")
-        assert "nothing came for" in stage.text()
+        assert "no data for" in stage.text()
         await stage.act("chat.stop")
         await stage.press("tab", "enter")
         await stage.idle()
         assert "■ STOPPED" in stage.text()
         assert not files(tmp_path)
         await stage.act("chat.stop")
-        assert "no export is under way" in stage.text()
+        assert "no export is running" in stage.text()
         release()
         await export_to(stage, "chat")
         await stage.act("screen.events")
@@ -268,7 +269,7 @@ async def test_leaving_asks_about_an_export_and_leaves_nothing_of_it(tmp_path: P
         await export_to(stage, "chat")
         await stage.act("app.quit")
         assert stage.shows(LeaveDialog)
-        assert "Leaving stops that" in stage.text()
+        assert "the export stops and no file" in stage.text()
         await stage.press("enter")
         assert "● RUNNING" in stage.text()
         await stage.act("app.interrupt")
@@ -295,7 +296,7 @@ async def test_a_failed_export_says_why_and_leaves_no_partial_file(tmp_path: Pat
         text = stage.text()
         assert "✖ FAILED" in text
         assert "Is a directory" in " ".join(text.split())  # wherever the line is broken
-        assert "nothing half is left" in text
+        assert "no incomplete file is left" in text
     assert files(tmp_path) == ["chat.csv"]
 
 
@@ -311,7 +312,7 @@ async def test_earlier_streams_come_from_the_history_and_a_refusal_is_shown() ->
         await history.append(replace(stage.deck.snapshot, events=(replace(state, event=old),)))
         await stage.act("screen.chat")
         await settled(stage)
-        assert "1 of 2, ] the next" in stage.text()
+        assert "1 of 2, ] next" in stage.text()
         await stage.act("chat.next_stream")
         assert "history, 2026-11-20" in stage.text()
         assert "…rday" in stage.text()
@@ -326,7 +327,7 @@ async def test_earlier_streams_come_from_the_history_and_a_refusal_is_shown() ->
 
 async def test_an_event_without_a_stream_has_no_chat(tmp_path: Path) -> None:
     async with chatting(tmp_path, DRAFT) as stage:
-        assert "it has no stream" in stage.text()
+        assert "no stream now, and no past streams known" in stage.text()
         for action in ("chat.read", "chat.export"):
             await stage.act(action)
             assert "there is no chat to read" in stage.text()
@@ -349,7 +350,7 @@ async def test_a_preview_of_any_log_is_bounded_has_the_newest_and_says_so(count:
     *_, last = [preview async for preview in read_preview(api, EXPORT, EVENING)]
     assert (len(last.rows), last.count, last.is_complete, last.is_reading) == (min(count, MAX_ROWS), count, True, False)
     assert [row.text for row in last.rows[-1:]] == ([str(count - 1)] if count else [])
-    assert ("an export has them all" in plain(view.preview_line(last, FRESH, KEYS, Tail()))) is not complete
+    assert ("an export has all" in plain(view.preview_line(last, FRESH, KEYS, Tail()))) is not complete
 
 
 async def write_more(stage: Stage, seconds: float) -> None:
@@ -376,15 +377,15 @@ async def test_the_newest_message_stays_in_sight_until_somebody_scrolls_and_then
         await write_more(stage, 60)
         second = await messages_on_the_platform(stage)
         assert len(second) > len(first)
-        assert "▼ follows, read every 10 s" in stage.text()
+        assert "▼ following, read every 10 s" in stage.text()
         assert second[-1].split()[0] in stage.text()
         await stage.act("row.up")
         await write_more(stage, 60)
         new = len(await messages_on_the_platform(stage)) - len(second)
         assert new > 0
-        assert f"paused, {new:,} new: end follows again" in stage.text()
+        assert f"paused, {new:,} new: end resumes" in stage.text()
         await stage.act("row.last")
-        assert "follows, read every" in stage.text()
+        assert "following, read every" in stage.text()
         assert "paused" not in stage.text()
 
 
@@ -396,7 +397,7 @@ async def test_the_wheel_pauses_too(tmp_path: Path) -> None:
         await stage.settle()
         stage.deck.snapshot_signal.publish(None)
         await stage.settle()
-        assert "‖ paused: end follows again" in stage.text()
+        assert "‖ paused: end resumes" in stage.text()
 
 
 def test_an_administrator_is_told_by_a_sign_and_a_word() -> None:
@@ -453,16 +454,16 @@ def test_an_unknown_size_is_said_to_be_unknown_and_silence_is_not_progress() -> 
     assert "of unknown size" in text
     assert "time left unknown" in text
     assert "%" not in text
-    assert "nothing came for 5 s" in shown(RUNNING, SILENT_SECONDS)
+    assert "no data for 5 s" in shown(RUNNING, SILENT_SECONDS)
 
 
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
         ({"format": "json", "safe_csv": True}, "csv"),
-        ({"zone": "Mars/Base"}, "is no time zone"),
-        ({"file": "/"}, "should name a file"),
-        ({"file": "~nobody-of-that-name/x"}, "does not know"),
+        ({"zone": "Mars/Base"}, "is not a time zone"),
+        ({"file": "/"}, "needs a file name"),
+        ({"file": "~nobody-of-that-name/x"}, "does not have"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_with_the_reason(values: dict[str, object], reason: str) -> None:

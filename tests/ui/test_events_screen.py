@@ -118,4 +118,4 @@ def test_an_order_ends_with_its_session_and_a_filter_does_not() -> None:
 async def test_an_empty_workspace_says_which_key_makes_an_event() -> None:
     async with running((80, 24)) as (deck, pilot):
         await show(deck, pilot, events=(), alarms=(), quiet=())
-        assert "No events yet. n makes one." in text_of(deck)
+        assert "No events yet. Press n to create one." in text_of(deck)

@@ -27,7 +27,7 @@ async def test_what_an_event_sends_is_taken_as_usual_after_a_question(read_only:
         event = stage.choose("Morning service")
         await stage.act("event.rebaseline")
         await stage.until(lambda: stage.shows(Confirm))
-        assert "Take this as usual: Morning service" in stage.text()
+        assert "Take a new baseline: Morning service" in stage.text()
         assert "Now: video" in stage.text()
         await stage.press("escape")
         await stage.idle()
@@ -36,7 +36,7 @@ async def test_what_an_event_sends_is_taken_as_usual_after_a_question(read_only:
         await stage.until(lambda: stage.shows(Confirm))
         await stage.press("right", "enter")
         await stage.idle()
-        assert stage.last_notice().startswith("Morning service: taken as usual: video")
+        assert stage.last_notice().startswith("Morning service: new baseline: video")
         await stage.until(lambda: bool(known(stage.deck).find(event.id).rulings))  # type: ignore[union-attr]
         (record,) = await history.audit(datetime.min.replace(tzinfo=UTC))
         assert (record.action, record.target_id) == ("event.rebaseline", event.id)

@@ -64,7 +64,7 @@ async def test_a_fault_of_an_action_is_told_and_ends_nothing_else(monkeypatch: p
     async with running() as (deck, pilot):
         monkeypatch.setattr(deck.monitor, "refresh", broken)
         await act(pilot, "app.ask", "row.down")
-        assert ":app.ask ended by a fault of the deck: ZeroDivisionError" in text_of(deck)
+        assert ":app.ask failed because of a fault in the deck: ZeroDivisionError" in text_of(deck)
         assert selected(deck).id == known(deck).events[1].id
 
 

@@ -124,8 +124,8 @@ async def test_an_event_that_is_about_to_start_says_whether_it_is_ready() -> Non
             assert ("✖ NO-GO" in row, "▲ LATE" in row) == (bool(against) and not late, late)
             assert late or against in row
             pane = words(deck).partition("PREFLIGHT")[2]
-            first = [word for word in ("GO", "NO-GO", "passed", "not known") if word in pane.splitlines()[0]]
-            assert first == (["GO", "NO-GO", "not known"] if against else ["GO", "not known"])
+            first = [word for word in ("GO", "NO-GO", "passed", "unknown") if word in pane.splitlines()[0]]
+            assert first == (["GO", "NO-GO", "unknown"] if against else ["GO", "unknown"])
             assert pane.index("? token") < pane.index(" passed")
         assert not [path for path in paths if "/live/events/" in path and not path.endswith("/qos")]
 
@@ -149,7 +149,7 @@ async def test_three_lines_are_enough_where_there_are_no_panes() -> None:
         choose(deck, "Town council")
         await pilot.pause()
         shown = words(deck).splitlines()
-        first = next(index for index, line in enumerate(shown) if "Town council" in line and " against" in line)
+        first = next(index for index, line in enumerate(shown) if "Town council" in line and " failed" in line)
         lines = shown[first : first + 3]
         assert "NO-GO" in lines[0]
         assert "sends to the same destination" in lines[1]

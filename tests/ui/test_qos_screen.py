@@ -282,7 +282,7 @@ async def test_a_second_event_is_laid_by_the_clock_or_by_its_start() -> None:
         chart = deck.screen_of(QosScreen).query_one(QosChart)
         by_clock = chart.draw(120, 33)
         await act(pilot, "qos.align")
-        assert "aligned since start" in text_of(deck)
+        assert "aligned by its start" in text_of(deck)
         assert chart.draw(120, 33) != by_clock
         await act(pilot, "qos.align")
         assert "aligned by the clock" in text_of(deck)
@@ -327,7 +327,7 @@ async def test_every_size_has_its_panes(size: tuple[int, int], words: str) -> No
 
 async def test_the_second_event_can_be_named_and_is_never_the_first() -> None:
     async with running((120, 40), "3") as (deck, pilot):
-        for words, answer in (("nobody", "no other event is called so"), ("e", "events are called so")):
+        for words, answer in (("nobody", "no other event has that name"), ("e", "events have that name")):
             deck.dispatch("qos.over", words)
             await pilot.pause()
             assert answer in text_of(deck)

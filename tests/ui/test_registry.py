@@ -153,9 +153,9 @@ def test_an_action_can_have_other_keys() -> None:
     ("name", "keys", "reason"),
     [
         ("app.akc", ["x"], "did you mean 'app.ask'"),
-        ("app.ask", ["q"], "q is the key of app.quit too"),
-        ("qos.longer", ["q"], "q is the key of app.quit too"),
-        ("app.ask", ["hyper-x"], "is no key"),
+        ("app.ask", ["q"], "q is also the key of app.quit"),
+        ("qos.longer", ["q"], "q is also the key of app.quit"),
+        ("app.ask", ["hyper-x"], "is not a key"),
         ("app.ask", [], "needs a key"),
         ("app.interrupt", ["x"], "keeps its key ctrl-c"),
     ],
@@ -184,10 +184,10 @@ def test_a_command_is_its_name_or_its_verb(text: str, screen: str, name: str) ->
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (":qiut", "near it: :quit"),
+        (":qiut", "did you mean :quit?"),
         (":", "type a command"),
         (":events.nonsense", "there is no"),
-        (":quit now", "nothing"),
+        (":quit now", "no argument"),
     ],
 )
 def test_what_is_no_command_says_why(text: str, reason: str) -> None:

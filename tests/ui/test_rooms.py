@@ -131,7 +131,7 @@ async def test_a_room_takes_fifteen_profiles_and_the_form_no_more() -> None:
             rows.put(at, {"name": f"p{at}", "url": "rtmp://a.example", "stream_key": "k"})
         rows.focus()
         await stage.press(*["down"] * 15)
-        assert "▌ 15 of 15: no more" in words(stage)
+        assert "▌ 15 of 15: full" in words(stage)
         await stage.press("enter")
         assert stage.deck.screen.query_one(RowsInput) is rows
 

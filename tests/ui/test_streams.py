@@ -68,12 +68,12 @@ def test_no_window_runs_while_bits_arrive() -> None:
 def test_recordings_are_unknown_failed_none_or_some() -> None:
     recording = Recording.model_validate({"id": "rec", "title": "Choir", "duration": 3600, "status": "done"})
     shown: dict[str, CachedList[Recording]] = {
-        "asking": CachedList(),
+        "loading": CachedList(),
         "▲ failed as of 0 s ago the platform is away": CachedList((), NOW, "the platform is away"),
-        "nothing": CachedList((), NOW),
+        "none": CachedList((), NOW),
         "recorded as of 0 s ago": CachedList((recording,), NOW),
         "▲ failed as of 0 s ago the platform is gone": CachedList((recording,), NOW, "the platform is gone"),
-        "▲ failed never answered the platform is away": CachedList(error="the platform is away"),
+        "▲ failed no reply yet the platform is away": CachedList(error="the platform is away"),
     }
     for words, recordings in shown.items():
         lines = [plain(line) for line in panel(state(), recordings, FRESH, 120)]

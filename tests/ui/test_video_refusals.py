@@ -58,7 +58,7 @@ async def test_what_the_platform_does_not_take_stands_at_its_field_and_what_was_
             assert stage.text().count(f"✖ {REASON}") == 2, "beside the field, and whole below"
             assert not [text for text in typed if text not in words(stage)]
             await stage.press("escape")
-            assert "What you typed is lost." in words(stage), action
+            assert "Your input will be lost." in words(stage), action
             await stage.press("tab", "enter")
             assert not stage.deck.screen.is_modal
 

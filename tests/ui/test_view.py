@@ -223,7 +223,7 @@ async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_w
         await copied(deck)
         told = deck.preferences.notices[-1]
         assert told.severity is Severity.WARNING
-        assert told.text.startswith("JSON is too long for the clipboard, and no file of it can be written: ")
+        assert told.text.startswith("JSON is too long for the clipboard, and could not be written to a file: ")
 
 
 def test_every_column_has_a_name_of_its_own() -> None:

@@ -1,4 +1,4 @@
-"""The deck: it wires the features together, and brings the snapshots to their screens."""
+"""The deck: wires the features together and passes snapshots on to their screens."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 OPEN_CHANGES_SECONDS = 30.0
-"""Between two readings of the changes that other decks have left without a verdict."""
+"""Seconds between two reads of the changes that other decks have left without a verdict."""
 
 INTERRUPT = "app.interrupt"
-"""The one action whose key works whatever is open."""
+"""Name of the only action whose key works while a dialog is open."""
 
 
 def _event_name(state: EventState) -> str:
@@ -75,7 +75,7 @@ def _event_name(state: EventState) -> str:
 
 
 class _Now(NamedTuple):
-    """What the deck shows and acts on while it shows now."""
+    """Sources that the deck shows and changes while it shows the present."""
 
     monitor: Feed
     clock: Clock
@@ -86,19 +86,18 @@ class _Now(NamedTuple):
 
 
 class Deck(ExactApp):
-    """Shows what a monitor says. It is given everything and constructs nothing.
+    """The deck: shows the snapshots of a monitor. It receives every collaborator and constructs none.
 
-    `zone`: of the local clock in the header, None for the machine's. `log_file`: named when the deck has to give
-    up. `api`: where writes go, by the one road for them; None: nothing is ever written. `make_locks`: makes what holds
-    an object while it is changed, given who says that it cannot be held. `history`: what was, and
-    where marks and actions are kept; `records`: what was, where that is kept elsewhere. `past`: what is shown where
-    there is no now; `at`: the moment that is shown first, None: now. `keymap`: the keys that the settings change.
-    `theme`: a name of `themes.PALETTES`, or AUTO. `names`: what the settings call ids that the platform has no name
-    for. `store`: where the preferences outlive the deck. `multiplexer`: `tmux` or `screen` where the terminal is
-    one. `checks_uploads`: whether the upload address is tried after the first answers. `graphics`: how posters are
-    drawn; `cell_pixels`: width and height of a cell. `downloads`: where files go that name no folder. `opener`:
-    shows a file by the program of this machine for it. `child_variables`: the environment of other processes that the
-    deck starts.
+    `zone`: time zone of the local clock in the header; None for the machine's. `log_file`: log that a crash message
+    names. `api`: client that sends changes; None if nothing is ever written. `make_locks`: makes the lock of an object
+    during a change; its argument reports that the lock cannot be held. `history`: stored past, markers and actions.
+    `records`: stored past if another process keeps it. `past`: recording or history to show instead of the present.
+    `at`: first moment to show; None for now. `keymap`: keys from the settings. `theme`: a name of `themes.PALETTES`, or
+    AUTO. `names`: names from the settings for ids that have none on the platform. `store`: keeps the preferences after
+    the deck ends. `multiplexer`: `tmux` or `screen` if the terminal is one. `checks_uploads`: whether to try the upload
+    address after the first snapshot. `graphics`: protocol for posters. `cell_pixels`: width and height of a cell.
+    `downloads`: folder for files without a folder. `opener`: opens a file with this machine's program for it.
+    `child_variables`: environment of other processes that the deck starts.
     """
 
     CSS_PATH = "app.tcss"
@@ -173,9 +172,9 @@ class Deck(ExactApp):
         self.clock, self._log_file = clock, log_file
         self.open_changes = OpenChanges(lambda: self.snapshot_signal.publish(None))
         self._now = None if past else _Now(monitor, clock, api, history, self.records, self.open_changes)
-        self._newest: Snapshot | None = None  # while the past is shown
+        self._newest: Snapshot | None = None  # of the present, while the past is shown
         self._now_fault = ""
-        self._open_changes_due = -inf  # when the history is asked for them again (monotonic s)
+        self._open_changes_due = -inf  # when to read them from the history again (monotonic s)
         self.downloads, self.opener = downloads, opener
         self._selection = RowSelection(follows_first=True)
         self._sights = Sights()
@@ -189,26 +188,32 @@ class Deck(ExactApp):
         self._calls, self._caller, self._title_shown = calls, Caller(calls), ""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Textual's, then ours: no colour code in a theme without colour, only ASCII where that is asked."""
+        """Return Textual's filters, then ours: no colour codes in a theme without colour, ASCII only if requested."""
         plain, ascii_filter = self._own_filters
         plain.enabled = themes.PALETTES[self.theme].plain
         return [*super().get_line_filters(), *(own for own in (plain, ascii_filter) if own.enabled)]
 
     def on_mount(self) -> None:
-        self.app_resume_signal.subscribe(self, lambda _: self._forget_title())
+        self.app_resume_signal.subscribe(self, self._on_app_resumed)
         self.theme_changed_signal.subscribe(self, lambda _: self.snapshot_signal.publish(None))  # some have no grid
         self.run_worker(self._play(self.past) if self.past else self._watch(), name="monitor", exit_on_error=False)
         if self._at:
             self.run_worker(self._begin_at(self._at), exit_on_error=False)
         self.set_interval(0.5, self._tick)
 
+    def _on_app_resumed(self, _: object) -> None:
+        self._title_shown = ""  # the shell may have set its own title: the next snapshot sets ours again
+
     async def _watch(self) -> None:
-        """Publish each snapshot. Should the monitor ever end, the screen says so: frozen is not fine."""
+        """Publish each snapshot.
+
+        If the monitor ends with an error, show that fault: a frozen screen would look fine.
+        """
         try:
             async for snapshot in self.monitor.snapshots():
                 self._newest = snapshot
                 if self.past:
-                    self._call_for(snapshot)  # what rings now rings
+                    self._call_for(snapshot)  # new alarms ring while the past is shown, too
                     continue
                 self.snapshot, self._render_time = snapshot, None
                 self._select_awaited()
@@ -219,7 +224,7 @@ class Deck(ExactApp):
                 for text in snapshot.attachment.told if snapshot.attachment else ():
                     self.announce(text, Severity.WARNING)
                 self._read_open_changes()
-                if snapshot.seq == 1:  # the first that a round of answers is in
+                if snapshot.seq == 1:  # the first snapshot after a full poll round
                     self.run_worker(asyncio.to_thread(self._import_the_rest), exit_on_error=False)
                     self.run_worker(self._check_uploads(), exit_on_error=False)
         except Exception as error:
@@ -229,10 +234,10 @@ class Deck(ExactApp):
             self.snapshot_signal.publish(None)
 
     async def travel(self, moment: datetime | None) -> None:
-        """See `Context`. The monitor goes on meanwhile: what is now is there at once when one comes back."""
+        """See `Context`. The monitor keeps running, so the present is up to date as soon as you return."""
         if self._now is None:
             if self.past is None or moment is None:
-                raise PastError("this is a recording: there is no now in it")
+                raise PastError("this is a recording: it has no present to return to")
             await self.past.jump(moment)
         elif moment is None:
             await self._return(self._now)
@@ -246,13 +251,13 @@ class Deck(ExactApp):
         try:
             await self.travel(moment)
         except PastError as error:
-            self.announce(f"this is now: {error}", Severity.CRITICAL)
+            self.announce(f"Showing now instead: {error}", Severity.CRITICAL)
 
     async def _leave(self, now: _Now, moment: datetime) -> None:
         if now.records is not now.history:
-            raise PastError("what was seen is kept at the collector; `livedeck --at` shows it on the machine of that")
+            raise PastError("the collector keeps the history; run `livedeck --at` on its machine")
         if now.history is None or now.history.path is None:
-            raise PastError("no history is kept in a file, so there is nothing to go back to")
+            raise PastError("no history file is kept; set `history` in the settings to keep one")
         await now.history.flush()
         past = await Playback.open(now.history.path, now.clock, moment)
         self.past, self.monitor, self.clock = past, past, past.clock
@@ -271,7 +276,7 @@ class Deck(ExactApp):
         await past.close()
 
     def _show(self, snapshot: Snapshot | None, *, is_past: bool) -> None:
-        """Show another time: nothing of what was shown before says anything of it."""
+        """Show another time, and drop all state that belongs to the time shown before."""
         self.identity["is_past"] = is_past
         self.preferences.frozen, self._watched_id = None, None
         self.snapshot, self._render_time = snapshot, None
@@ -285,14 +290,14 @@ class Deck(ExactApp):
                     screen.forget()
 
     async def _play(self, past: Playback) -> None:
-        """Publish what was published then. Should that end, the screen says so."""
+        """Publish the snapshots of the past. If playback fails, show the error."""
         try:
             async for snapshot in past.snapshots():
                 if self.past is not past:
                     return
                 before, self.snapshot, self._render_time = self.snapshot, snapshot, None
                 if before and snapshot.at < before.at:
-                    self._forget()  # what was read came later
+                    self._forget()  # screens may hold data from later moments
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
         except Exception as error:
@@ -306,37 +311,33 @@ class Deck(ExactApp):
         return self._now.clock.now() if self._now else self.past.machine_time() if self.past else self.clock.now()
 
     async def _check_uploads(self) -> None:
-        """Say at once that uploads would fail, and not only when one is wanted."""
+        """Warn at the start if uploads would fail, and not only at the first upload."""
         try:
             if self.api is not None and self._checks_uploads:
                 await self.api.check_uploads()
         except ApiError as error:
-            self.announce(f"uploads would fail: {error}", Severity.WARNING)
-
-    def _forget_title(self) -> None:
-        """Back from a suspension the window is called as before it: the next snapshot calls it anew."""
-        self._title_shown = ""
+            self.announce(f"Uploads will fail: {error}", Severity.WARNING)
 
     def _select_awaited(self) -> None:
-        """The event that was made is in the list now: what is done next is done to it."""
+        """Select the event that a person has just made, once the list contains it."""
         displayed, awaited = self.displayed(), self._selection.awaited
         if displayed and awaited and displayed.snapshot.find(awaited):
             self._selection.choose(awaited)
 
     def _end_selection_of_vanished(self) -> None:
-        """An event that the platform lists no more is selected no longer, whatever screen is in front."""
+        """Clear the selection if the platform no longer lists the event, on every screen."""
         if self._selection.is_chosen:
             state = self.selected_event()
             self._selection.follow(_event_name(state) if state else None, None)
 
     def _call_for(self, snapshot: Snapshot) -> None:
-        """Call a person who looks elsewhere: once for what rings now, and by the title for what is not answered."""
+        """Ring once for new alarms, and show the most urgent unacknowledged alarm in the window title."""
         title = title_string(self._calls, snapshot, self.identity["profile"])
         is_new, self._title_shown = title != self._title_shown, title
         self.tell_terminal((title if is_new else "") + self._caller.call_string(snapshot))
 
     def _announce_rule_changes(self, snapshot: Snapshot) -> None:
-        """How events are judged otherwise, by the settings or by another deck; what is done here says so itself."""
+        """Announce changes to the rules for an event, unless this deck made them and has announced them itself."""
         for change in snapshot.rule_changes:
             if not change.actor or change.actor != self.monitor.actor:
                 state = snapshot.find(change.event_id)
@@ -344,7 +345,7 @@ class Deck(ExactApp):
                 self.announce(rule_words(change, subject), Severity.WARNING if change.is_fault else Severity.INFO)
 
     def _read_open_changes(self) -> None:
-        """What decks before this one, or beside it, have left without a verdict, as the history has it now."""
+        """Read changes without a verdict from the history, for this deck, earlier ones and others."""
         if self.history is not None and self.clock.monotonic() >= self._open_changes_due:
             self._open_changes_due = self.clock.monotonic() + OPEN_CHANGES_SECONDS
             self.run_worker(self._take_open_changes(self.history), group="open changes", exit_on_error=False)
@@ -353,7 +354,7 @@ class Deck(ExactApp):
         self.open_changes.take_recorded(await history.open_changes())
 
     def _import_the_rest(self) -> None:
-        """Everything that the next pictures will need, while the first one is looked at."""
+        """Import the modules of the other screens while the first picture is on the screen."""
         import livedeck.operations.catalogue
         import livedeck.ui.shell.confirmer  # noqa: F401
 
@@ -361,7 +362,7 @@ class Deck(ExactApp):
             screen.load()
 
     def _tick(self) -> None:
-        """Each second everything that is a matter of time; half a second later what blinks (1 Hz)."""
+        """Repaint everything that depends on time each second, and blinking cells half a second later (1 Hz)."""
         now = self.clock.monotonic()
         self._ticking_since = now if self._ticking_since is None else self._ticking_since
         self._blink_on = round((now - self._ticking_since) * 2) % 2 == 0
@@ -373,14 +374,14 @@ class Deck(ExactApp):
 
     @cached_property
     def directory(self) -> Directory:
-        """See `Context`. Imported when a form is opened."""
+        """See `Context`. Imported when a form opens."""
         from livedeck.ui.shell.directory import Directory
 
         return Directory(self._names, self.preferences)
 
     @cached_property
     def confirmer(self) -> Confirmer:
-        """See `Context`. Imported, with its dialogs, when something is asked: the first picture asks nothing."""
+        """See `Context`. Imported, with its dialogs, at the first question: the first picture asks none."""
         from livedeck.ui.shell.confirmer import Confirmer
 
         return Confirmer(self, zone=self.identity["zone"], refresh_key=key_of("app.ask", self.actions))
@@ -444,7 +445,7 @@ class Deck(ExactApp):
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Have the cursor that follows the worst event stand where a person saw it last."""
+        """Put a cursor that follows the worst event back to the event that a person saw under it last."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
@@ -457,14 +458,14 @@ class Deck(ExactApp):
 
     def no_event_text(self) -> str:
         """See `Context`."""
-        return self._selection.missing_text("event") or "none is selected"
+        return self._selection.missing_text("event") or "no event is selected"
 
     def has_chosen_event(self) -> bool:
         """See `Context`."""
         return self._selection.is_chosen
 
     def reconcile_selection(self, rows: Sequence[EventState]) -> None:
-        """See `Context`. What is done is done to the selected event, so it has to be in sight."""
+        """See `Context`. An action applies to the selected event, so that event must be visible."""
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:
             state = self.selected_event()
@@ -479,22 +480,22 @@ class Deck(ExactApp):
             self.monitor.set_focus(event_id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key is that of the action that works on this screen; whether it can be done now is said in words."""
+        """Return whether a key's action works on this screen. `disabled_reason` says whether it is possible now."""
         if action != "do":
             return super().check_action(action, parameters)
         return self.actions.by_name[str(parameters[0])].works_on(self.current_mode)
 
     def action_do(self, name: str) -> None:
-        """The action that a key is bound to."""
+        """Run the action that a key is bound to."""
         self.dispatch(name)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """A click on words that lead somewhere is the command that they stand for, of the screen in front."""
+        """Run the command of a clicked link on the screen in front."""
         if message.widget.screen is self.screen:
             self.dispatch(message.link.command, message.link.argument)
 
     def dispatch(self, name: str, argument: str = "") -> None:
-        """See `Context`: the one way in from keys, palette and commands."""
+        """See `Context`. The only way in for keys, palette and commands."""
         action = self.actions.by_name[name]
         self._aim()
         reason = action.disabled_reason(self)
@@ -513,15 +514,15 @@ class Deck(ExactApp):
     async def _finish(self, action: Action, work: Awaitable[None]) -> None:
         try:
             await work
-        except AlarmRefused as refusal:  # in the words of the feed: a collector is away, or its token may only read
+        except AlarmRefused as refusal:  # the feed says why: a silent collector, or a token that may only read
             self.announce(str(refusal), Severity.WARNING)
         except Exception as error:
             log.exception("an action failed", action=action.name)
             self._announce_fault(f":{action.name}", error)
 
-    def _announce_fault(self, what: str, error: Exception) -> None:
+    def _announce_fault(self, name: str, error: Exception) -> None:
         where = f"{type(error).__name__}; see {self._log_file or 'the log'}"
-        self.announce(f"{what} ended by a fault of the deck: {where}", Severity.CRITICAL)
+        self.announce(f"{name} failed because of a fault in the deck: {where}", Severity.CRITICAL)
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """See `Context`."""
@@ -532,24 +533,26 @@ class Deck(ExactApp):
         log.info("notice", severity=severity.value, text=text)
         self.snapshot_signal.publish(None)
 
-    def copy(self, text: str, what: str, *, in_clear: bool = False) -> None:
+    def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
         """See `Context`."""
         text = text if in_clear else mask_secrets(text)
         if self.copy_text(text, self._multiplexer):
-            self.announce(f"{what} copied")
+            self.announce(f"{name} copied")
         elif self.preferences.store is None:
-            self.announce(f"{what} is too long for the clipboard, and there is no place for a file", Severity.WARNING)
+            self.announce(
+                f"{name} is too long for the clipboard, and this deck has no folder for a file", Severity.WARNING
+            )
         else:
-            self.run_worker(self._copy_to_file(self.preferences.store, text, what), group="copy", exit_on_error=False)
+            self.run_worker(self._copy_to_file(self.preferences.store, text, name), group="copy", exit_on_error=False)
 
-    async def _copy_to_file(self, store: PreferencesStore, text: str, what: str) -> None:
-        reason = f"{what} is too long for the clipboard"
+    async def _copy_to_file(self, store: PreferencesStore, text: str, name: str) -> None:
+        reason = f"{name} is too long for the clipboard"
         try:
             path = await asyncio.to_thread(store.write_overflow, "copied.txt", text)
         except OSError as error:
-            self.announce(f"{reason}, and no file of it can be written: {error.strerror}", Severity.WARNING)
+            self.announce(f"{reason}, and could not be written to a file: {error.strerror}", Severity.WARNING)
         else:
-            self.announce(f"{reason}; it is in {path}")
+            self.announce(f"{reason}. Saved to {path} instead.")
 
     def screen_of(self, kind: type[ScreenType]) -> ScreenType:
         """See `Context`."""
@@ -557,7 +560,7 @@ class Deck(ExactApp):
         return self.screen
 
     def go_to(self, mode: str) -> None:
-        """See `Context`. A dialog that has opened meanwhile stays in front: left behind, it would wait unseen."""
+        """See `Context`. An open dialog stays in front: left behind, it would wait unseen."""
         if not self.screen.is_modal:
             self.switch_mode(mode)
 
@@ -566,14 +569,14 @@ class Deck(ExactApp):
         return await self.push_screen_wait(dialog)
 
     def open(self, dialog: Screen[R], then: Callable[[R | None], None] | None = None) -> None:
-        """See `Context`. A fault of what takes the result is told, as that of an action: the deck goes on."""
+        """See `Context`. If `then` fails, the error is announced like that of an action, and the deck continues."""
 
         def take(result: R | None) -> None:
             try:
                 if then is not None:
                     then(result)
             except Exception as error:
-                log.exception("an answer could not be taken", dialog=type(dialog).__name__)
+                log.exception("the result of a dialog could not be handled", dialog=type(dialog).__name__)
                 self._announce_fault(type(dialog).__name__, error)
 
         self.push_screen(dialog, take)
@@ -605,5 +608,5 @@ class Deck(ExactApp):
         self.exit(code)
 
     def crash_text(self, error: str) -> str:
-        """It says where to read about it."""
-        return super().crash_text(error) + (f"; the log is {self._log_file}" if self._log_file else "")
+        """Add the path of the log to the crash message."""
+        return super().crash_text(error) + (f"; see the log at {self._log_file}" if self._log_file else "")

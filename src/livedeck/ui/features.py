@@ -1,4 +1,4 @@
-"""The one list of features. A feature is added by a line here."""
+"""The list of features. Add a feature with one line here."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ from livedeck.ui.streams.actions import FEATURE as STREAMS
 from livedeck.ui.videos.actions import FEATURE as VIDEOS
 
 FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT, PAST, COLLECTOR)
-"""In the order in which commands and palette list their actions; the tabs stand in the order of their keys."""
+"""Features in the order in which commands and palette list their actions. Tabs are ordered by their keys."""

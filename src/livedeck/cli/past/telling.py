@@ -111,8 +111,8 @@ def episodes_command(
         names = {known: safe(name, 80) for known, name in past.names().items()}
         if output_format == "json":
             objects = [episode_object(episode, names) for episode in episodes]
-            found: documents.Episodes = {"schema": schema_name("episodes"), "episodes": objects}
-            echo_json(found)
+            listed: documents.Episodes = {"schema": schema_name("episodes"), "episodes": objects}
+            echo_json(listed)
         elif output_format == "csv":
             echo(episodes_csv(episodes, names), nl=False)
         elif episodes:

@@ -1,4 +1,4 @@
-"""What a person does about an alarm: the one that was shown as the key was pressed."""
+"""Actions on alarms. The target is the alarm on the screen as the key was pressed."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 
-UNTIL_OVER = "until it is over"
+UNTIL_CLEARED = "until it clears"
 
 ONE_PRESS = timedelta(seconds=10)
-"""Time within which the alarms of an event are acknowledged by one press: a collector may take a second for each."""
+"""Time that the alarms of one press may take to be acknowledged. A collector may need a second for each."""
 
 TAKE_BACK_MINUTES = round(TAKE_BACK_FOR / timedelta(minutes=1))
 
-REASON = Field("reason", "Reason", required=True, hint="why nobody needs to see it")
-MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_OVER))
+REASON = Field("reason", "Reason", required=True, hint="why the alarm needs no attention")
+MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_CLEARED))
 
 SHELVE = FormSchema((MINUTES, REASON), dict)
 REMOVE = FormSchema((REASON,), dict)
-NOTE = FormSchema((Field("text", "Note", hint="empty takes it away"),), dict)
+NOTE = FormSchema((Field("text", "Note", hint="leave empty to remove the note"),), dict)
 
 Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
@@ -44,7 +44,7 @@ def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 def acknowledge_event(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Acknowledge all alarms of the event of the row."""
+    """Acknowledge all alarms of the row's event."""
     row, seen = _target_alarm(ctx), ctx.last_seen()
     alarms = [*seen.alarms] if seen and row else []
     return _start_acknowledge(ctx, tuple(alarm for alarm in alarms if row and alarm.event_id == row.event_id))
@@ -71,7 +71,9 @@ async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
     elif not refusals:
         keys = {alarm.key for alarm in alarms}
         now = [alarm for alarm in ctx.snapshot.alarms if alarm.key in keys] if ctx.snapshot else []
-        ctx.announce(_already_text(now) or f"{_name(alarms[0])}: nothing to acknowledge any more", Severity.INFO)
+        ctx.announce(
+            _already_text(now) or f"{_name(alarms[0])}: already cleared, nothing to acknowledge", Severity.INFO
+        )
     for refusal in refusals:
         ctx.announce(refusal, Severity.WARNING)
     for alarm in done:
@@ -79,7 +81,7 @@ async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
 
 
 def _already_text(alarms: Sequence[Alarm]) -> str:
-    """Return by whom and until when the alarms are acknowledged, empty if none is."""
+    """Return the notice that the alarms are acknowledged, with author and end; empty if none is."""
     alarms = [alarm for alarm in alarms if alarm.state is AlarmState.ACKNOWLEDGED]
     if not alarms:
         return ""
@@ -92,7 +94,7 @@ def _already_text(alarms: Sequence[Alarm]) -> str:
 
 
 def acknowledged_text(alarms: Sequence[Alarm]) -> str:
-    """What was acknowledged, of one event; several alarms by their kinds and targets."""
+    """Return the notice about acknowledged alarms of one event; several are listed by kind and target."""
     first = alarms[0]
     if len(alarms) == 1:
         return f"{_name(first)}: acknowledged{_of_events(first)}"
@@ -105,24 +107,24 @@ def _of_events(alarm: Alarm) -> str:
 
 
 def _row_name(ctx: Context) -> str:
-    """The event that the screen shows as the selected one, before what is said of it."""
+    """Return the selected event as a prefix for a notice; empty if the screen does not show it."""
     state = ctx.selected_event() if ctx.screen_of(BaseScreen).SHOWS_EVENT else None
     return f"{events.name(state)}: " if state else ""
 
 
 def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Out of sight for a time."""
+    """Hide the alarm for a time."""
 
     async def change(alarm: Alarm, entries: FieldValues) -> None:
         word = str(entries["minutes"])
-        minutes = None if word == UNTIL_OVER else float(word.split(maxsplit=1)[0])
+        minutes = None if word == UNTIL_CLEARED else float(word.split(maxsplit=1)[0])
         await ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]), alarm.shown)
 
     return _ask_form(ctx, "shelve", SHELVE, {"minutes": "15 min", "reason": ""}, change)
 
 
 def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Out of sight until somebody brings it back."""
+    """Hide the alarm until somebody brings it back."""
 
     async def change(alarm: Alarm, entries: FieldValues) -> None:
         await ctx.monitor.out_of_service(alarm.key, str(entries["reason"]), alarm.shown)
@@ -131,7 +133,7 @@ def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 def note(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Words beside it."""
+    """Attach a note to the alarm."""
     alarm = _target_alarm(ctx)
 
     async def change(alarm: Alarm, entries: FieldValues) -> None:
@@ -142,7 +144,7 @@ def note(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 def take_back(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Take the last answer back: an own acknowledgement, or that the alarm is out of sight."""
+    """Take back your last acknowledgement, or bring back a hidden alarm, whichever was more recent."""
     acknowledged, away = _target_alarms(ctx, _is_acknowledged), _target_alarm(ctx, is_away)
     ctx.screen_of(BaseScreen).pin(away or next(iter(acknowledged), None))
     own = _last_given(alarm for alarm in acknowledged if _is_own(ctx, alarm))
@@ -150,18 +152,18 @@ def take_back(ctx: Context, _: str) -> Awaitable[None] | None:
         return _bring_back(ctx, away)
     if alarms := own or _last_given(acknowledged):
         return _unacknowledge(ctx, alarms)
-    ctx.announce(f"{_row_name(ctx)}no alarm is acknowledged, shelved or out of service here", Severity.INFO)
+    ctx.announce(f"{_row_name(ctx)}no alarm is acknowledged, shelved or out of service", Severity.INFO)
     return None
 
 
 def _is_acknowledged(alarm: Alarm) -> bool:
-    """Return whether somebody acknowledged it, and that holds, or did until it was over."""
+    """Return whether an acknowledgement holds, or held until the alarm cleared."""
     was_given = alarm.state is AlarmState.ACKNOWLEDGED or alarm.acknowledged_at is not None
     return was_given and not alarm.needs_ack and not is_away(alarm)
 
 
 def _is_own(ctx: Context, alarm: Alarm) -> bool:
-    """Return whether a person here acknowledged it, so lately that they can take it back."""
+    """Return whether a person at this deck acknowledged the alarm recently enough to take it back."""
     attachment = ctx.snapshot.attachment if ctx.snapshot else None
     is_shared = attachment is not None and attachment.actor and not attachment.is_alone
     actor = attachment.actor if attachment and is_shared else ctx.monitor.actor
@@ -170,7 +172,7 @@ def _is_own(ctx: Context, alarm: Alarm) -> bool:
 
 
 def _last_given(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-    """Return the alarms that were answered last, by one press of a key; the last of them first."""
+    """Return the alarms acknowledged by the last press of a key, the latest first."""
     dated = [(alarm.answered_at, alarm) for alarm in alarms if alarm.answered_at]
     last = max((at for at, _ in dated), default=None)
     given = [(at, alarm) for at, alarm in dated if last and last - at <= ONE_PRESS]
@@ -208,7 +210,7 @@ async def _bring_back(ctx: Context, alarm: Alarm) -> None:
 
 def _ask_form(
     ctx: Context,
-    what: str,
+    word: str,
     schema: FormSchema[Any],
     current: FieldValues,
     change: Change,
@@ -217,15 +219,16 @@ def _ask_form(
 ) -> Awaitable[None] | None:
     alarm = _target_alarm(ctx)
     if alarm is None:
-        ctx.announce(f"{_row_name(ctx)}no alarm is there", Severity.INFO)
+        row = _row_name(ctx)
+        ctx.announce(f"{row}no open alarms" if row else "no alarm to act on", Severity.INFO)
         return None
     ctx.screen_of(BaseScreen).pin(alarm)
-    state = FormState(f"{_name(alarm)}: {what}", schema, current, entered, button=what.capitalize())
-    return _run_form(ctx, alarm, state, what, change)
+    state = FormState(f"{_name(alarm)}: {word}", schema, current, entered, button=word.capitalize())
+    return _run_form(ctx, alarm, state, word, change)
 
 
-async def _run_form(ctx: Context, alarm: Alarm, state: FormState, what: str, change: Change) -> None:
-    """The form, again with all that was typed where the monitor refuses."""
+async def _run_form(ctx: Context, alarm: Alarm, state: FormState, word: str, change: Change) -> None:
+    """Show the form; if the monitor refuses, it returns with your input and the reason."""
 
     async def attempt(result: FormResult) -> str:
         await change(alarm, result.entries)
@@ -233,11 +236,11 @@ async def _run_form(ctx: Context, alarm: Alarm, state: FormState, what: str, cha
 
     detail = await ctx.confirmer.try_form(state, attempt, AlarmRefused)
     if detail is not None:
-        await _announce(ctx, alarm, f"alarm.{what.replace(' ', '_')}", what, detail)
+        await _announce(ctx, alarm, f"alarm.{word.replace(' ', '_')}", word, detail)
 
 
-async def _announce(ctx: Context, alarm: Alarm, action: str, what: str, detail: str = "") -> None:
-    ctx.announce(f"{_name(alarm)}: {what}" + (f", {values.safe(detail, 80)}" if detail else ""))
+async def _announce(ctx: Context, alarm: Alarm, action: str, word: str, detail: str = "") -> None:
+    ctx.announce(f"{_name(alarm)}: {word}" + (f", {values.safe(detail, 80)}" if detail else ""))
     await _audit(ctx, alarm, action, detail)
 
 
@@ -251,7 +254,7 @@ def _name(alarm: Alarm) -> str:
 
 
 def _target_alarms(ctx: Context, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
-    """Return the alarms that a key of the screen in front acts on, as a person saw them last."""
+    """Return the alarms that a key acts on, as a person saw them last on the screen in front."""
     seen = ctx.last_seen()
     return ctx.screen_of(BaseScreen).target_alarms(seen, wants) if seen else ()
 
@@ -271,13 +274,13 @@ def _screen_type() -> type[AlarmsScreen]:
 
 
 def next_log(ctx: Context, argument: str) -> None:
-    """The next log, or the one that is named."""
+    """Show the next log, or the named one."""
     if not ctx.screen_of(_screen_type()).show_tab(1, argument):
         ctx.announce(unknown_text("log", argument, TABS), Severity.WARNING)
 
 
 def previous_log(ctx: Context, _: str) -> None:
-    """The log before."""
+    """Show the previous log."""
     ctx.screen_of(_screen_type()).show_tab(-1)
 
 
@@ -286,8 +289,8 @@ ALARMS = (
         "alarm.acknowledge",
         ("a",),
         "acknowledge",
-        "Promise to act on the alarm of the row, or on all of the selected event: silent until they are over, or the "
-        "promise runs out",
+        "Acknowledge this alarm, or all alarms of the selected event (silences them until they clear or the "
+        "acknowledgement expires)",
         acknowledge,
         rank=20,
         home="alarms",
@@ -299,7 +302,7 @@ ALARMS = (
         "alarm.acknowledge_event",
         ("A",),
         "all of the event",
-        "Promise to act on all alarms of the event of the row",
+        "Acknowledge all alarms of this row's event",
         acknowledge_event,
         ("alarms",),
         rank=21,
@@ -310,7 +313,7 @@ ALARMS = (
         "alarm.shelve",
         ("z",),
         "shelve",
-        "Put the alarm out of sight for some minutes, or until it is over, for a reason",
+        "Shelve this alarm: hide it for some minutes or until it clears, with a reason",
         shelve,
         home="alarms",
         blocked=_needs_collector,
@@ -320,7 +323,7 @@ ALARMS = (
         "alarm.out_of_service",
         ("Z",),
         "out of service",
-        "Put the alarm out of sight until it is brought back, for a reason",
+        "Take this alarm out of service: hide it until somebody brings it back, with a reason",
         out_of_service,
         blocked=_needs_collector,
         is_for_now=True,
@@ -329,7 +332,7 @@ ALARMS = (
         "alarm.note",
         ("w",),
         "note",
-        "Write a note to the alarm",
+        "Attach a note to this alarm",
         note,
         takes="TEXT",
         home="alarms",
@@ -340,8 +343,8 @@ ALARMS = (
         "alarm.return",
         ("u",),
         "take back",
-        f"Take your last acknowledgement of the event back within {TAKE_BACK_MINUTES} min, or bring back an alarm that "
-        "is shelved or out of service",
+        f"Take back your last acknowledgement for the event within {TAKE_BACK_MINUTES} min, or bring back an alarm "
+        "that is shelved or out of service",
         take_back,
         home="alarms",
         blocked=_needs_collector,
@@ -354,17 +357,24 @@ LOGS = (
         "log.next",
         ("right_square_bracket", "right"),
         "next log",
-        "The next of board, incidents, actions, notices, connection; or the one named",
+        "Show the next of board, incidents, actions, notices, connection; or the named one",
         next_log,
         ("alarms",),
         takes="[NAME]",
         rank=22,
     ),
-    Action("log.previous", ("left_square_bracket", "left"), "log before", "The one before", previous_log, ("alarms",)),
+    Action(
+        "log.previous",
+        ("left_square_bracket", "left"),
+        "previous log",
+        "Show the previous one",
+        previous_log,
+        ("alarms",),
+    ),
 )
 
 FEATURE = Feature(
-    tab=Tab("Alarms", "7", "alarms", "Alarms: the board, and the logs of what was"),
+    tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board, and the logs"),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
     actions=(*ALARMS, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),

@@ -1,4 +1,4 @@
-"""The last hour of the board: how many faults began, how many were there at once; and since when all is clear. Pure."""
+"""The last hour above the board: faults that began, faults that were open, and the time since all is clear. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TICK_SECONDS = 600
 LABEL_CELLS = 13
 
 MIN_TOP = 4
-"""The bars are scaled to so many faults at least: a single one is no wall."""
+"""Minimum number of faults at full height. A single fault must not fill the bar."""
 
 _ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT}
-"""What counts as a fault, and its colour."""
+"""Severities that count as faults, and their colours."""
 
 
 class _Fault(NamedTuple):
-    """A fault that was told (epoch s, server clock); `until`: infinite while it is there."""
+    """A fault of an event (epoch s, server clock). `until`: infinite while it is open."""
 
     severity: Severity
     since: float
@@ -33,7 +33,7 @@ class _Fault(NamedTuple):
 
 
 def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
-    """Those that the samples tell, and the alarms that they do not; none that is only to be known."""
+    """Return the faults in the samples and alarms without samples, except those that are only informative."""
     faults, in_samples = list[_Fault](), set()
     for state in snapshot.events:
         for episode in state.episodes:
@@ -48,7 +48,7 @@ def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
 
 
 def hour_lines(snapshot: Snapshot, render_time: RenderTime, cells: int) -> list[Line]:
-    """Three lines: the times, the faults that began in each cell, those that were open in it."""
+    """Return three lines: times, faults that began in each cell, faults that were open in each cell."""
     now = render_time.server.timestamp()
     axis = Axis.ending_at(now, HOUR, max(1, cells - LABEL_CELLS - 1))
     began: list[list[Severity]] = [[] for _ in range(axis.columns)]
@@ -78,7 +78,7 @@ def _times(axis: Axis) -> str:
 
 
 def _bars(columns: list[list[Severity]]) -> Line:
-    """A bar a column, in the colour of the worst; a thin line where there was nothing."""
+    """Return one bar for each column in the colour of its worst fault; a thin line if there is none."""
     top = max(MIN_TOP, *(len(column) for column in columns))
     cells: Line = []
     for column in columns:
@@ -89,13 +89,13 @@ def _bars(columns: list[list[Severity]]) -> Line:
 
 
 def clear_text(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """Since when nothing is wrong, how many faults there were today, and how long the longest lasted."""
+    """Return since when all is clear, the number of faults today and the longest duration."""
     midnight = render_time.server.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     past = [fault for fault in _faults(snapshot, render_time) if fault.until < inf]
     if not past:
-        return "✓ clear: no alarm now, and none in the last 5 min"
+        return "✓ No open alarms, and none in the last 5 min"
     since = datetime.fromtimestamp(max(fault.until for fault in past), UTC)
     today = [fault.until - fault.since for fault in past if fault.since >= midnight]
     noun = "fault" if len(today) == 1 else "faults"
     counted = f" {len(today)} {noun} today, longest {compact_duration(max(today))}." if today else ""
-    return f"✓ clear since {since:%H:%M:%S}Z.{counted}"
+    return f"✓ All clear since {since:%H:%M:%S}Z.{counted}"

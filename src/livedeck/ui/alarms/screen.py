@@ -15,38 +15,47 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
 from livedeck.ui.alarms.hour import clear_text, hour_lines
-from livedeck.ui.alarms.view import LOG, TABS, Deed, LogRecord, newest_first, panel_lines, panel_state, panel_title
+from livedeck.ui.alarms.view import (
+    LOG,
+    TABS,
+    LoggedAction,
+    LogRecord,
+    newest_first,
+    panel_lines,
+    panel_state,
+    panel_title,
+)
 from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, Listing, is_active, waiting_text
 
 MIN_PANEL_LINES = 8
-"""Of the selected alarm, frame and all: it has what the rows leave."""
+"""Minimum height of the selected alarm's panel, frame included. It also takes the lines that the rows leave."""
 
 _BEFORE = timedelta(hours=12)
-"""How long before its end in the log an action may have begun."""
+"""Maximum time between the start of an action and its end in the log."""
 
-NOT_SEEN = "no alarm was known when the platform last answered"
+NOT_SEEN = "No alarms at the platform's last reply"
 
 HOUR_FROM = 34
-"""From this height on the last hour is shown."""
+"""Height of the screen from which the last hour is shown."""
 
 FRAME_LINES = 4
-"""Of header, head of the table, footer."""
+"""Lines of header, table head and footer."""
 
 MIN_ROWS = 3
-"""What the table has at least, under its head."""
+"""Minimum rows of the table below its head."""
 
 ABOVE_BOARD = frozenset({"tabs", "hour", "banner", "filter", "notice"})
-"""The lines that take of the room."""
+"""Widgets whose lines reduce the room of the board."""
 
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
-"""What a log shows: so many hours back, the newest rows."""
+"""Hours that a log reaches back, and its most rows."""
 
 
 class AlarmsScreen(BaseScreen):
-    """The alarms, and the logs of alarms, actions, notices and the connection."""
+    """The board of alarms, and the logs of alarms, actions, notices and the connection."""
 
     NAME = "Alarms"
     MODE = "alarms"
@@ -57,7 +66,7 @@ class AlarmsScreen(BaseScreen):
         self._tab = TABS[0]
         self._selections = {"alarms": RowSelection(), "log": RowSelection()}
         self._log: tuple[LogRecord, ...] = ()
-        self._log_key = (-1, "")  # the snapshot and the tab that the log was read for
+        self._log_key = (-1, "")  # the snapshot and the tab for which the log was read
 
     def body(self) -> ComposeResult:
         yield LinesWidget(id="tabs")
@@ -71,21 +80,21 @@ class AlarmsScreen(BaseScreen):
     def _is_board(self) -> bool:
         return self._tab == TABS[0]
 
-    def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002  the board has them all
+    def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002  the board shows every alarm
         return not self._is_board
 
     def listing(self, snapshot: Snapshot) -> Listing:
         return super().listing(snapshot) if self._is_board else Listing("log", LOG, self._log)
 
     def alarm_at_cursor(self) -> Alarm | None:
-        """The alarm under the cursor of the board."""
+        """Return the alarm under the cursor of the board."""
         displayed = self.ctx.displayed()
         if not self._is_board or displayed is None:
             return None
         return find_row(ALARMS, all_alarms(displayed[0]), self._selections["alarms"].key)
 
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
-        """Return the alarm under the cursor of the board, whether `wants` takes it or not."""
+        """Return the alarm under the cursor of the board, even if `wants` rejects it."""
         if not self._is_board:
             return super().target_alarms(snapshot, wants)
         held = self.ctx.preferences.frozen
@@ -93,7 +102,7 @@ class AlarmsScreen(BaseScreen):
         return (alarm,) if alarm else ()
 
     def pin(self, alarm: Alarm | None) -> None:
-        """Stay with the row; in a log with the event."""
+        """Keep the next keys on the row; in a log, on the event."""
         if not self._is_board:
             super().pin(alarm)
         elif alarm:
@@ -103,7 +112,7 @@ class AlarmsScreen(BaseScreen):
         return "" if self._is_board else super().alarm_label(alarms)
 
     def blink(self) -> None:
-        """Paint the whole board: what does not blink is not sent again."""
+        """Paint the whole board. Cells that do not blink are not sent again."""
         self.refresh_all()
 
     def forget(self) -> None:
@@ -111,12 +120,12 @@ class AlarmsScreen(BaseScreen):
         self._log, self._log_key = (), (-1, "")
 
     def show_tab(self, step: int, name: str = "") -> bool:
-        """Show the next tab, or the one of that name. Returns whether there is one of that name."""
+        """Show the next tab, or the named one. Returns False if there is no tab of that name."""
         if name and name not in TABS:
             return False
         self._tab = name or TABS[(TABS.index(self._tab) + step) % len(TABS)]
         self._log, self._log_key, self._selections["log"] = (), (-1, ""), RowSelection()
-        self._answered = None
+        self._pinned_event = None
         self.refresh_all()
         return True
 
@@ -149,7 +158,7 @@ class AlarmsScreen(BaseScreen):
         alarm, panel = self.alarm_at_cursor(), self.query_one("#alarm", FramedPanel)
         panel.styles.height = max(MIN_PANEL_LINES, free_lines)
         if alarm is None:
-            panel.show("Alarm", "", lambda _cells, _rows: [[("no alarm selected", StyleRole.DIM)]])
+            panel.show("Alarm", "", lambda _cells, _rows: [[("No alarm selected", StyleRole.DIM)]])
             return
         panel.show(
             panel_title(alarm),
@@ -172,17 +181,20 @@ class AlarmsScreen(BaseScreen):
         return justify(left, right, self.size.width)
 
     def _empty_text(self, snapshot: Snapshot, render_time: RenderTime) -> str:
-        """Why the table is empty: before the first answer nothing is known, not even that there is no alarm."""
+        """Return why the table is empty.
+
+        Before the first reply nothing is known, not even that there are no alarms.
+        """
         if self._is_board:
             if snapshot.link.as_of is None:
                 return waiting_text(snapshot)
             return clear_text(snapshot, render_time) if is_seen(snapshot, render_time) else NOT_SEEN
         if self.ctx.records is None and self._tab != "notices":
-            return "no history is kept: see `history` in the settings"
-        return f"nothing in the last {LOG_HOURS} h"
+            return "No history is kept. Set `history` in the settings to keep one."
+        return f"No entries in the last {LOG_HOURS} h"
 
     def _update_log(self, snapshot: Snapshot) -> None:
-        """Read the log again once a snapshot, while it is shown."""
+        """Read the log on display again once for each snapshot."""
         if self._log_key != (snapshot.seq, self._tab):
             self._log_key = snapshot.seq, self._tab
             self.run_worker(self._read_log(self._tab), group="log", exclusive=True)
@@ -199,7 +211,7 @@ class AlarmsScreen(BaseScreen):
             return await history.alarm_log(since)
         if tab == "actions":
             actors = {intent.id: intent.by for intent in await history.intents(since - _BEFORE)}
-            return [Deed(record, actors.get(record.intent, "")) for record in await history.audit(since)]
+            return [LoggedAction(record, actors.get(record.intent, "")) for record in await history.audit(since)]
         if tab == "notices":
             return await history.notifications(since)
         return await history.connection_log(since)
@@ -208,8 +220,8 @@ class AlarmsScreen(BaseScreen):
         self._selections["alarms" if self._is_board else "log"].choose(message.key)
         self.refresh_all()
 
-    def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor tells
-        """Show the QoS of the event that the alarm is about."""
+    def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
+        """Show the QoS of the alarm's event."""
         alarm = self.alarm_at_cursor()
         if alarm is not None and alarm.event_id:
             self.ctx.select_event(alarm.event_id)
@@ -217,14 +229,14 @@ class AlarmsScreen(BaseScreen):
 
 
 def _waits(snapshot: Snapshot, render_time: RenderTime) -> tuple[str, str]:
-    """How long the oldest has waited for an acknowledgement, and how long one waits as a rule; empty for nothing."""
-    unread = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack]
+    """Return texts for the age of the oldest new alarm and the usual time to acknowledge; empty if unknown."""
+    new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack]
     waits = [
         (alarm.acknowledged_at - alarm.since).total_seconds()
         for alarm in all_alarms(snapshot)
         if alarm.acknowledged_at is not None
     ]
     return (
-        f"oldest unread {compact_duration(render_time.seconds_since(min(unread)))}" if unread else "",
+        f"oldest new alarm {compact_duration(render_time.seconds_since(min(new)))}" if new else "",
         f"median to acknowledge {compact_duration(median(waits))}" if waits else "",
     )

@@ -1,4 +1,4 @@
-"""The selected alarm in full, and the logs: alarms, actions, notices, the connection; newest first. Pure."""
+"""The selected alarm in full, and the logs of alarms, actions, notices and the connection, newest first. Pure."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signa
 from livedeck.ui.shell.preferences import Notice
 
 TABS = ("board", "incidents", "actions", "notices", "connection")
-"""The board, and the logs by the words of their tabs."""
+"""Tabs of the screen: the board, then the logs."""
 
 LABEL_CELLS = 11
 
 WORDS_CELLS = 48
-"""Of the words, where the chart of what tripped stands beside them."""
+"""Cells of the text if a chart stands beside it."""
 
 CHART_FROM = 96
-"""Cells within the frame from which on there is room for the chart."""
+"""Cells inside the frame from which there is room for a chart."""
 
 CHART_SECONDS = 900.0
 
 _CURVES = {"AUDIO": "audio", "FPS": "fps", "SILENT": "audio"}
-"""By what the kind of an alarm begins with: the curve that shows it; else that of the video."""
+"""Start of an alarm kind -> the curve that shows it. The default is video."""
 
 
 def panel_title(alarm: Alarm) -> str:
-    """Sign, kind and subject."""
+    """Return sign, kind and subject."""
     return f"{SEVERITY_BADGES[alarm.severity].glyph} {alarm.kind}  {subject(alarm)}"
 
 
 def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
-    """Its state and for how long; by whom and until when."""
+    """Return the alarm's state, its duration, its author and its end."""
     _, state, _ = ALARM_STATE_BADGES[alarm.state]
     lasted = age(render_time.seconds_since(alarm.changed))
     unshared = f"  {NOT_SHARED}" if alarm.key in render_time.unshared else ""
@@ -69,7 +69,7 @@ def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
 def panel_lines(
     alarm: Alarm, snapshot: Snapshot, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
-    """Everything about the alarm; beside it, where there is room, the chart of what tripped."""
+    """Return everything about the alarm; beside it, if there is room, the chart with its fault."""
     state, affected = snapshot.find(alarm.event_id), affected_names(alarm, snapshot)
     has_room = width >= CHART_FROM and height >= MIN_CHART_LINES
     series = recent_series(state, render_time, CHART_SECONDS, chart_columns(width - WORDS_CELLS)) if state else None
@@ -90,8 +90,10 @@ MIN_CHART_LINES = 8
 
 
 def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = "") -> list[Line]:
-    """Everything about an alarm in so many cells, most needed first, so that a short panel keeps what people wrote and
-    what to do. `affected`: the names of the events of an incident."""
+    """Return everything about an alarm in lines of that width, the most important first.
+
+    A short panel keeps people's notes and the advice. `affected`: names of the events in an incident.
+    """
     diagnosis = alarm.diagnosis
     facts = {
         "reason": alarm.reason,
@@ -114,7 +116,7 @@ def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = ""
 
 
 def _timeline(alarm: Alarm, cells: int) -> list[Line]:
-    """What became of it, the newest first; nothing where it has only been raised."""
+    """Return the history of the alarm, the newest entry first; empty if it was only raised."""
     if len(alarm.timeline) < 2:
         return []
     entries = (
@@ -126,7 +128,7 @@ def _timeline(alarm: Alarm, cells: int) -> list[Line]:
 
 
 def _by(alarm: Alarm) -> str:
-    """Who answered for it, and when."""
+    """Return author and time of the last action on the alarm; empty without one."""
     by = answered_by(alarm)
     return f"  by {by}" if by else ""
 
@@ -134,44 +136,44 @@ def _by(alarm: Alarm) -> str:
 def _until(alarm: Alarm, render_time: RenderTime) -> str:
     until = alarm.shelved_until if alarm.state is AlarmState.SHELVED else alarm.acknowledged_until
     if alarm.state is AlarmState.SHELVED and until is None:
-        return "  until it is over"
+        return "  until it clears"
     if until is None or alarm.state not in {AlarmState.SHELVED, AlarmState.ACKNOWLEDGED}:
         return ""
     return f"  {short_duration(-render_time.seconds_since(until))} left"
 
 
 def _fact(label: str, text: str, cells: int) -> list[Line]:
-    """A text behind its label, in as many lines as it needs."""
+    """Return a labelled text in as many lines as it needs."""
     lines = wrap(safe(text), StyleRole.TEXT, cells - LABEL_CELLS)
     return [labelled("" if row else label, line, LABEL_CELLS) for row, line in enumerate(lines)]
 
 
-class Deed(NamedTuple):
-    """What a person did. `by`: who, empty where nobody wrote it down."""
+class LoggedAction(NamedTuple):
+    """An action of a person. `by`: its author, empty if unknown."""
 
     record: ActionRecord
     by: str = ""
 
     @property
     def at(self) -> datetime:
-        """When."""
+        """Time of the action."""
         return self.record.at
 
 
-LogRecord = AlarmRecord | Deed | LinkRecord | NotificationRecord | Notice
+LogRecord = AlarmRecord | LoggedAction | LinkRecord | NotificationRecord | Notice
 
 
 def newest_first(records: Iterable[LogRecord]) -> list[LogRecord]:
-    """The records by their time, the newest first."""
+    """Return the records sorted by time, the newest first."""
     return sorted(records, key=lambda record: record.at, reverse=True)
 
 
 def log_line(record: LogRecord) -> Line:
-    """When, how loud, what, to what."""
+    """Return time, severity, action and subject of a record."""
     if isinstance(record, AlarmRecord):
         return _alarm(record)
-    if isinstance(record, Deed):
-        return _deed(record)
+    if isinstance(record, LoggedAction):
+        return _logged_action(record)
     if isinstance(record, LinkRecord):
         return _connection(record)
     return _notice(record)
@@ -198,11 +200,11 @@ def _alarm(record: AlarmRecord) -> Line:
     ]
 
 
-def _deed(deed: Deed) -> Line:
-    record = deed.record
+def _logged_action(action: LoggedAction) -> Line:
+    record = action.record
     glyph, word, role = OUTCOME_BADGES[record.outcome]
     edits = "  ".join(f"{edit.name}: {edit.before} -> {edit.after}" for edit in record.edits)
-    rest = "   ".join(safe(text) for text in (f"by {deed.by}" if deed.by else "", edits) if text)
+    rest = "   ".join(safe(text) for text in (f"by {action.by}" if action.by else "", edits) if text)
     return [
         *_time(record.at),
         *fit([(f"{glyph} {word}", role)], 14),

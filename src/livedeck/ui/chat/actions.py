@@ -1,4 +1,7 @@
-"""The Chat screen: which messages, and their way to a file. What is exported is frozen as the key is pressed."""
+"""Actions of the Chat screen: read, filter and export messages.
+
+The target of an export is frozen as the key is pressed.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def read_log(ctx: Context, _: str) -> None:
-    """Read the log of the stream that is shown."""
+    """Read the log of the stream on display."""
     if reason := _blocked_reason(ctx):
         ctx.announce(reason, Severity.WARNING)
     else:
@@ -46,7 +49,7 @@ def read_log(ctx: Context, _: str) -> None:
 
 
 def filter_messages(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Only some messages: by a form, or those that hold a text."""
+    """Show only messages with a text, or those that a form describes."""
     screen = _screen(ctx)
     if not argument:
         return _run_filter_form(ctx, screen)
@@ -57,7 +60,7 @@ def filter_messages(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 async def _run_filter_form(ctx: Context, screen: ChatScreen) -> None:
     state = FormState(
-        "Show and export only", form.FILTER_FORM, screen.filter_entries, button="Take", allow_unchanged=True
+        "Show and export only", form.FILTER_FORM, screen.filter_entries, button="Apply", allow_unchanged=True
     )
 
     async def attempt(result: FormResult) -> None:
@@ -68,24 +71,24 @@ async def _run_filter_form(ctx: Context, screen: ChatScreen) -> None:
 
 
 def _past(ctx: Context) -> TimeReference:
-    """What was written was written before now."""
+    """Return the reference for typed times. Messages are always in the past."""
     return replace(ctx.confirmer.time_reference(), past=True)
 
 
 def clear_filter(ctx: Context, _: str) -> None:
-    """Every message again."""
+    """Show every message again."""
     screen = _screen(ctx)
     if screen.message_filter:
         screen.set_filter(form.message_filter({}), form.EMPTY_FILTER)
 
 
 def export(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Export the chat that is shown, by a form."""
+    """Export the chat on display with a form."""
     screen, running = _screen(ctx), exports_of(ctx).running
     chat_export, state = screen.chat_export(), ctx.selected_event()
     reason = _blocked_reason(ctx)
     if running:
-        reason = f"the chat of {running.event_name} is still being exported; wait, or stop it"
+        reason = f"the chat of {running.event_name} is still being exported: wait, or stop it"
     if reason or chat_export is None or state is None:
         ctx.announce(reason, Severity.WARNING)
         return None
@@ -113,7 +116,7 @@ async def _export(ctx: Context, chat_export: ChatExport, name: str) -> None:
 
 
 def _parse_options(result: FormResult, reference: TimeReference) -> form.ExportOptions:
-    """What the form means. Raises ValueError."""
+    """Return the options that the form describes. Raises ValueError."""
     try:
         return form.export_options(form.EXPORT_FORM.parse(result.entries, result.entries, reference))
     except Invalid as error:
@@ -121,7 +124,10 @@ def _parse_options(result: FormResult, reference: TimeReference) -> form.ExportO
 
 
 def _existing_file(path: Path) -> stat_result | None:
-    """What is known of a file that is there; of what cannot be replaced the export itself says why."""
+    """Return the status of an existing file, else None.
+
+    If it cannot be read, the export itself reports why.
+    """
     try:
         return path.stat() if path.is_file() else None
     except OSError:
@@ -131,32 +137,32 @@ def _existing_file(path: Path) -> stat_result | None:
 def _replacement(path: Path, existing: stat_result) -> Confirmation:
     size, written = values.size(existing.st_size), datetime.fromtimestamp(existing.st_mtime, UTC)
     lines = (
-        (f"It is there already: {size}, written {written:%d %b %Y %H:%M:%S}Z.", StyleRole.TEXT),
-        ("The export takes its place once it is whole; until then it stays as it is.", StyleRole.TEXT),
+        (f"The file exists: {size}, written {written:%d %b %Y %H:%M:%S}Z.", StyleRole.TEXT),
+        ("The export replaces it once it is complete. Until then it is unchanged.", StyleRole.TEXT),
         (values.safe(str(path), 400), StyleRole.DIM),
     )
     return Confirmation(f"Replace {values.safe(path.name, 60)}?", lines, "Replace")
 
 
 def stop(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Stop the export, if that is wanted."""
+    """Stop the export after a confirmation."""
     running = exports_of(ctx).running
     if running is None:
-        ctx.announce("no export is under way", Severity.INFO)
+        ctx.announce("no export is running", Severity.INFO)
         return None
     return _stop(ctx, running)
 
 
 async def _stop(ctx: Context, running: ExportJob) -> None:
-    lines = (("What has come is dropped; nothing of it is left.", StyleRole.TEXT),)
-    confirmation = Confirmation(f"Stop the export of {running.event_name}?", lines, "Stop it", cancel="Go on")
+    lines = (("The messages received so far are discarded.", StyleRole.TEXT),)
+    confirmation = Confirmation(f"Stop the export of {running.event_name}?", lines, "Stop", cancel="Continue")
     if await ctx.confirmer.ask_confirmation(confirmation) and exports_of(ctx).running:
         await exports_of(ctx).stop()
-        ctx.announce(f"export chat of {running.event_name} stopped; nothing of it is left")
+        ctx.announce(f"export chat of {running.event_name} stopped; no file is left")
 
 
 def copy_path(ctx: Context, _: str) -> None:
-    """Copy where the file is."""
+    """Copy the path of the file."""
     job = _finished_export(ctx)
     if job is not None:
         ctx.copy(str(job.path.absolute()), f"path of {values.safe(job.path.name, 60)}")
@@ -172,50 +178,46 @@ def open_file(ctx: Context, _: str) -> Awaitable[None] | None:
 
 async def _open_file(ctx: Context, job: ExportJob) -> None:
     name = values.safe(job.path.name, 60)
-    reason = (
-        await ctx.opener(job.path.absolute()) if ctx.opener else "this deck was given no program to open files with"
-    )
+    reason = await ctx.opener(job.path.absolute()) if ctx.opener else "this deck has no program to open files"
     if reason:
-        ctx.announce(f"{name} is not opened: {reason}", Severity.WARNING)
+        ctx.announce(f"{name} could not be opened: {reason}", Severity.WARNING)
     else:
-        ctx.announce(f"{name} is handed to its program")
+        ctx.announce(f"opening {name}")
 
 
 def _finished_export(ctx: Context) -> ExportJob | None:
-    """The last export, if there is a file; else it is said that there is none."""
+    """Return the last export if it has made a file, else announce that there is none and return None."""
     job = exports_of(ctx).job
     if job is None or job.state is not JobState.DONE:
-        ctx.announce(
-            "no file yet: the export is still under way" if exports_of(ctx).running else "no exported file yet"
-        )
+        ctx.announce("no file yet: the export is still running" if exports_of(ctx).running else "no exported file yet")
         return None
     return job
 
 
 def next_stream(ctx: Context, _: str) -> None:
-    """The next stream of the event."""
+    """Select the next stream of the event."""
     _screen(ctx).step_stream(1)
 
 
 def previous_stream(ctx: Context, _: str) -> None:
-    """The stream before."""
+    """Select the previous stream of the event."""
     _screen(ctx).step_stream(-1)
 
 
 def next_event(ctx: Context, _: str) -> None:
-    """The next event."""
+    """Select the next event."""
     _screen(ctx).step_event(1)
 
 
 def previous_event(ctx: Context, _: str) -> None:
-    """The event before."""
+    """Select the previous event."""
     _screen(ctx).step_event(-1)
 
 
 def _blocked_reason(ctx: Context) -> str:
     if ctx.api is None:
-        return "this deck was given no way to the platform"
-    return "" if _screen(ctx).chat_export() else "it has no stream: there is no chat to read"
+        return "this deck has no access to the platform"
+    return "" if _screen(ctx).chat_export() else "this event has no stream, so there is no chat to read"
 
 
 def _screen_type() -> type[ChatScreen]:
@@ -229,14 +231,14 @@ def _screen(ctx: Context) -> ChatScreen:
 
 
 def unfinished(ctx: Context) -> Unfinished | None:
-    """The export that leaving would stop."""
+    """Return the export that leaving would stop."""
     exports = exports_of(ctx)
     job = exports.running
     if job is None:
         return None
     body = (
         (f"Its chat is being exported to {values.safe(str(job.path), 200)}.", StyleRole.TEXT),
-        ("Leaving stops that, and nothing of it is left.", StyleRole.TEXT),
+        ("If you leave, the export stops and no file is left.", StyleRole.TEXT),
     )
     return Unfinished(f"Leave before the export of {job.event_name} is done?", body, exports.stop)
 
@@ -246,38 +248,44 @@ HERE = ("chat",)
 _chat = partial(Action, screens=HERE, blocked=needs_event)
 
 CHAT = (
-    _chat("chat.read", ("enter",), "read", "Read the log for a look at it, or read it again", read_log, rank=10),
+    _chat("chat.read", ("enter",), "read", "Read the log, or read it again", read_log, rank=10),
     _chat(
         "chat.sift",
         ("slash",),
         "filter",
-        "Only some messages: text, users, administrators, time",
+        "Show only some messages: by text, users, administrators or time",
         filter_messages,
         rank=12,
         takes="[TEXT]",
     ),
-    _chat("chat.everything", ("escape",), "every message", "Take the filter off", clear_filter),
-    _chat("chat.export", ("e",), "export", "Export the chat to a file: format, name, time zone", export, rank=11),
-    Action("chat.stop", ("x",), "stop", "Stop the export that is under way", stop, HERE, rank=13),
-    Action("chat.copy", ("y",), "copy", "Copy where the exported file is", copy_path, HERE, rank=14),
+    _chat("chat.everything", ("escape",), "clear filter", "Clear the filter", clear_filter),
+    _chat(
+        "chat.export", ("e",), "export", "Export the chat to a file, in a chosen format and time zone", export, rank=11
+    ),
+    Action("chat.stop", ("x",), "stop", "Stop the running export", stop, HERE, rank=13),
+    Action("chat.copy", ("y",), "copy", "Copy the path of the exported file", copy_path, HERE, rank=14),
     Action("chat.open", ("o",), "open", "Open the exported file", open_file, HERE, rank=15),
     _chat(
         "chat.next_stream",
         ("right_square_bracket", "right"),
         "stream",
-        "The next of the event's streams",
+        "Select the next stream of the event",
         next_stream,
         rank=16,
     ),
     _chat(
-        "chat.previous_stream", ("left_square_bracket", "left"), "stream before", "The stream before", previous_stream
+        "chat.previous_stream",
+        ("left_square_bracket", "left"),
+        "previous stream",
+        "Select the previous stream of the event",
+        previous_stream,
     ),
-    _chat("chat.next_event", ("full_stop",), "event", "The next event", next_event, rank=17),
-    _chat("chat.previous_event", ("comma",), "event before", "The event before", previous_event),
+    _chat("chat.next_event", ("full_stop",), "event", "Select the next event", next_event, rank=17),
+    _chat("chat.previous_event", ("comma",), "previous event", "Select the previous event", previous_event),
 )
 
 FEATURE = Feature(
-    tab=Tab("Chat", "4", "chat", "Chat: what viewers write, looked at and exported"),
+    tab=Tab("Chat", "4", "chat", "Show Chat: messages of viewers, and their export"),
     screens={"chat": FeatureScreen(_screen_type, ScreenKind.ROWS)},
     actions=CHAT,
     help=(HelpGroup("chat", "Chat", 100),),

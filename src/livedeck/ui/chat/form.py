@@ -1,4 +1,4 @@
-"""The forms of the Chat screen: which messages, and which file. Pure."""
+"""Forms of the Chat screen: message filter and export file. Pure."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
 
 
 def message_filter(values: Mapping[str, object]) -> MessageFilter:
-    """The filter that the form describes. Raises ValueError for one that no message can pass."""
+    """Return the filter that the form describes. Raises ValueError if it can match no message."""
     since, until = (cast("datetime | None", values.get(name)) for name in ("since", "until"))
     if since and until and since >= until:
-        raise ValueError("From should be before Until")
+        raise ValueError("From must be before Until")
     users = tuple(name.strip() for name in str(values.get("users") or "").split(",") if name.strip())
     return MessageFilter(since, until, users, bool(values.get("admins")), str(values.get("search") or "").strip())
 
 
 FILTER_FORM = FormSchema(
     (
-        Field("search", "Text", hint="in any case"),
-        Field("users", "Written by", hint="user names or external ids, with commas"),
+        Field("search", "Text", hint="matches upper and lower case"),
+        Field("users", "Written by", hint="user names or external ids, separated by commas"),
         Field("admins", "Administrators only", FieldKind.FLAG),
         Field("since", "From", FieldKind.DATETIME, hint=PAST_EXAMPLES, nullable=True),
         Field("until", "Until", FieldKind.DATETIME, hint=PAST_EXAMPLES, nullable=True),
@@ -41,7 +41,7 @@ EMPTY_FILTER: FieldValues = {"search": "", "users": "", "admins": False, "since"
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """The format of an export, and its file: as it was typed, with the suffix of the format."""
+    """Format of an export, and its file as typed, with the suffix of the format."""
 
     format: ChatFormat
     file: Path
@@ -50,7 +50,10 @@ class ExportOptions:
 
 
 def export_options(values: Mapping[str, object]) -> ExportOptions:
-    """The options that the form describes. Raises ValueError and Invalid for what does not go together."""
+    """Return the options that the form describes.
+
+    Raises ValueError and Invalid if options exclude each other.
+    """
     chat_format = cast("ChatFormat", values.get("format", "csv"))
     safe_csv, zone = bool(values.get("safe_csv")), str(values.get("zone") or "").strip()
     ChatExport("", "", chat_format, safe_csv=safe_csv)
@@ -61,9 +64,9 @@ def _file(text: str, chat_format: ChatFormat) -> Path:
     try:
         path = Path(text.strip()).expanduser()
     except RuntimeError:
-        raise ValueError("names a user whom this machine does not know") from None
+        raise ValueError("names a user that this machine does not have") from None
     if "\0" in text or not path.name:
-        raise ValueError("should name a file")
+        raise ValueError("needs a file name")
     return path if path.suffix.lower() == f".{chat_format}" else path.with_name(f"{path.name}.{chat_format}")
 
 
@@ -71,15 +74,15 @@ def _zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name) if name else None
     except (KeyError, ValueError, OSError):
-        raise ValueError("is no time zone; type one like Europe/Berlin or UTC") from None
+        raise ValueError("is not a time zone; try Europe/Berlin or UTC") from None
 
 
 EXPORT_FORM = FormSchema(
     (
-        Field("format", "Format", FieldKind.CHOICE, choices=FORMATS, hint="json, csv, txt: the platform's own bytes"),
-        Field("file", "File", required=True, hint="the ending of the format is added", is_long=True),
-        Field("zone", "Times in zone", hint="Europe/Berlin; empty: as they came"),
-        Field("safe_csv", "Safe CSV", FieldKind.FLAG, hint="a ' before cells that a spreadsheet would compute"),
+        Field("format", "Format", FieldKind.CHOICE, choices=FORMATS, hint="json, csv, txt: as the platform sends them"),
+        Field("file", "File", required=True, hint="the suffix of the format is added", is_long=True),
+        Field("zone", "Times in zone", hint="Europe/Berlin; empty: unchanged"),
+        Field("safe_csv", "Safe CSV", FieldKind.FLAG, hint="put ' before cells that a spreadsheet would compute"),
     ),
     export_options,
 )

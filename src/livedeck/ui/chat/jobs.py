@@ -1,4 +1,4 @@
-"""The export of a chat that runs, or was the last."""
+"""The running or last export of a chat."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class JobState(StrEnum):
-    """What became of an export. STOPPED: by the operator."""
+    """State of an export. STOPPED: by the operator."""
 
     RUNNING = "running"
     DONE = "done"
@@ -33,7 +33,10 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportJob:
-    """The export of an event's chat to a file. `received_at`: when bytes came last, in seconds of the deck's clock."""
+    """An export of an event's chat to a file.
+
+    `received_at`: time of the last bytes, in seconds on the deck's clock.
+    """
 
     export: ChatExport
     event_name: str
@@ -46,7 +49,7 @@ class ExportJob:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is under way."""
+        """True if the export is running."""
         return self.state is JobState.RUNNING
 
 
@@ -54,7 +57,7 @@ log = structlog.get_logger()
 
 
 class Exports:
-    """Runs one export at a time. `job`: the last one, however it ended; None before the first."""
+    """Runs one export at a time. `job`: the running or last one, None before the first."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
@@ -63,20 +66,22 @@ class Exports:
 
     @property
     def running(self) -> ExportJob | None:
-        """The export that is under way."""
+        """The running export; None if there is none."""
         return self.job if self.job and self.job.is_running else None
 
     def begin(self, api: Api, export: ChatExport, event_name: str, path: Path, *, overwrite: bool) -> None:
-        """Begin an export; where one is under way already, say so instead."""
+        """Begin an export. If one is running already, announce that instead."""
         if self.running:
-            self._ctx.announce(f"the chat of {self.running.event_name} is still being exported", Severity.WARNING)
+            self._ctx.announce(
+                f"Not started: the chat of {self.running.event_name} is still being exported", Severity.WARNING
+            )
             return
         self.job = ExportJob(export, event_name, path, self._ctx.clock.monotonic())
         self._worker = self._ctx.start(self._run(api, self.job, overwrite=overwrite), "export")
         self._ctx.snapshot_signal.publish(None)
 
     async def stop(self) -> None:
-        """Stop the export, and wait until its unfinished file is removed."""
+        """Stop the export, and wait until its incomplete file is removed."""
         if self._worker is not None and self.running:
             self._worker.cancel()
             with suppress(WorkerCancelled):
@@ -86,13 +91,13 @@ class Exports:
         try:
             result = await api.chat.export(job.export, job.path, replace=overwrite, progress=self._on_progress)
         except asyncio.CancelledError:
-            self.job = replace(self.job or job, state=JobState.STOPPED, error="nothing of it is left")
+            self.job = replace(self.job or job, state=JobState.STOPPED, error="no file is left")
             raise
         except ApiError as error:
             self._finish(JobState.FAILED, Severity.WARNING, str(error))
         except Exception as error:
             log.exception("an export failed")
-            text = f"a fault of the deck: {type(error).__name__}; see the log"
+            text = f"a fault in the deck: {type(error).__name__}; see the log"
             self._finish(JobState.FAILED, Severity.CRITICAL, text)
         else:
             text = "; ".join(chat_export.result_parts(job.export, result))
@@ -103,7 +108,7 @@ class Exports:
             )
 
     def _on_progress(self, progress: ExportProgress) -> None:
-        """Keep it; the screens are painted once a second."""
+        """Store the progress; the screens are painted once a second."""
         if self.job is not None:
             self.job = replace(self.job, progress=progress, received_at=self._ctx.clock.monotonic())
 
@@ -114,5 +119,5 @@ class Exports:
 
 
 def exports_of(ctx: Context) -> Exports:
-    """The exports of this deck."""
+    """Return the exports of this deck."""
     return ctx.state(Exports)

@@ -1,4 +1,4 @@
-"""The messages of a chat as the screen shows them: the newest of a log, however long that is."""
+"""Messages of a chat for the screen: the newest of a log of any length."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 from livedeck.client import Api, ApiError, ChatExport
 
 MAX_ROWS = 10_000
-"""Messages of a preview, the newest ones: a log may exceed any memory."""
+"""Most messages of a preview, the newest ones. A log may be larger than memory."""
 
 MAX_CHARS = 2000
-"""Characters of one message in a preview."""
+"""Most characters of one message in a preview."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
-    """One message. `number`: its index. `at`: None where its time is not readable. `is_admin`: None where unknown."""
+    """A message. `number`: its index. `at`: None if its time is unreadable. `is_admin`: None if unknown."""
 
     number: int
     at: datetime | None
@@ -30,9 +30,10 @@ class PreviewRow:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The messages of a chat that were read. `as_of`: when reading began (this machine's clock).
+    """Messages of a chat that were read.
 
-    `count`: of all that were read. `is_complete`: the log was read to its end. `error`: why reading failed, or empty.
+    `as_of`: start of the read on this machine's clock. `count`: number of all messages read; `rows` has the newest.
+    `is_complete`: the log was read to its end. `error`: why reading failed, or empty.
     """
 
     export: ChatExport
@@ -45,7 +46,7 @@ class Preview:
 
 
 async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIterator[Preview]:
-    """The preview as it grows, the newest `MAX_ROWS` at most; the last one is no longer reading."""
+    """Yield the growing preview, with the newest `MAX_ROWS` messages at most. The last one is no longer reading."""
     preview = Preview(export, as_of)
     yield preview
     try:
@@ -62,7 +63,7 @@ async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIt
 
 
 def preview_row(number: int, message: Mapping[str, Any]) -> PreviewRow:
-    """A message of the log, of any shape; its text is data and stays as it came."""
+    """Return a row for a message of any shape. Its text is data and stays unchanged."""
     is_admin = {"true": True, "false": False}.get(str(message.get("is_admin")).lower())
     name, text = (
         str("" if message.get(field) is None else message[field])[:MAX_CHARS] for field in ("username", "message")

@@ -1,6 +1,6 @@
-"""The preview of a chat as a table, and the panel of source, filter, preview and export. Pure.
+"""Preview table of a chat, and the panel of source, filter, preview and export. Pure.
 
-What viewers wrote is data: it is shown as text, and never interpreted.
+Viewers' messages are data: they are shown as text and never interpreted.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ WIDE = 100
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is shown. `streams`: the known streams of the event; None: not known yet. `error`: why some may lack."""
+    """Source of the messages on display.
+
+    `streams`: known streams of the event; None while they are loading. `error`: why some may be missing.
+    """
 
     state: EventState
     streams: tuple[KnownStream, ...] | None
@@ -71,7 +74,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of the actions, as text."""
+    """Keys of the actions, as text."""
 
     read: str
     filter: str
@@ -89,7 +92,7 @@ def _labelled(label: str, *segments: Segment) -> Line:
 
 
 def source_lines(source: Source, render_time: RenderTime, keys: Keys, width: int) -> list[Line]:
-    """Event, stream, filter."""
+    """Return event, stream and filter."""
     state = source.state
     return [
         _labelled("event", *events.tally(state, render_time), (f"  {events.name(state)}", StyleRole.STRONG)),
@@ -102,31 +105,33 @@ def _stream(source: Source, keys: Keys, width: int) -> Line:
     error: Line = [(f"▲ recordings: {safe(source.error, 120)}", StyleRole.WARNING)] if source.error else []
     stream, streams = source.stream, source.streams
     if stream is None:
-        text = "asking which there are" if streams is None else "it has no stream, and none is known of earlier"
+        text = "loading streams" if streams is None else "no stream now, and no past streams known"
         return _labelled("stream", (text, StyleRole.DIM), *error)
     groups: list[Group] = [(0, [(stream.source, StyleRole.STRONG)]), (2, [(f"…{safe(stream.id[-4:])}", StyleRole.DIM)])]
     if streams is None:
-        groups.append((0, [("asking for earlier ones", StyleRole.DIM)]))
+        groups.append((0, [("loading past streams", StyleRole.DIM)]))
     elif len(streams) > 1:
         position = f"{streams.index(stream) + 1} of {len(streams)}" if stream in streams else ""
-        groups.append((1, [(f"{position}, {keys.next} the next", StyleRole.DIM)]))
+        groups.append((1, [(f"{position}, {keys.next} next", StyleRole.DIM)]))
     else:
-        groups.append((1, [("no earlier one is known", StyleRole.DIM)]))
+        groups.append((1, [("no past streams known", StyleRole.DIM)]))
     return _labelled("stream", *wrap_groups([*groups, (0, error)], width - LABEL_CELLS))
 
 
 def _filter(message_filter: MessageFilter, keys: Keys) -> Line:
     if not message_filter:
         none = ("none: every message", StyleRole.TEXT)
-        return _labelled("filter", none, (f"   {keys.filter} sets one", StyleRole.DIM))
+        return _labelled("filter", none, (f"   {keys.filter} sets a filter", StyleRole.DIM))
     conditions = ", ".join(chat_export.filter_conditions(message_filter))
-    return _labelled("filter", (conditions, StyleRole.STRONG), (f"   {keys.clear} takes it off", StyleRole.DIM))
+    return _labelled("filter", (conditions, StyleRole.STRONG), (f"   {keys.clear} clears it", StyleRole.DIM))
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Whether the newest message stays in sight. `unseen`: messages that came since it does not. `seconds`: between two
-    readings of a log that may still grow; None: this one does not.
+    """State of the end of the log.
+
+    `is_following`: the newest message stays in sight. `unseen`: messages since the pause. `seconds`: between two reads
+    of a log that may still grow; None if it cannot.
     """
 
     is_following: bool = True
@@ -135,7 +140,7 @@ class Tail:
 
 
 def preview_line(preview: Preview | None, render_time: RenderTime, keys: Keys, tail: Tail) -> Line:
-    """How much of the log is shown, how old that is, and whether it goes on."""
+    """Return the number of messages, their age, and whether the preview follows the log."""
     if preview is None:
         return _labelled("preview", (f"none yet: {keys.read} reads the log", StyleRole.DIM))
     count = preview.count
@@ -145,22 +150,22 @@ def preview_line(preview: Preview | None, render_time: RenderTime, keys: Keys, t
     if preview.error:
         return _labelled("preview", (f"✖ FAILED after {text}: {safe(preview.error, 200)}", StyleRole.CRITICAL))
     as_of = f", as of {preview.as_of:%H:%M:%S}Z ({age(render_time.seconds_since(preview.as_of))})"
-    more = f": the newest {MAX_ROWS:,}, an export has them all" if count > len(preview.rows) else ""
+    more = f": the newest {MAX_ROWS:,}; an export has all" if count > len(preview.rows) else ""
     return _labelled("preview", (f"{text}{as_of}{more}", StyleRole.TEXT), ("   ", StyleRole.TEXT), _tail(tail, keys))
 
 
 def _tail(tail: Tail, keys: Keys) -> Segment:
-    """What is done with messages that are still to come."""
+    """Return how the preview treats messages that arrive later."""
     if not tail.is_following:
         new = f", {tail.unseen:,} new" if tail.unseen else ""
-        return f"‖ paused{new}: {keys.last} follows again", StyleRole.WARNING
+        return f"‖ paused{new}: {keys.last} resumes", StyleRole.WARNING
     if tail.seconds is None:
         return f"{keys.read} reads again", StyleRole.DIM
-    return f"▼ follows, read every {tail.seconds:.0f} s", StyleRole.INFO
+    return f"▼ following, read every {tail.seconds:.0f} s", StyleRole.INFO
 
 
 def export_lines(job: ExportJob | None, now: float, keys: Keys, width: int) -> list[Line]:
-    """The export that runs, or how the last one ended. `now`: seconds of the deck's clock."""
+    """Return the running export, or the result of the last one. `now`: seconds on the deck's clock."""
     if job is None:
         return [_labelled("export", (f"none yet: {keys.export} exports", StyleRole.DIM))]
     return [
@@ -184,20 +189,20 @@ def _state(job: ExportJob, now: float, keys: Keys, width: int) -> Iterator[Line]
     for row, line in enumerate(lines[:3]):
         yield _labelled("" if row else "export", *line)
     if job.result:
-        yield _labelled("", (f"{keys.copy} copies where it is, {keys.open} opens it", StyleRole.DIM))
+        yield _labelled("", (f"{keys.copy} copies its path, {keys.open} opens it", StyleRole.DIM))
     elif job.state is JobState.FAILED:
-        yield _labelled("", ("nothing half is left under the name of the file", StyleRole.DIM))
+        yield _labelled("", ("no incomplete file is left", StyleRole.DIM))
 
 
 def _progress(job: ExportJob, now: float, keys: Keys, width: int) -> Line:
     progress, silence = job.progress, now - job.received_at
     stop: Line = [(f"{keys.stop} stops it", StyleRole.DIM)]
     if progress is None and silence < SILENT_SECONDS:
-        return wrap_groups([(0, [("● RUNNING  asking for the log", StyleRole.INFO)]), (1, stop)], width)
+        return wrap_groups([(0, [("● RUNNING  requesting the log", StyleRole.INFO)]), (1, stop)], width)
     size, *more = chat_export.progress_parts(progress) if progress else ("",)
     received: Line = [(size, StyleRole.TEXT)] if progress else []
     if silence >= SILENT_SECONDS:
-        silent: Line = [(f"▲ nothing came for {age(silence)}", StyleRole.WARNING)]
+        silent: Line = [(f"▲ no data for {age(silence)}", StyleRole.WARNING)]
         return wrap_groups([(0, silent), (2, received), (1, stop)], width)
     assert progress is not None
     groups: list[Group] = [
@@ -212,7 +217,7 @@ def _progress(job: ExportJob, now: float, keys: Keys, width: int) -> Line:
 
 
 def progress_bar(progress: ExportProgress, width: int) -> Line:
-    """How much of the log has come; nothing where its size is not known."""
+    """Return the share of the log that has arrived; empty if its size is unknown."""
     if not progress.size:
         return []
     cells = WIDE_BAR_CELLS if width >= WIDE else BAR_CELLS

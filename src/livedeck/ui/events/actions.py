@@ -1,4 +1,7 @@
-"""What changes a live event or its stream. The target is frozen as the key is pressed, before anything is awaited."""
+"""Actions that change an event or its stream.
+
+The target is frozen as the key is pressed, before anything is awaited.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def _target(ctx: Context) -> EventTarget:
-    """The selected event as it is displayed now."""
+    """Return the selected event as displayed now."""
     from livedeck.operations.events import EventTarget
 
     state, displayed = ctx.selected_event(), ctx.displayed()
@@ -40,7 +43,7 @@ def _target(ctx: Context) -> EventTarget:
 
 
 async def new(ctx: Context, _: str) -> None:
-    """A form, and a draft of an event, which is selected once it is in the list."""
+    """Create a draft of an event with a form, and select it once it is listed."""
     from livedeck.client import Event
     from livedeck.operations.events import CREATE_DEFAULTS, CREATE_FORM, CreateEvent
 
@@ -51,7 +54,7 @@ async def new(ctx: Context, _: str) -> None:
 
 
 def edit(ctx: Context, _: str) -> Awaitable[Any]:
-    """A form of all its fields; what was changed is sent and nothing else."""
+    """Change the fields of the event with a form. Only changed fields are sent."""
     from livedeck.operations.events import EDIT_FORM, EditEvent, edit_entries
 
     event = _target(ctx)
@@ -61,40 +64,40 @@ def edit(ctx: Context, _: str) -> Awaitable[Any]:
 
 
 def enable(ctx: Context, _: str) -> Awaitable[Any]:
-    """Let streams in."""
+    """Allow streams into the event."""
     from livedeck.operations.events import EnableEvent
 
     return ctx.confirmer.run(EnableEvent(_target(ctx)))
 
 
 def complete(ctx: Context, _: str) -> Awaitable[Any]:
-    """End it."""
+    """End the event."""
     from livedeck.operations.events import CompleteEvent
 
     return ctx.confirmer.run(CompleteEvent(_target(ctx)))
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any]:
-    """Delete it for good."""
+    """Delete the event permanently."""
     from livedeck.operations.events import DeleteEvent
 
     return ctx.confirmer.run(DeleteEvent(_target(ctx)))
 
 
 def move(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Put it into another project or folder."""
+    """Move the event to another project or folder."""
     from livedeck.operations.events import MOVE_FORM, MoveEvent
 
     event = _target(ctx)
     state = _single_field_form(
-        f"Move {event.target.name}", MOVE_FORM, event.view.event.parent_id or "", argument, "Go on"
+        f"Move {event.target.name}", MOVE_FORM, event.view.event.parent_id or "", argument, "Continue"
     )
     folders = ctx.directory.of(Referent.FOLDER, ctx.snapshot)
     return ctx.confirmer.run_form(state, lambda form: MoveEvent(event, form.draft, folders))
 
 
 def poster(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Give it the picture at an address."""
+    """Set the event's poster from the picture at an address."""
     from livedeck.operations.events import SetEventPoster
     from livedeck.operations.posters import PICTURE_FORM
 
@@ -104,7 +107,7 @@ def poster(ctx: Context, argument: str) -> Awaitable[Any]:
 
 
 def schedule(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Give it a stream that begins at a time."""
+    """Schedule a stream of the event."""
     from livedeck.operations.events import SCHEDULE_FORM, ScheduleStream
 
     event = _target(ctx)
@@ -113,7 +116,7 @@ def schedule(ctx: Context, argument: str) -> Awaitable[Any]:
 
 
 def reschedule(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Move its stream to another time."""
+    """Move the event's stream to another time."""
     from livedeck.operations.events import SCHEDULE_FORM, RescheduleStream
 
     event = _target(ctx)
@@ -126,16 +129,22 @@ def reschedule(ctx: Context, argument: str) -> Awaitable[Any]:
 
 
 def _single_field_form(title: str, schema: FormSchema[Any], current: str, typed: str, button: str) -> FormState:
-    """A form of one field. `typed`: what stood after the command. `button`: what it does next."""
+    """Return a form of one field.
+
+    `typed`: argument of the command. `button`: label of the button that saves.
+    """
     (field,) = schema.fields
     return FormState(title, schema, {field.name: current}, {field.name: typed} if typed else None, button=button)
 
 
 def _needs_event_to_come(ctx: Context) -> str:
-    """An event has to be chosen that is not over: the platform enables and completes no other one."""
+    """Return a reason unless a person has chosen an event that is not completed.
+
+    The platform enables and completes no other events.
+    """
     state = ctx.selected_event()
-    is_over = state is not None and state.phase.tally is BroadcastState.COMPLETED
-    return needs_chosen_event(ctx) or ("the event is over" if is_over else "")
+    is_completed = state is not None and state.phase.tally is BroadcastState.COMPLETED
+    return needs_chosen_event(ctx) or ("needs an event that is not completed" if is_completed else "")
 
 
 def _screen_type() -> type[EventsScreen]:
@@ -162,7 +171,7 @@ EVENTS = (
 
 
 def open_preflight(ctx: Context, _: str) -> None:
-    """Every check of the selected event."""
+    """Show every check of the selected event."""
     from livedeck.ui.events.preflight import PreflightScreen
 
     state = ctx.selected_event()
@@ -174,7 +183,7 @@ PREFLIGHT = Action(
     "event.preflight",
     ("P",),
     "preflight",
-    "Whether the event is ready to start, check by check: GO, or NO-GO and what to do",
+    "Check whether the event is ready to start: GO, or NO-GO and what to do",
     open_preflight,
     HERE,
     blocked=needs_event,
@@ -184,7 +193,7 @@ PREFLIGHT = Action(
 
 
 def toggle_panes(ctx: Context, _: str) -> None:
-    """The panes, or the table alone."""
+    """Switch between the panes and the table alone."""
     ctx.screen_of(_screen_type()).toggle_panes()
 
 
@@ -192,14 +201,14 @@ PANES = Action(
     "event.panes",
     ("l",),
     "panes",
-    "Show the table with its panes, or alone with three lines of the selected event",
+    "Switch between the table with panes, and the table with three lines about the selected event",
     toggle_panes,
     ("events",),
     rank=59,
 )
 
 FEATURE = Feature(
-    tab=Tab("Events", "1", "events", "Events: what is on air, what is wrong, since when"),
+    tab=Tab("Events", "1", "events", "Show Events: what is on air, what is wrong, since when"),
     screens={"events": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
     actions=(*EVENTS, PREFLIGHT, PANES, *JUDGING),
     help=(HelpGroup("event", "Events", 10), HelpGroup("stream", "Streams", 20)),

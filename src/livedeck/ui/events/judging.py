@@ -1,4 +1,4 @@
-"""What a person says of how an event is judged (monitoring.md, "Rulings"). Nothing of it leaves this machine."""
+"""Rules that a person sets for judging an event (monitoring.md, "Rulings"). They are never sent to the platform."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ CONTENTS = {
 
 
 _EFFECT = (
-    "From the next sample on it is judged by what it sends now, at every deck and wall of this history. "
-    "A fault that stands now would be usual too: look at the picture and listen first."
+    "From the next sample on, every deck and wall with this history compares it with these values. "
+    "A fault that is present now would become normal, too: watch and listen first."
 )
 
 
@@ -39,10 +39,10 @@ def _needs_event_and_collector(ctx: Context) -> str:
 
 
 def rebaseline(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Judge the event by what it sends now."""
+    """Ask, then take the event's current values as its baseline."""
     state = _newest_state(ctx)
     if state is None or state.qos.readings.last is None or state.qos.freshness is Freshness.STALE:
-        ctx.announce("no fresh samples of this event: there is nothing to take as usual", Severity.WARNING)
+        ctx.announce("no fresh samples of this event: no baseline can be taken", Severity.WARNING)
         return None
     return _rebaseline(ctx, state)
 
@@ -53,15 +53,15 @@ async def _rebaseline(ctx: Context, state: EventState) -> None:
     name = events.name(state)
     lines = (
         (f"Now: {_now_text(state)}.", StyleRole.STRONG),
-        (f"Usual so far: {_usual_text(state)}.", StyleRole.TEXT),
+        (f"Baseline so far: {_usual_text(state)}.", StyleRole.TEXT),
         (_EFFECT, StyleRole.TEXT),
     )
-    if not await ctx.confirmer.ask_confirmation(Confirmation(f"Take this as usual: {name}", lines, "Take as usual")):
+    if not await ctx.confirmer.ask_confirmation(Confirmation(f"Take a new baseline: {name}", lines, "Take baseline")):
         return
     if await ctx.monitor.take_as_usual(state.id):
-        await _conclude(ctx, state, "event.rebaseline", f"taken as usual: {_now_text(_newest(ctx, state))}")
+        await _conclude(ctx, state, "event.rebaseline", f"new baseline: {_now_text(_newest(ctx, state))}")
     else:
-        ctx.announce(f"{name}: no samples any more, so nothing was taken as usual", Severity.WARNING)
+        ctx.announce(f"{name}: no fresh samples any more, so the baseline is unchanged", Severity.WARNING)
 
 
 def choose_content(ctx: Context, argument: str) -> Awaitable[None] | None:
@@ -94,16 +94,16 @@ async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
         ctx.announce(f"{events.name(state)}: that is its content already")
 
 
-async def _conclude(ctx: Context, state: EventState, action: str, what: str) -> None:
-    """Say it, and record it."""
+async def _conclude(ctx: Context, state: EventState, action: str, words: str) -> None:
+    """Announce and record the action."""
     from livedeck.operations.events import EventTarget
 
-    ctx.announce(f"{events.name(state)}: {what}")
-    await ctx.confirmer.audit_local(action, EventTarget.of_event(state.event).target, what)
+    ctx.announce(f"{events.name(state)}: {words}")
+    await ctx.confirmer.audit_local(action, EventTarget.of_event(state.event).target, words)
 
 
 def _newest_state(ctx: Context) -> EventState | None:
-    """The selected event as it is now, though the display be frozen."""
+    """Return the selected event's newest state, even if the screen is frozen."""
     selected = ctx.selected_event()
     return _newest(ctx, selected) if selected else None
 
@@ -121,7 +121,7 @@ def _now_text(state: EventState) -> str:
 def _usual_text(state: EventState) -> str:
     assessment = state.assessment
     if assessment.baseline_video is None:
-        return "not known yet"
+        return "not learnt yet"
     return f"video {bits(assessment.baseline_video)}, {frames(assessment.nominal_fps)} fps"
 
 
@@ -131,8 +131,8 @@ JUDGING = (
     Action(
         "event.rebaseline",
         ("b",),
-        "as usual",
-        "Take what the event sends now as usual, after a question: judge it by that from now on",
+        "baseline",
+        "Take the current values of the event as its baseline, after a confirmation",
         rebaseline,
         HERE,
         blocked=_needs_event_and_collector,

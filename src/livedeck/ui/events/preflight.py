@@ -37,37 +37,37 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 BADGES = {
-    Mark.NO_GO: ("✖", StyleRole.CRITICAL_MARK, "against"),
-    Mark.CHECK: ("▲", StyleRole.WARNING, "to look at"),
-    Mark.UNKNOWN: ("?", StyleRole.ODD, "not known"),
+    Mark.NO_GO: ("✖", StyleRole.CRITICAL_MARK, "failed"),
+    Mark.CHECK: ("▲", StyleRole.WARNING, "to check"),
+    Mark.UNKNOWN: ("?", StyleRole.ODD, "unknown"),
     Mark.GO: ("✓", StyleRole.OK, "passed"),
 }
-"""The marks in the order in which a person needs them: glyph, role, and the word behind their number."""
+"""Marks in order of importance: glyph, role, and the word after their count."""
 
 UNWELL = (Mark.NO_GO, Mark.CHECK, Mark.UNKNOWN)
-"""What a person has to look at."""
+"""Marks that need attention."""
 
 NAME_CELLS = 17
-"""Of the longest name of a check, and the blank behind it."""
+"""Cells of the longest check name and the blank after it."""
 
 GUTTER = 3 + NAME_CELLS
 
 AGE_CELLS = 8
-"""Of an age and what is blank before it."""
+"""Cells of an age and the blank before it."""
 
 KEY = "event.preflight"
-"""The action that shows the whole list."""
+"""Name of the action that shows all checks."""
 
 
 def verdict(found: Preflight, render_time: RenderTime) -> Segment:
-    """`GO` or `NO-GO` as a chip; of what cannot be believed neither is said loud."""
+    """Return `GO` or `NO-GO` as a chip, without a bright colour if the data are stale."""
     if render_time.stale:
         return f" ▒ {'GO' if found.is_go else 'NO-GO'} ", StyleRole.STALE
     return (" ✓ GO ", StyleRole.OK) if found.is_go else (" ✖ NO-GO ", StyleRole.CRITICAL)
 
 
 def counts(found: Preflight, marks: Iterable[Mark] = BADGES) -> Line:
-    """How many stand how: `  1 to look at, 1 not known, 7 passed`."""
+    """Return the counts of the marks: `  1 failed, 1 unknown, 8 passed`."""
     numbers = [(len(found.marked(mark)), BADGES[mark][2]) for mark in marks]
     return [("  " + ", ".join(f"{number} {word}" for number, word in numbers if number), StyleRole.DIM)]
 
@@ -75,10 +75,11 @@ def counts(found: Preflight, marks: Iterable[Mark] = BADGES) -> Line:
 def pane_lines(
     found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int, height: int
 ) -> list[Line]:
-    """The verdict, what stands against it with what to do, what to look at, what is not known, the number of the rest.
+    """Return the verdict, then one line each for failed checks, warnings and unknown ones, then the number of passed
+    checks.
 
-    Each has a line; what is worst has all its words and what to do, as far as there is room for them. The last line
-    counts what has none.
+    The worst checks show all their words and the advice as far as there is room. The last line counts the checks
+    without a line.
     """
     items = [item for mark in UNWELL for item in found.marked(mark)]
     room = max(0, height - 2)
@@ -96,7 +97,7 @@ def pane_lines(
 
 
 def item_line(item: Item, render_time: RenderTime, cells: int) -> Line:
-    """Its mark, its name, what was found; how old that is at the end of the line."""
+    """Return mark, name and finding of a check, and its age at the end of the line."""
     glyph, role, _ = BADGES[item.mark]
     old = "" if item.as_of is None else age(max(0.0, render_time.seconds_since(item.as_of)))
     head: Line = [(f" {glyph} ", role), (f"{item.name:<{NAME_CELLS}}", StyleRole.TEXT)]
@@ -108,7 +109,7 @@ def item_line(item: Item, render_time: RenderTime, cells: int) -> Line:
 
 
 def item_rows(item: Item, render_time: RenderTime, actions: ActionRegistry, cells: int) -> list[Line]:
-    """The same with all the words of what was found, and what to do about it."""
+    """Return a check with its whole finding and the advice."""
     role = StyleRole.STALE if render_time.stale else _words_role(item)
     first, *more = [plain(row) for row in wrap(safe(item.finding), role, max(1, cells - GUTTER - AGE_CELLS))]
     return [
@@ -123,7 +124,7 @@ def _words_role(item: Item) -> StyleRole:
 
 
 def advice(item: Item, actions: ActionRegistry) -> str:
-    """In words: `e edit`, where the deck has a key for it."""
+    """Return the advice, with the deck's key if there is one: `e edit`."""
     action = actions.by_name.get(item.operation)
     if action is None:
         return item.advice
@@ -134,11 +135,11 @@ def advice(item: Item, actions: ActionRegistry) -> str:
 def short_preflight_lines(
     state: EventState, found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int
 ) -> list[Line]:
-    """In three lines: the verdict, the worst, and what to do about it."""
+    """Return three lines: the verdict, the worst check, and its advice."""
     worst = next(item for mark in BADGES for item in found.marked(mark))
     name = clip([(f" {events.name(state)}", StyleRole.STRONG)], max(events.NAME_CELLS, cells // 3))
     key: Line = [(f"{key_of(KEY, actions)} all checks", StyleRole.DIM)]
-    to_do = shorten(advice(worst, actions), cells - GUTTER) or "nothing"
+    to_do = shorten(advice(worst, actions), cells - GUTTER) or "All well"
     return [
         wrap_groups([(0, name), (0, [verdict(found, render_time)]), (2, counts(found, UNWELL)), (1, key)], cells),
         item_line(worst, render_time, cells),
@@ -147,7 +148,7 @@ def short_preflight_lines(
 
 
 def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int) -> Iterator[Line]:
-    """Every check in the order in which a crew goes through them, with all its words."""
+    """Yield every check in the order in which a crew goes through them, in full."""
     yield [verdict(found, render_time), *counts(found)]
     yield []
     for item in found.items:
@@ -155,7 +156,10 @@ def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistr
 
 
 class PreflightScreen(Modal[None]):
-    """Every check of an event. What the list of the events lacks is asked for as long as it is open."""
+    """Every check of an event.
+
+    While it is open, it polls the fields that the list of events lacks.
+    """
 
     CLOSES_OUTSIDE = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -182,7 +186,7 @@ class PreflightScreen(Modal[None]):
         self._paint()
 
     def action_scroll(self, step: int) -> None:
-        """A line up or down."""
+        """Scroll by one line up or down."""
         self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
 
     def _paint(self) -> None:
@@ -192,7 +196,7 @@ class PreflightScreen(Modal[None]):
         snapshot, render_time = displayed
         cells = self.query_one("#preflight-box").content_size.width
         state = snapshot.find(self._event_id)
-        lines: list[Line] = [[("The event is gone", StyleRole.DIM)]]
+        lines: list[Line] = [[("This event is no longer listed", StyleRole.DIM)]]
         if state is not None:
             self._ctx.monitor.watch(KEY, *([event_key(state.id)] if missing_fields(state.event) else []))
             self.query_one("#preflight-box").border_title = f"Preflight: {events.name(state)}"

@@ -1,4 +1,4 @@
-"""Screen 1: every event, worst first; the selected one and its charts; every alarm; the hours around now."""
+"""Screen 1: all events, worst first; the selected one with its charts; all alarms; the hours around now."""
 
 from __future__ import annotations
 
@@ -27,28 +27,29 @@ from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import EventList
 
 PANES_WIDTH, PANES_HEIGHT = 100, 28
-"""From this size on the selected event and the alarms have panes beside or below the table."""
+"""Screen size from which the selected event and the alarms have panes beside or below the table."""
 
 WIDE = 160
-"""From this width on the panes stand beside the table; there is room for three charts."""
+"""Width from which the panes stand beside the table, with room for three charts."""
 
 TODAY_HEIGHT = 34
-"""From this height on the hours around now are shown."""
+"""Height from which the hours around now are shown."""
 
 WIDEST = 200
-"""From this width on what changed lately stands beside the alarms."""
+"""Width from which the last changes stand beside the alarms."""
 
 MAX_TABLE_LINES = 14
 FIXED_LINES = 4
-"""Of the header, the summary and the footer; a banner's are the middle row's."""
+"""Lines of header, summary and footer. A banner takes its lines from the middle row."""
 
 ALARM_STRIP_LINES = 3
 
 
 class PaneGrid(NamedTuple):
-    """How the table and its panes lie, as the stylesheet writes it. `is_wide`: the panes stand beside the table.
+    """Arrangement of the table and its panes, in the syntax of the stylesheet.
 
-    `today_lines`: of the hours around now, frame and all; 0: they are not shown.
+    `is_wide`: the panes stand beside the table. `today_lines`: height of the hours around now, frame included; 0 if
+    they are hidden.
     """
 
     columns: int
@@ -62,7 +63,10 @@ TABLE_ALONE = PaneGrid(1, "1fr", "1fr")
 
 
 def pane_grid(width: int, height: int, snapshot: Snapshot, render_time: RenderTime) -> PaneGrid:
-    """Share a screen out that has room for panes: the table has what its rows need, the panes have the rest."""
+    """Return the arrangement for a screen with room for panes.
+
+    The table gets the lines that its rows need, the panes the rest.
+    """
     free = height - FIXED_LINES
     table = min(max(len(snapshot.events) + 1, 4), MAX_TABLE_LINES, max(4, free // 2))
     heights, today_lines = f"{table} 1fr", 0
@@ -77,12 +81,12 @@ def pane_grid(width: int, height: int, snapshot: Snapshot, render_time: RenderTi
 
 
 class EventsScreen(EventList):
-    """What is on air, what is wrong, since when."""
+    """Events on air, their faults, and their times."""
 
     NAME = "Events"
     MODE = "events"
     SCHEMA = EVENTS
-    EMPTY = "No events yet. {event.new} makes one."
+    EMPTY = "No events yet. Press {event.new} to create one."
     DETAIL = "qos"
 
     def __init__(self) -> None:
@@ -115,14 +119,14 @@ class EventsScreen(EventList):
         today.show("Today", title, lambda cells, rows: today_lines(snapshot.events, render_time, cells, rows))
         self.query_one("#changes", FramedPanel).show(
             "Last changes",
-            f"{key_of('screen.alarms', self.ctx.actions)} Alarms has all",
+            f"{key_of('screen.alarms', self.ctx.actions)} Alarms shows all",
             lambda cells, rows: change_lines(snapshot, render_time, cells, rows),
             "screen.alarms",
         )
 
     def _paint_selected(self, state: EventState | None, render_time: RenderTime) -> None:
-        """The selected event in its pane, or in three lines where there is no room for one."""
-        nothing: Line = [(" no event selected", StyleRole.DIM)]
+        """Show the selected event in its pane, or in three lines if there is no room for a pane."""
+        nothing: Line = [(" No event selected", StyleRole.DIM)]
         actions, found = self.ctx.actions, render_time.preflights.get(state.id) if state else None
 
         def draw_pane(cells: int, rows: int) -> Sequence[ShadedLine]:
@@ -146,17 +150,17 @@ class EventsScreen(EventList):
         self.query_one("#short", DetailPanel).show(draw_short)
 
     def on_screen_suspend(self) -> None:
-        """Hidden, it has nothing asked for its checks; under a dialog it goes on."""
+        """Stop polling for checks once the screen is hidden. Under a dialog polling continues."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
     def toggle_panes(self) -> None:
-        """Show the panes, or the table alone with three lines of the selected event."""
+        """Switch between panes, and the table with three lines about the selected event."""
         self._wants_panes = not self._wants_panes
         self.refresh_all()
 
     def _arrange(self, grid: PaneGrid) -> None:
-        """Have the table and the panes lie like that."""
+        """Lay the table and the panes out in that grid."""
         if grid == self._grid:
             return
         self._grid = grid
@@ -197,7 +201,7 @@ class EventsScreen(EventList):
 
 
 def _count_text(snapshot: Snapshot) -> str:
-    """`1 critical  2 warnings  3 quiet`, without those that there are none of."""
+    """Return the counts of alarms without zeros: `1 critical  2 warnings  3 quiet`."""
     counts = Counter(alarm.severity for alarm in snapshot.alarms)
     critical, warnings, quiet = counts[Severity.CRITICAL], counts[Severity.WARNING], len(snapshot.quiet)
     parts = (

@@ -1,4 +1,4 @@
-"""The selected event in its pane: what it is, what is wrong, its charts, where it goes. Pure."""
+"""The selected event in its pane: identity, faults, charts, destinations. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signa
 from livedeck.ui.shell.context import ActionRegistry
 
 MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
-"""Lines of the charts: under the first the facts give way, from the second on there are three panels."""
+"""Heights of the charts. Below the first the facts give way; from the second on there are three panels."""
 
 MAX_SHORT_FACTS = 2
-"""Of a pane with one chart: where it goes, how it is set."""
+"""Most facts in a pane with one chart: destinations and settings."""
 
 
 def waiting_lines(
     state: EventState, render_time: RenderTime, actions: ActionRegistry, width: int, height: int
 ) -> list[ShadedLine]:
-    """An event that is about to start, in so many cells and lines: whether it is ready, then its facts."""
+    """Return an event that is about to start in that size: its preflight, then its facts."""
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=True)]
     lines += event_detail.problem_lines(state, render_time, width, findings=0)
     lines += event_detail.ruling_lines(state)
@@ -34,10 +34,10 @@ def waiting_lines(
 def cockpit_lines(
     state: EventState, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
-    """The event in so many cells and lines.
+    """Return the event in that size.
 
-    Three charts where there is room for them, else that of the video; the facts behind it give way to it, but never
-    what a person ruled. Where there is little room the first line says what is wrong, else a line each.
+    There are three charts if there is room, else the video chart alone. Facts give way to the charts, rulings of a
+    person never do. A short pane has its faults in the first line, a tall one in a line each.
     """
     is_tall = height >= TALL_CHART_LINES
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=not is_tall)]
@@ -46,7 +46,7 @@ def cockpit_lines(
     facts = event_detail.fact_lines(state, render_time, width)
     series = recent_series(state, render_time, events.RECENT_SECONDS, chart_columns(width))
     if series is None or series.is_empty:
-        return [*lines, [], [(" " + (safe(state.qos.error) or "no samples yet"), StyleRole.DIM)], [], *facts]
+        return [*lines, [], [(" " + (safe(state.qos.error) or "No samples yet"), StyleRole.DIM)], [], *facts]
     facts += event_detail.advice_lines(state, width) if is_tall else []
     left = height - len(lines)
     room = max(0, left - (TALL_CHART_LINES if is_tall else MIN_CHART_LINES))
@@ -58,9 +58,10 @@ def cockpit_lines(
 
 
 def panel_rows(lines: int) -> tuple[int, ...]:
-    """The rows of the panels in so many lines: odd ones, whose ticks have equal distances.
+    """Return the rows of the panels. Odd numbers give ticks at equal distances.
 
-    Under `TALL_CHART_LINES` the video alone; else sound has the least, the frame rate half of the video.
+    Below `TALL_CHART_LINES` there is the video panel alone; else audio has the fewest rows, and the frame rate half as
+    many as video.
     """
     if lines < TALL_CHART_LINES:
         return (_odd(lines - FIXED_CHART_LINES),)

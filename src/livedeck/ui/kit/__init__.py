@@ -1,1 +1,1 @@
-"""Widgets and terminal: what knows text and values, and no feature."""
+"""Widgets and terminal output. They know text and values, but no feature."""

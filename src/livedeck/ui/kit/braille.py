@@ -1,6 +1,6 @@
 """Curves and straight lines in braille, two dots wide and four high a cell. Pure.
 
-Own code, as short as an adapter to a library would be: decisions.md, "Own curves in braille".
+Our own code, because an adapter to a library would be as long: decisions.md, "Own curves in braille".
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ VERTICAL = "⡇"
 _NO_DOTS = 0x2800
 
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
-"""The bit of each dot in a braille character, the left ones and the right ones, the lowest first (Unicode, "Braille
-Patterns")."""
+"""Bit of each dot in a braille character: left and right column, the lowest dot first (Unicode, "Braille Patterns")."""
 
 
 def draw_curve(values: Sequence[float | None], scale: Scale) -> list[str]:
-    """`scale.rows` texts of `len(values) // 2` cells: a dot for each value, and a stroke from the one before it.
+    """Return `scale.rows` texts of `len(values) // 2` cells: a dot for each value, and a stroke from the previous one.
 
-    The stroke stands in the column of the later value, so that what comes next changes no column before it.
+    The stroke is in the column of the later value, so new values change no earlier column.
     """
     cells = len(values) // 2
     bits = [[0] * cells for _ in range(scale.rows)]
@@ -36,7 +35,7 @@ def draw_curve(values: Sequence[float | None], scale: Scale) -> list[str]:
 
 
 def _dots(values: Sequence[float | None], scale: Scale) -> Iterator[tuple[int, int]]:
-    """Column and height of every dot of the curve."""
+    """Yield column and height of every dot of the curve."""
     before: int | None = None
     for column, value in enumerate(values):
         dot = None if value is None else scale.dot(value)

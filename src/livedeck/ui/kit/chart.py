@@ -1,4 +1,4 @@
-"""The parts of a chart: the panel of a curve, the strip of statuses, the axis of time, the map of a whole event. Pure.
+"""Parts of a chart: panel of a curve, strip of statuses, time axis, map of a whole event. Pure.
 
 Colours, layers and sizes: interface.md, "Charts".
 """
@@ -22,14 +22,15 @@ GUTTER = LABEL_CELLS + 1
 GAP, CURSOR = "░", "│"
 
 ENVELOPE, BASE, GOOD, AROUND, FAINT = 45, 55, 75, 50, 16
-"""Percent of a colour: lowest and highest values, a usual value, what is normal, what lies around a window, a grid."""
+"""Percent of a colour for: extreme values, baseline, normal statuses, the map around the window, the grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One curve: its name, and its values, two to a cell. `scale_unit`: the values in one unit of the scale.
+    """A curve: its name, and its values, two to a cell.
 
-    `limit`: what a value must not fall under; `base`: what is usual; `second`: the same of another event.
+    `scale_unit`: the number of values in one unit of the scale. `limit`: lowest good value. `base`: baseline. `second`:
+    values of another event.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Curve:
     second: Sequence[Bucket | None] = ()
 
     def scale(self, rows: int, *, is_fitted: bool = False) -> Scale:
-        """A scale of so many rows that holds what is measured, the limit and what is usual."""
+        """Return a scale of that many rows that holds the values, the limit and the baseline."""
         measured = [bucket for bucket in (*self.dots, *self.second) if bucket]
         limits = [value for value in (self.limit, self.base) if value is not None]
         ends = [*(bucket.high for bucket in measured), *(bucket.low for bucket in measured)]
@@ -50,7 +51,7 @@ class Curve:
 
 
 class TimeTick(NamedTuple):
-    """A round time: the cell of its column, and what it is called."""
+    """A round time: its column and label."""
 
     cell: int
     label: str
@@ -58,11 +59,10 @@ class TimeTick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Backdrop:
-    """What all panels of one chart have in common, by cell of its width.
+    """Common parts of all panels in one chart, by cell.
 
-    `statuses`: the worst in each cell; `expected`: the cells in which something should have been measured, so that
-    what is missing there is a gap; `marks`: the signs of what people marked. `has_grid`: whether faint lines can be
-    told from curves.
+    `statuses`: the worst in each cell. `expected`: cells with samples due, so that missing ones are gaps. `marks`:
+    signs of markers and faults. `has_grid`: whether faint lines look different from curves.
     """
 
     statuses: Sequence[StatusStyle | None]
@@ -75,20 +75,20 @@ class Backdrop:
 
     @property
     def cells(self) -> int:
-        """How many there are."""
+        """Number of cells."""
         return len(self.statuses)
 
     def fault(self, cell: int) -> StyleRole | None:
-        """The role of the fault in that cell."""
+        """Return the role of the fault in that cell; None without a fault."""
         style = self.statuses[cell]
         return style.role if style and style in HIGHLIGHTED and not self.is_stale else None
 
 
 def panel_lines(curve: Curve, scale: Scale, backdrop: Backdrop) -> list[ShadedLine]:
-    """The curve in as many lines as its scale has rows, its labels left of it.
+    """Return the curve in as many lines as its scale has rows, with labels at the left.
 
-    The layers, each over those before it: area, fault, grid of time, grid of values, limit, usual value, second event,
-    lowest and highest values, curve, mark, cursor.
+    The layers, from bottom to top: area, fault, grid of time, grid of values, limit, baseline, second event, extreme
+    values, curve, markers, cursor.
     """
     panel = _Panel(curve, scale, backdrop)
     panel.draw_grid()
@@ -100,11 +100,11 @@ def panel_lines(curve: Curve, scale: Scale, backdrop: Backdrop) -> list[ShadedLi
 
 
 _LINES = frozenset({StyleRole.TEXT, StyleRole.BAND, StyleRole.LIMIT, StyleRole.STRONG})
-"""They say nothing of what was measured: they look the same when it is old."""
+"""Roles that carry no measurement and keep their look when data are stale."""
 
 
 class _Panel:
-    """The cells of a panel, drawn over layer by layer."""
+    """The cells of a panel, drawn layer by layer."""
 
     def __init__(self, curve: Curve, scale: Scale, backdrop: Backdrop) -> None:
         self._curve, self._scale, self._backdrop = curve, scale, backdrop
@@ -115,7 +115,7 @@ class _Panel:
         self._drawn: list[list[_Drawn]] = [[_BLANK] * backdrop.cells for _ in range(scale.rows)]
 
     def draw_grid(self) -> None:
-        """Faint lines at the round times and at the ticks of the scale; a shade where nothing was measured."""
+        """Draw faint lines at round times and ticks, and shade the gaps."""
         if self._backdrop.has_grid:
             for tick in self._backdrop.ticks:
                 self._draw_column(tick.cell, VERTICAL, StyleRole.TEXT, FAINT)
@@ -126,14 +126,14 @@ class _Panel:
                 self._draw_column(cell, GAP, StyleRole.BAND)
 
     def draw_limits(self) -> None:
-        """What is usual, and the limit: in every second cell, so that a curve in the same dots stays readable."""
+        """Draw baseline and limit in every second cell, to keep a curve in the same dots readable."""
         if self._curve.base is not None:
             self._draw_level(self._curve.base, self._curve.role, BASE)
         if self._curve.limit is not None:
             self._draw_level(self._curve.limit, StyleRole.LIMIT)
 
     def draw_curves(self) -> None:
-        """The second event dotted, two cells of three; the lowest and highest values; the curve."""
+        """Draw the second event dotted, in two of three cells; then extreme values and the curve."""
         dots = self._curve.dots
         self._draw_values([_median(bucket) for bucket in self._curve.second], StyleRole.OVERLAY, drawn_cells=2)
         if any(bucket and bucket.low < bucket.high for bucket in dots):
@@ -142,7 +142,7 @@ class _Panel:
         self._draw_values([_median(bucket) for bucket in dots], self._curve.role)
 
     def draw_marks(self) -> None:
-        """What people marked, in the first row; the cursor."""
+        """Draw signs in the first row, and the cursor."""
         for cell, (sign, role) in self._backdrop.marks.items():
             self._put(0, cell, sign, role)
         if self._backdrop.cursor is not None:
@@ -170,9 +170,10 @@ class _Panel:
         self._drawn[row][cell] = glyph, StyleRole.STALE if is_old else role, strength
 
     def line(self, row: int) -> ShadedLine:
-        """A row of it, neighbours of one look as one segment; a blank has the look of what it follows on one ground.
+        """Return a row with neighbours of one look as one segment.
 
-        The area fills a cell of the curve where that is in its upper half.
+        A blank takes the look of the cell before it if both have the same ground. The area fills a curve's cell if the
+        curve is in its upper half.
         """
         from_bottom = self._scale.rows - 1 - row
         depth, half_full = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2
@@ -205,7 +206,7 @@ class _Look(NamedTuple):
     fault: StyleRole | None
 
     def shade(self, depth: int) -> Shade:
-        """It, so deep in its panel."""
+        """Return the shade at that depth of the panel."""
         return Shade(self.ink, self.strength, self.area, depth if self.area else 0, self.fault)
 
 
@@ -214,7 +215,10 @@ def _median(bucket: Bucket | None) -> float | None:
 
 
 def _joined(cells: Iterable[tuple[str, Role]]) -> ShadedLine:
-    """Neighbours of one role as one segment. A blank takes the shade of what it follows where their grounds are one."""
+    """Return the cells with neighbours of one role as one segment.
+
+    A blank takes the shade of the cell before it if both have the same ground.
+    """
     line: list[tuple[str, Role]] = []
     for text, role in cells:
         if line and (line[-1][1] == role or (text == " " and _ground(line[-1][1]) == _ground(role))):
@@ -229,7 +233,7 @@ def _ground(role: Role) -> object:
 
 
 def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
-    """A glyph a cell: faults cut out of their colour, what is normal faint, a stroke where nothing was measured."""
+    """Return a glyph for each cell: faults stand out, normal statuses are faint, a stroke marks a gap."""
     cells: list[tuple[str, Role]] = []
     for cell, style in enumerate(backdrop.statuses):
         if style is None:
@@ -244,7 +248,7 @@ def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
 
 
 def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
-    """The curve in a single row: a bar a cell, on the ground of the fault where there is one."""
+    """Return the curve in a single row of bars, on the ground of faults."""
     cells: list[tuple[str, Role]] = []
     for cell in range(backdrop.cells):
         pair, fault = _pair(curve.dots, cell), backdrop.fault(cell)
@@ -259,16 +263,19 @@ def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
 
 
 TIME_STEPS = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
-"""Seconds between two round times of an axis shorter than a day; over that whole days."""
+"""Seconds between two round times on an axis shorter than a day; longer axes have whole days."""
 
 TICK_CELLS = 13
-"""Cells between two labels at least."""
+"""Minimum cells between two labels."""
 
 DAY_SECONDS = 86_400
 
 
 def time_ticks(axis: Axis) -> list[TimeTick]:
-    """The round times in the axis, 13 cells and more apart; over a day and more midnight is a date."""
+    """Return the round times of the axis, at least 13 cells apart.
+
+    On an axis longer than a day, midnight is a date.
+    """
     shortest = axis.step * TICK_CELLS
     step = next((step for step in TIME_STEPS if step >= shortest), ceil(shortest / DAY_SECONDS) * DAY_SECONDS)
     first, clock = ceil(axis.start / step), "%H:%M:%S" if step < 60 else "%H:%M"
@@ -282,7 +289,10 @@ def time_ticks(axis: Axis) -> list[TimeTick]:
 
 
 def time_line(axis: Axis, backdrop: Backdrop) -> ShadedLine:
-    """The labels of the ticks, each in the middle under its column; that of the cursor, filled, before any."""
+    """Return the labels of the ticks, each centred under its column.
+
+    The cursor's label is filled and takes precedence.
+    """
     cells: list[tuple[str, Role]] = [(" ", StyleRole.DIM)] * backdrop.cells
     labels: list[tuple[TimeTick, Role]] = [(tick, StyleRole.DIM) for tick in backdrop.ticks]
     if backdrop.cursor is not None:
@@ -298,20 +308,21 @@ def time_line(axis: Axis, backdrop: Backdrop) -> ShadedLine:
 
 
 def _label(text: str, role: StyleRole) -> Segment:
-    """What stands left of the cells."""
+    """Return the label left of the cells."""
     return f" {text:<{GUTTER - 1}}"[:GUTTER], role
 
 
 def _pair(dots: Sequence[Bucket | None], cell: int) -> list[Bucket]:
-    """What was measured in that cell, of two values to a cell."""
+    """Return the values in that cell, of two to a cell."""
     return [bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket]
 
 
 def map_lines(
     dots: Sequence[Bucket | None], role: StyleRole, backdrop: Backdrop, window: range, rows: int
 ) -> list[ShadedLine]:
-    """The whole event in one row of bars or, with a second one, its statuses: half as bright around the `window`, whose
-    edges are two marks.
+    """Return the map of the whole event: a row of bars, and one of statuses if `rows` is 2.
+
+    Cells around `window` are half as bright; two marks show its edges.
     """
     bars = _map_bars(dots, role, backdrop, window, shows_faults=rows == 1)
     lines: list[ShadedLine] = []
@@ -326,7 +337,7 @@ def map_lines(
 def _map_bars(
     dots: Sequence[Bucket | None], role: StyleRole, backdrop: Backdrop, window: range, *, shows_faults: bool
 ) -> list[tuple[str, Role]]:
-    """`shows_faults`: a bar has the colour of the fault in it."""
+    """Return the bars. `shows_faults`: a bar has the colour of its fault."""
     top = max((bucket.high for bucket in dots if bucket), default=0.0)
     cells: list[tuple[str, Role]] = []
     for cell in range(backdrop.cells):

@@ -1,4 +1,4 @@
-"""Control strings of our own: the title of the window, notifications of the desktop, the clipboard. Pure."""
+"""Control strings of our own: window title, desktop notifications, clipboard. Pure."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from livedeck.text.outside import shown
 from livedeck.ui.kit.output_filter import without_controls
 
 TITLE = "\x1b]2;"
-"""Begins the control string that calls the window otherwise."""
+"""Start of the control string that sets the window title."""
 
 MAX_TITLE = 120
-"""Characters of a title or a notification."""
+"""Most characters of a title or a notification."""
 
 
 def osc_title(text: str) -> str:
-    """The control string that calls the window so."""
+    """Return the control string that sets the window title."""
     return f"{TITLE}{_plain_words(text)}\x07"
 
 
 def osc_notification(kind: str, title: str, text: str) -> str:
-    """The control string that notifies the desktop; empty for a kind that there is not.
+    """Return the control string for a desktop notification; empty for an unknown kind.
 
-    `osc9` (iTerm2, WezTerm, ghostty, kitty) has one text, `osc777` (foot, urxvt, some VTE) a title and a text,
-    which a semicolon would part. `osc99` is kitty's own: it shows none while its window has the keyboard.
+    `osc9` (iTerm2, WezTerm, ghostty, kitty) has one text. `osc777` (foot, urxvt, some VTE) has title and text,
+    separated by a semicolon. `osc99` is kitty's own, and shows nothing while the window has the focus.
     """
     whole = _plain_words(f"{title}: {text}")
     if kind == "osc9":
@@ -35,21 +35,21 @@ def osc_notification(kind: str, title: str, text: str) -> str:
 
 
 def _plain_words(text: str) -> str:
-    """The text in one line without anything that a terminal would obey: it passes the last filter as it is."""
+    """Return the text in one line without anything that a terminal would obey. It passes the last filter unchanged."""
     return without_controls(shown(text)).strip()[:MAX_TITLE]
 
 
 MAX_COPIED = 74_994
-"""Bytes of text: 100,000 in base64, which is what terminals take at least."""
+"""Most bytes of copied text: 100,000 in base64, the minimum that terminals accept."""
 
 _SCREEN_CHUNK = 240
-"""GNU screen drops a longer control string."""
+"""Most characters of a control string in GNU screen; it drops longer ones."""
 
 
 def osc52(text: str, multiplexer: str = "") -> str | None:
-    """The control string that copies over any number of ssh hops; None where the text is too long for it.
+    """Return the control string that copies, even over several ssh hops; None if the text is too long.
 
-    tmux and GNU screen eat control strings: it is wrapped so that they hand it on.
+    tmux and GNU screen swallow control strings, so it is wrapped for them.
     """
     if len(text.encode()) > MAX_COPIED:
         return None
@@ -63,5 +63,5 @@ def osc52(text: str, multiplexer: str = "") -> str | None:
 
 
 def clipboard_string(text: str) -> str:
-    """The control string that copies, to a terminal that nothing stands between (OSC 52)."""
+    """Return the control string that copies, without a multiplexer in between (OSC 52)."""
     return f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07"

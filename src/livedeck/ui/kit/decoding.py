@@ -1,7 +1,7 @@
-"""Pictures from outside as pixels: each is decoded by a process of its own, which can be killed.
+"""Decoding of pictures from outside, each in its own process that can be killed.
 
-Few bytes can claim much memory and time, and decoders have faults. The process has limits on both and a deadline, is
-killed when nobody waits for it any longer, and all that is taken from it is the number of bytes that were asked for.
+A few bytes can claim much memory and time, and decoders have faults. The process has limits on both and a deadline, and
+is killed once its result is no longer wanted. The deck reads only the expected number of bytes from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from signal import SIGKILL
 import structlog
 
 MAX_BYTES = 4 * 2**20
-"""Size of a picture's file; a larger one is not fetched."""
+"""Largest size of a picture file in bytes; a larger one is not fetched."""
 
 _DEADLINE = 20.0
 """Seconds; `decoding_child.MAX_SECONDS` ends a busy process sooner."""
@@ -32,8 +32,8 @@ log = structlog.get_logger()
 async def decode(content: bytes, width: int, height: int, variables: Mapping[str, str]) -> bytes | None:
     """Return the picture scaled to `width` x `height` pixels of three bytes (RGB).
 
-    Returns None if it is no PNG, JPEG or WebP, is broken, or is larger than `decoding_child` allows: the log has it.
-    `variables`: the environment of the process that decodes.
+    Returns None, with the reason in the log, if it is not a PNG, JPEG or WebP, is broken, or is larger than
+    `decoding_child` allows. `variables`: environment of the decoding process.
     """
     pillow = find_spec("PIL")
     folder = Path(pillow.origin).parents[1] if pillow and pillow.origin else Path()
@@ -47,7 +47,7 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
             start_new_session=True,
         )
     except OSError as error:
-        log.info("a picture is not shown", reason=f"no process can be started to decode it: {error.strerror}")
+        log.info("a picture is not shown", reason=f"no process could be started to decode it: {error.strerror}")
         return None
     try:
         async with asyncio.timeout(_DEADLINE):
@@ -58,12 +58,15 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
     finally:
         if child.returncode is None:
             with suppress(ProcessLookupError):
-                os.killpg(child.pid, SIGKILL)  # `child.kill` may reap it, which is for asyncio's own watcher
-        await child.communicate()  # the rest that it had written, a pipe's worth at most
+                os.killpg(child.pid, SIGKILL)  # `child.kill` may reap it, which asyncio's watcher must do
+        await child.communicate()  # read the rest of its output, a pipe's worth at most
 
 
 async def _exchange(child: Process, content: bytes, size: int) -> bytes:
-    """Return the `size` bytes that the process makes of the picture. Raises OSError or EOFError if it makes others."""
+    """Return the `size` bytes that the process makes of the picture.
+
+    Raises OSError or EOFError if it fails or sends another number of bytes.
+    """
     if child.stdin is None or child.stdout is None:
         raise EOFError
     child.stdin.write(content)

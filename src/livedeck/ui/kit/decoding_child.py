@@ -1,8 +1,8 @@
-"""Decode and scale one picture: the program that `decoding.decode` runs for each, and kills when it takes too long.
+"""Decode and scale one picture: the program that `decoding.decode` runs for each picture.
 
 `python -I -S decoding_child.py FOLDER WIDTH HEIGHT` reads a PNG, JPEG or WebP from standard input and writes WIDTH x
-HEIGHT pixels of three bytes (RGB). FOLDER is where Pillow is installed: nothing of ours is imported, and nothing that a
-site adds. Any fault ends it without output.
+HEIGHT pixels of three bytes (RGB). FOLDER is the install folder of Pillow. The program imports no code of ours and no
+site packages but Pillow. Any fault ends it without output.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
 
 MAX_SIDE = 4096
-"""Pixels of the longer side: a 4K picture has 3840."""
+"""Most pixels of the longer side; a 4K picture has 3840."""
 
 MAX_PIXELS = 4096 * 2304
-"""Pixels in all: 38 MB at four bytes each, of which Pillow holds up to six copies."""
+"""Most pixels in total: 38 MB at four bytes each. Pillow holds up to six copies."""
 
 MAX_MEMORY = 256 * 2**20
 """Bytes that the process may allocate."""
@@ -38,7 +38,7 @@ def main() -> None:
     ):
         try:
             resource.setrlimit(limit, (most, most))
-        except (OSError, ValueError):  # the system has a lower limit already, or none of this kind (macOS: memory)
+        except (OSError, ValueError):  # the system has a lower limit already, or lacks this kind (macOS: memory)
             continue
     folder, width, height = sys.argv[1:]
     sys.path.append(folder)
@@ -48,7 +48,7 @@ def main() -> None:
 def decoded(content: bytes, size: tuple[int, int]) -> bytes:
     """Return the pixels of the picture, scaled. Raises ValueError or any error of Pillow.
 
-    Its three classes are named and not looked for: no other format is tried on bytes from outside.
+    The three decoders are named explicitly, so that no other one is tried on bytes from outside.
     """
     from PIL import JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 

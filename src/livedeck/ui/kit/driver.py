@@ -1,6 +1,6 @@
-"""The terminal of a full screen: taken once and given back once, whatever signals come (interface.md, "Leaving").
+"""The terminal of a full screen: taken once and given back once under any signals (interface.md, "Leaving").
 
-It has a private name of Textual, `XTermParser` (decisions.md, "Private Textual names").
+It uses a private name of Textual, `XTermParser` (decisions.md, "Private Textual names").
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 try:
     from textual._xterm_parser import XTermParser
-except ImportError:  # another Textual: it reads the terminal by itself
+except ImportError:  # another version of Textual: it reads the terminal itself
     XTermParser = None  # type: ignore[assignment,misc]
 
 R = TypeVar("R")
@@ -38,22 +38,24 @@ R = TypeVar("R")
 MAX_READ_BYTES = 4096
 
 READ_SECONDS = 0.1
-"""For which nothing is read at most: then Textual is asked whether an escape was a key, and whether it is over."""
+"""Longest wait for input. After it, Textual checks whether an escape was a key, and whether the app ends."""
 
 INTERRUPTED = 128 + signal.SIGINT
-"""The exit code of an end by ctrl-c, as a shell counts it."""
+"""Exit code after ctrl-c, as shells count it."""
 
 KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b]2;\x07\x1b[23;2t"
-"""Has the terminal remember the title of its window, and take that again. One that cannot has none then: a shell sets
-its own at the next prompt."""
+"""Control strings that have the terminal save its window title and restore it.
+
+A terminal without this support has no title afterwards; a shell sets its own at the next prompt.
+"""
 
 
 class TerminalDriver(LinuxDriver):
-    """Textual's driver, which starts and stops only as often as that makes sense.
+    """Textual's driver with guards against repeated starts and stops.
 
-    Textual's own starts again at each SIGCONT: `systemctl stop` sends one behind SIGTERM. It would take the modes of a
-    screen for those of the shell, and leave them behind. Both signals are answered between two steps of the event
-    loop, so never amid a write.
+    Textual's own starts again at each SIGCONT, and `systemctl stop` sends one after SIGTERM. It would save the modes of
+    the screen as those of the shell and leave them behind. Both signals are handled between two steps of the event
+    loop, so never during a write.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -64,15 +66,17 @@ class TerminalDriver(LinuxDriver):
         loop.add_signal_handler(signal.SIGCONT, self._go_on)
 
     def write(self, data: str) -> None:
-        """Write to the terminal; before the first title the one that was found is put aside."""
+        """Write to the terminal. Save its title before the first title of ours."""
         if data.startswith(TITLE) and not self._has_titled:
             self._has_titled = True
             super().write(KEEP_TITLE)
         super().write(data)
 
     def run_input_thread(self) -> None:
-        """Read keys until the terminal is given back, as Textual does; but a paste is text, and a byte that is no UTF-8
-        is no reason to end."""
+        """Read keys until the terminal is given back, as Textual does.
+
+        A paste is read as text, and invalid UTF-8 does not end the app.
+        """
         if XTermParser is None:
             super().run_input_thread()
             return
@@ -88,7 +92,7 @@ class TerminalDriver(LinuxDriver):
             self.process_message(message)
 
     def start_application_mode(self) -> None:
-        """Take the terminal; not while it is held, and not once it was given back for good."""
+        """Take the terminal, unless it is held or was given back for good."""
         if not self._is_over and not self._holds_terminal:
             super().start_application_mode()  # type: ignore[no-untyped-call]
 
@@ -110,7 +114,10 @@ class TerminalDriver(LinuxDriver):
 
     @property
     def _holds_terminal(self) -> bool:
-        """Textual notes the modes of a terminal as it takes it, which it does not in the background of a shell."""
+        """True if this process holds the terminal.
+
+        Textual saves the modes as it takes the terminal, which it does not do in the background of a shell.
+        """
         return self.attrs_before is not None
 
     def _stand_still(self) -> None:
@@ -119,7 +126,7 @@ class TerminalDriver(LinuxDriver):
         os.kill(os.getpid(), signal.SIGSTOP)
 
     def _go_on(self) -> None:
-        """After SIGSTOP, which nobody hears, the shell has had the terminal all the same: it is taken anew."""
+        """Take the terminal again after SIGSTOP: the shell has used it, and no process is notified of SIGSTOP."""
         if self._is_over:
             return
         if self._holds_terminal:
@@ -129,7 +136,7 @@ class TerminalDriver(LinuxDriver):
 
 
 class TerminalApp(App[R]):
-    """An app whose terminal is left as it was found."""
+    """An app that leaves the terminal as it found it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -141,41 +148,44 @@ class TerminalApp(App[R]):
             self.end(self._end_code)
 
     def end(self, code: int) -> None:
-        """Leave with that exit code; while it starts, as soon as it stands: Textual fails to mount what is leaving."""
+        """Leave with that exit code.
+
+        During the start, wait until the app is ready: Textual fails to mount an app that is leaving.
+        """
         self._end_code = code
         if self._is_ready:
             self.exit(return_code=code)
 
     def get_driver_class(self) -> type[Driver]:
-        """The driver that starts and stops as often as that makes sense."""
+        """Return the driver with guards against repeated starts and stops."""
         return TerminalDriver
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, self._repaint_all)
 
     def _repaint_all(self, _: App[R]) -> None:
-        """Back from a suspension: the terminal has forgotten every line."""
+        """Repaint everything after a suspension, because the terminal has forgotten every line."""
         for widget in self.screen.walk_children():
             widget.refresh()
         self.screen.refresh(layout=True)
 
 
 GIVE_BACK = (
-    "\x18"  # whatever control sequence was cut short
+    "\x18"  # ends an incomplete control sequence
     "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse
     "\x1b[?2004l\x1b[?2048l\x1b[?1004l\x1b[?2026l"  # pastes, resizes, focus, an open update
     "\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"  # keyboard, wrapping, colours, screen, cursor
 )
-"""Takes back whatever Textual asks of a terminal."""
+"""Control strings that undo every mode that Textual sets."""
 
 GIVE_BACK_TRIES = 100
 
 
 def terminal_guard(*, has_title: bool = False) -> Callable[[], None]:
-    """Call it before a screen is drawn; the result gives the terminal back when the screen cannot do that any more.
-    `has_title`: whether that screen calls the window otherwise.
+    """Return a function that gives the terminal back if the screen can no longer do so.
 
-    It never waits: what a terminal that nobody reads has not taken is dropped.
+    Call it before a screen is drawn. The function never waits: output that the terminal has not read is dropped.
+    `has_title`: whether the screen sets the window title.
     """
     try:
         number = sys.__stdin__.fileno() if sys.__stdin__ else -1
@@ -188,8 +198,8 @@ def terminal_guard(*, has_title: bool = False) -> Callable[[], None]:
     def give_back() -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
-            os.dup2(nothing, stream)  # whatever is still drawn
-        with suppress(OSError, termios.error):  # it is gone
+            os.dup2(nothing, stream)  # drops all later drawing
+        with suppress(OSError, termios.error):  # the terminal is gone
             terminal = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)  # not the shell's own open file
             termios.tcsetattr(terminal, termios.TCSANOW, modes)
             for _ in range(GIVE_BACK_TRIES):
@@ -197,7 +207,7 @@ def terminal_guard(*, has_title: bool = False) -> Callable[[], None]:
                 with suppress(BlockingIOError):  # another write waits for room
                     if os.write(terminal, last.encode()) == len(last):
                         return
-                for flow in (termios.TCOOFF, termios.TCOON):  # wakes it
+                for flow in (termios.TCOOFF, termios.TCOON):  # wakes the terminal
                     termios.tcflow(terminal, flow)
                 sleep(0.01)
 

@@ -1,7 +1,7 @@
-"""Pictures in a terminal: pixels by the three protocols that terminals have for them, else half blocks.
+"""Pictures in a terminal: pixels in one of three protocols, else half blocks.
 
-The protocols: kitty's graphics (also WezTerm, Ghostty), inline images of iTerm2, and sixel (foot, xterm, mlterm). Which
-one a terminal has is said by its variables or by a setting; it is never tried out.
+The protocols are kitty's graphics (also WezTerm, Ghostty), inline images of iTerm2, and sixel (foot, xterm, mlterm).
+Environment variables or a setting choose one; the terminal is never probed.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_COLOURS = 64
-"""Colours of a sixel picture; every terminal has room for so many."""
+"""Colours of a sixel picture. Every terminal supports that many."""
 
 KITTY_CHUNK = 4096
-"""Characters of one part of a picture for kitty, as its protocol demands."""
+"""Most characters in one part of a picture for kitty; set by its protocol."""
 
 PICTURE_ID = 7
-"""What kitty calls our one picture: another one takes its place."""
+"""Id of our only picture in kitty. A new picture replaces it."""
 
 ERASE_KITTY = f"\x1b_Ga=d,d=I,i={PICTURE_ID},q=2\x1b\\"
 
 
 class Graphics(StrEnum):
-    """How a picture is drawn."""
+    """Protocol for drawing a picture."""
 
     BLOCKS = "blocks"
     KITTY = "kitty"
@@ -44,7 +44,7 @@ class Graphics(StrEnum):
 
 
 class Frame(NamedTuple):
-    """Where a picture goes: columns and rows of cells, and the pixels of one cell."""
+    """Place of a picture: columns and rows of cells, and the pixels of one cell."""
 
     columns: int
     rows: int
@@ -54,8 +54,10 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture for one frame. `strips`: its cells. `sequence`: draws it over them, from their first cell on; empty for
-    half blocks, which are the cells themselves.
+    """A picture for one frame.
+
+    `strips`: its cells. `sequence`: draws it over them from their first cell on; empty for half blocks, whose cells are
+    the picture.
     """
 
     strips: tuple[Strip, ...]
@@ -70,7 +72,7 @@ def pixel_size(graphics: Graphics, frame: Frame) -> tuple[int, int]:
 
 
 def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
-    """Return the picture of these pixels: RGB, `pixel_size` of them. Slow: call it in a thread."""
+    """Return the picture of these pixels (RGB, `pixel_size` of them). Slow: call it in a thread."""
     if graphics is Graphics.BLOCKS:
         return Picture(tuple(_half_blocks(pixels, frame)))
     from PIL import Image  # 40 ms, and most decks show no poster
@@ -82,7 +84,7 @@ def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
 
 
 def _half_blocks(data: bytes, frame: Frame) -> Iterator[Strip]:
-    """Two pixels a cell: the upper one is the letter's colour, the lower one the ground."""
+    """Yield strips with two pixels in each cell: the upper one as ink, the lower one as ground."""
 
     def colour(x: int, y: int) -> Color:
         start = (y * frame.columns + x) * 3
@@ -100,7 +102,7 @@ def _png(image: Image) -> str:
 
 
 def _kitty(image: Image, frame: Frame) -> str:
-    """In parts, none of which moves the cursor or is answered."""
+    """Return the picture in parts that neither move the cursor nor request a reply."""
     data = _png(image)
     parts = [data[start : start + KITTY_CHUNK] for start in range(0, len(data), KITTY_CHUNK)]
     keys = [f"a=T,f=100,i={PICTURE_ID},p=1,c={frame.columns},r={frame.rows},C=1,q=2,", *[""] * (len(parts) - 1)]
@@ -113,19 +115,16 @@ def _iterm2(image: Image, frame: Frame) -> str:
     return f"\x1b]1337;File=inline=1;{size};doNotMoveCursor=1:{_png(image)}\x07"
 
 
-def _sixel(image: Image, frame: Frame) -> str:  # noqa: ARG001  the face of the three
-    """In bands of six rows: for each colour in a band, which of its pixels have it."""
+def _sixel(image: Image, frame: Frame) -> str:  # noqa: ARG001  signature of all three
+    """Return bands of six rows: for each colour in a band, the pixels that have it."""
     indexed = image.quantize(MAX_COLOURS)
     width, height, pixels = indexed.width, indexed.height, indexed.tobytes()
     palette = indexed.getpalette() or []
     shares = [round(part * 100 / 255) for part in palette]
-    colours = [f"#{index};2;{red};{green};{blue}" for index, (red, green, blue) in enumerate(_triples(shares))]
+    triples = zip(shares[::3], shares[1::3], shares[2::3], strict=True)
+    colours = [f"#{index};2;{red};{green};{blue}" for index, (red, green, blue) in enumerate(triples)]
     bands = "-".join(_band(pixels[top * width : (top + 6) * width], width) for top in range(0, height, 6))
     return f'\x1bP0;1q"1;1;{width};{height}{"".join(colours)}{bands}\x1b\\'
-
-
-def _triples(parts: list[int]) -> Iterator[tuple[int, int, int]]:
-    return zip(parts[::3], parts[1::3], parts[2::3], strict=True)
 
 
 def _band(pixels: bytes, width: int) -> str:

@@ -1,21 +1,21 @@
-"""The first filter behind the terminal: what is pasted is text, whatever sequences stand in it."""
+"""Filter for input from the terminal: a paste is text, even with control sequences in it."""
 
 from __future__ import annotations
 
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
-"""What a terminal sends around a paste (xterm, "Bracketed Paste Mode")."""
+"""Sequences around a paste (xterm, "Bracketed Paste Mode")."""
 
 MAX_PASTE_CHARS = 65_536
-"""Of one paste; no field takes more, and what is behind it goes nowhere."""
+"""Most characters of one paste. No field takes more, and the rest is dropped."""
 
 _ESCAPE = "\x1b"
 
 
 class PasteFilter:
-    """Takes out of a paste what would be read as keys.
+    """Removes from a paste the sequences that would be read as keys.
 
-    Textual looks for sequences inside a paste, too, and hands on each that it does not know as keys: coloured text,
-    pasted over the deck, would press `q`. Markers that come in pieces are found all the same.
+    Textual searches a paste for sequences, too, and passes unknown ones on as keys: coloured text, pasted over the
+    deck, would press `q`. Markers that arrive in pieces are recognised.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class PasteFilter:
         self._room = 0
 
     def apply(self, text: str) -> str:
-        """What Textual may read of that text, which comes behind all that came before."""
+        """Return the part of the text that Textual may read. The text continues the earlier ones."""
         passed: list[str] = []
         while text:
             marker = PASTE_END if self._is_pasting else PASTE_START
@@ -36,7 +36,7 @@ class PasteFilter:
                 self._room -= len(pasted)
                 passed += pasted, found
             else:
-                passed.append((before + found)[held:])  # a marker that has only begun may be a key, and waits for none
+                passed.append((before + found)[held:])  # an incomplete marker may be a key, so it passes now
                 self._room = MAX_PASTE_CHARS
             self._is_pasting ^= bool(found)
             text = rest
@@ -44,5 +44,5 @@ class PasteFilter:
 
 
 def _begun(text: str, marker: str) -> str:
-    """The end of the text with which that marker may begin."""
+    """Return the end of the text that may be the beginning of the marker."""
     return next((marker[:length] for length in range(len(marker) - 1, 0, -1) if text.endswith(marker[:length])), "")

@@ -1,6 +1,6 @@
-"""Screens that others lie over: what changes behind a dialog is sent once.
+"""Screens that may lie under others. Changes behind a dialog are sent once.
 
-Two private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh` and
+It uses two private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh` and
 `Widget._exchange_repaint_regions`.
 """
 
@@ -14,11 +14,14 @@ R = TypeVar("R")
 
 
 class LayeredScreen(Screen[R], Generic[R]):
-    """A screen that goes on behind another one, and sends what changed."""
+    """A screen that keeps running behind another one and sends its changes."""
 
     def _compositor_refresh(self) -> None:
-        """Textual's own has a covered screen repaint, besides, what it has just handed to the screen in front: that is
-        handed on again at the next message, with all that ever changed behind the dialog, without an end."""
+        """Refresh, and forget regions that the screen in front has taken over.
+
+        Textual's own keeps them for the covered screen and hands them over again at the next message, with all earlier
+        ones, without end.
+        """
         super()._compositor_refresh()
         if self.app.screen is not self:
             self._exchange_repaint_regions()

@@ -1,4 +1,4 @@
-"""Lines for terminals that lack colours, or all characters but ASCII."""
+"""Line filters for terminals without colours, or without characters beyond ASCII."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ SIGNS = str.maketrans(
         "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-",
     }
 )  # fmt: skip
-"""Each sign of the deck as one ASCII character; those of one kind (lamps, severities, statuses) stay distinct."""
+"""ASCII character for each sign of the deck. Lamps, severities and statuses stay distinct among their own kind."""
 
 _BRAILLE = range(0x2800, 0x2900)
 
 _DOT_ROWS = (0x09, 0x12, 0x24, 0xC0)
-"""The dots of the four rows of a braille cell, from the top."""
+"""Masks of the four rows of dots in a braille cell, from the top."""
 
 
 class Plain(LineFilter):
-    """No colour codes at all: bold, underline and reverse stay (interface.md, "Colours": NO_COLOR)."""
+    """Removes colours; bold, underline and reverse stay (interface.md, "Colours": NO_COLOR)."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the face of filters
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  signature of filters
         return [Segment(text, style.without_color if style else None, control) for text, style, control in segments]
 
 
 class Ascii(LineFilter):
-    """Only ASCII, cell for cell."""
+    """Replaces everything but ASCII, cell for cell."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the face of filters
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  signature of filters
         return [Segment(ascii_only(text), style, control) for text, style, control in segments]
 
 
 @lru_cache(4096)
 def ascii_only(text: str) -> str:
-    """The text in ASCII, in as many cells: signs by their table, accents dropped, the rest question marks."""
+    """Return the text in ASCII, in as many cells: signs by their table, accents dropped, the rest question marks."""
     if text.isascii():
         return text
     signs = text.translate(SIGNS)
@@ -53,7 +53,7 @@ def ascii_only(text: str) -> str:
 
 
 def _plain(letter: str, cells: int) -> str:
-    """A letter with all that is joined to it, in as many cells."""
+    """Return a grapheme in ASCII, in as many cells."""
     if letter.isascii():
         return letter
     if ord(letter[0]) in _BRAILLE:
@@ -63,7 +63,7 @@ def _plain(letter: str, cells: int) -> str:
 
 
 def _stroke(dots: int) -> str:
-    """The stroke of a curve within one cell, by the rows that it touches."""
+    """Return a sign for the curve in one cell, by the rows that it touches."""
     rows = [row for row, mask in enumerate(_DOT_ROWS) if dots & mask]
     if not rows:
         return " "

@@ -1,4 +1,4 @@
-"""Widgets that show lines: given ones, in as many rows as they need, or those that a function draws."""
+"""Widgets for lines of text: given ones, or those that a function draws."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from livedeck.ui.kit.canvas import Canvas
 
 
 class LinesWidget(Canvas):
-    """Shows the lines that it is given; as high as their number, hidden while there are none."""
+    """Given lines, in a widget of their number; hidden without lines."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._content: Sequence[ShadedLine] = []
 
     def show(self, lines: Sequence[ShadedLine]) -> None:
-        """Show these lines instead of the former ones."""
+        """Replace the lines."""
         if len(lines) != len(self._content):
             self.display = bool(lines)
             self.styles.height = max(1, len(lines))
@@ -25,7 +25,7 @@ class LinesWidget(Canvas):
 
     @property
     def content(self) -> Sequence[ShadedLine]:
-        """The lines that it shows."""
+        """The lines on display."""
         return self._content
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
@@ -33,14 +33,14 @@ class LinesWidget(Canvas):
 
 
 class DetailPanel(Canvas):
-    """Shows the lines that a function draws for its width; in a panel of one selected item."""
+    """Lines about a selected item, drawn by a function of the width."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._draw_lines: Callable[[int], list[Line]] = lambda _: []
 
     def show(self, draw_lines: Callable[[int], list[Line]]) -> None:
-        """Show what this function draws."""
+        """Replace the function that draws."""
         self._draw_lines = draw_lines
         self.repaint()
 
@@ -49,14 +49,14 @@ class DetailPanel(Canvas):
 
 
 DrawLines = Callable[[int, int], Sequence[ShadedLine]]
-"""Draws the content of a frame in so many cells and lines."""
+"""Draws the content of a frame in that number of cells and lines."""
 
 
 class FramedPanel(Canvas):
-    """Lines in a rounded frame, with a title at the left and what to press, or a count, at the right.
+    """Lines in a rounded frame, with a title at the left and a key or a count at the right.
 
-    The title is never cut: what stands at the right goes first. A click leads to what the pane shows in short, unless
-    the words under it lead elsewhere.
+    The title is never cut; the right side gives way first. A click runs the panel's command, unless the clicked words
+    are a link.
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -65,7 +65,10 @@ class FramedPanel(Canvas):
         self._draw_lines: DrawLines = lambda _width, _height: []
 
     def show(self, title: str, right: str, draw_lines: DrawLines, command: str = "") -> None:
-        """Show what this function draws for the cells and lines within the frame. `command`: what a click does."""
+        """Replace title, right side and the function that draws inside the frame.
+
+        `command`: run by a click.
+        """
         self._title, self._right, self._draw_lines, self._command = title, right, draw_lines, command
         self.repaint()
 
@@ -86,7 +89,7 @@ class FramedPanel(Canvas):
 
 
 FRAME_CELLS, FRAME_LINES = 4, 2
-"""What a frame takes: a side and a blank at each end; its top and its bottom."""
+"""Cells and lines of a frame: a side and a blank at each end; top and bottom."""
 
 
 def _top(title: str, right: str, cells: int) -> Line:

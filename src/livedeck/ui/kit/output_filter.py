@@ -1,8 +1,8 @@
-"""The last filter before the terminal: no control sequence passes that the deck or Textual did not make.
+"""The last filter before the terminal. Only control sequences of the deck and of Textual pass.
 
-It has two halves. `ControlFilter` sees text and style apart: no text holds a control, whatever it imitates. What is
-written is `OutputFilter`'s: of all sequences those kinds pass that Textual uses to draw, and one that was allowed by
-name. It cannot tell a colour that Textual set from one that a text brought: that is what the first half is for.
+It has two halves. `ControlFilter` sees text and style apart, and removes controls from texts. `OutputFilter` sees the
+bytes: it passes the kinds of sequences that Textual draws with, and one that was allowed explicitly. It cannot tell a
+colour from Textual from a colour in a text; therefore the first half exists.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OWN_SEQUENCES = (
     r"\[[\d;]*m",  # colours and styles
     r"\[\d+;\d+H",  # the cursor to a cell
     r"\[\?(?:7|25|1000|1003|1004|1006|1015|1016|1049|2004|2026|2048)[hl]",  # wrap, cursor, mouse, focus, paste, ...
-    r"\[\?(?:2026|2048)\$p",  # whether the terminal knows these
+    r"\[\?(?:2026|2048)\$p",  # asks whether the terminal supports these
     r"\[(?:>\d+|<)u",  # kitty's keys, on and off
 )
 _FOREIGN = re.compile(
@@ -33,9 +33,9 @@ _BELL = "\x07"
 
 
 class ControlFilter(LineFilter):
-    """Texts without controls, cell for cell."""
+    """Removes controls from texts, cell for cell."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the face of filters
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  signature of filters
         if not any(_CONTROLS.search(segment.text) for segment in segments):
             return segments
         return [
@@ -45,7 +45,7 @@ class ControlFilter(LineFilter):
 
 
 def without_controls(text: str) -> str:
-    """The text with blanks in place of all that a terminal might obey."""
+    """Return the text with blanks in place of everything that a terminal might obey."""
     return _CONTROLS.sub(_blank, text)
 
 
@@ -54,17 +54,20 @@ def _blank(match: re.Match[str]) -> str:
 
 
 class OutputFilter:
-    """What an app may write to its terminal."""
+    """Filter for all output of an app to its terminal."""
 
     def __init__(self) -> None:
         self._allowed = ""
 
     def allow(self, sequence: str) -> None:
-        """Let this control string pass, once, at the head of what is written."""
+        """Let this control string pass once, at the start of the next output."""
         self._allowed = sequence
 
     def apply(self, data: str) -> str:
-        """What passes of that data. In place of the rest stands nothing: the letters of a sequence are left as text."""
+        """Return the part of the data that passes.
+
+        Foreign sequences lose their escape; their letters remain as text.
+        """
         if data == _BELL:
             return data
         passed = ""
@@ -74,9 +77,9 @@ class OutputFilter:
 
 
 def filtered(driver_class: type[Driver], output: OutputFilter) -> type[Driver]:
-    """That driver, which writes what the filter lets pass. `Driver.write` is the one way to the terminal."""
+    """Return a driver that writes through the filter. `Driver.write` is the only way to the terminal."""
 
-    class FilteredDriver(driver_class):  # type: ignore[valid-type,misc]  # the platform's own
+    class FilteredDriver(driver_class):  # type: ignore[valid-type,misc]  # the operating system's own
         def write(self, data: str) -> None:
             super().write(output.apply(data))
 

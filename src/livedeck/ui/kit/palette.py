@@ -1,6 +1,6 @@
-"""The colours of the house by what they mean, in three themes; and how two of them are mixed. Pure.
+"""Colours by meaning in three themes, and mixing of two colours. Pure.
 
-The browser wall takes its colours from here, and so do the roles of the terminal's themes (`themes.py`).
+The browser wall and the terminal's themes (`themes.py`) take their colours from here.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """One theme. Severities are always told by shape and word besides; a lamp and a curve are graphics, no letters.
+    """The colours of a theme. Severities always have a shape and a word, too; lamps and curves are graphics.
 
     `raised`: headers and fields. `cursor`: the row under the cursor. `ink`: letters on a filled chip. `key`: key-frame
-    differences and what is unknown. `second`: the curve of a second event.
+    differences and unknown states. `second`: curve of a second event.
     """
 
     ground: str
@@ -62,16 +62,16 @@ CONTRAST = Colours(
 )  # fmt: skip
 
 COLOURS: Mapping[str, Colours] = MappingProxyType({"dark": DARK, "light": LIGHT, "contrast": CONTRAST})
-"""By the name of the theme."""
+"""Colours by name of the theme."""
 
 
 def is_light(colours: Colours) -> bool:
-    """Whether letters are darker than what they stand on."""
+    """Return whether letters are darker than their ground."""
     return colours.ground > colours.text
 
 
 def board_grounds(colours: Colours) -> Mapping[str, str]:
-    """The ground of a tile on which something is critical, a warning, all well, or not to be believed any more."""
+    """Return the ground of a tile by its state: critical, warning, all well, or stale."""
     critical, warning = (0.06, 0.04) if is_light(colours) else (0.16, 0.08)
     return {
         "critical": mix(colours.panel, colours.critical, critical),
@@ -82,11 +82,11 @@ def board_grounds(colours: Colours) -> Mapping[str, str]:
 
 
 def mix(ground: str, colour: str, share: float) -> str:
-    """The ground with so much (0 to 1) of a colour in it."""
+    """Return the ground with that share (0 to 1) of a colour."""
     pairs = zip(channels(ground), channels(colour), strict=True)
     return "#" + "".join(f"{round(behind + (before - behind) * share):02x}" for behind, before in pairs)
 
 
 def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue (0 to 255) of `#rrggbb`."""
+    """Return red, green and blue (0 to 255) of `#rrggbb`."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

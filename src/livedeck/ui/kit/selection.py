@@ -1,4 +1,4 @@
-"""Which row of a table is selected: what is done is done to it, so that nothing but a choice moves it."""
+"""The selected row of a table. Actions apply to it, so only a choice moves it."""
 
 from __future__ import annotations
 
@@ -11,37 +11,40 @@ from livedeck.presentation.table import TableSchema
 T = TypeVar("T")
 
 SEEN_AFTER = 0.3
-"""Seconds that a picture stands before a key can be meant for it: a person needs as long to see it and to press one."""
+"""Seconds before a key can refer to a new picture: a person needs that long to see it and press a key."""
 
 
 class RowSelection:
-    """The key of the selected row; None: none is. It begins on the first row that there is.
+    """The key of the selected row, None for no row.
 
-    A row that leaves the table leaves nothing selected, though it should come back: only a choice selects another one
-    (interface.md, "Selection"). `follows_first`: until the first choice it is the first row, whichever that becomes.
-    `is_chosen`: whether a choice was ever made. `awaited`: the key of a row that a person has made, chosen once it is
-    there, unless another one was chosen meanwhile.
+    It begins on the first row. If the selected row leaves the table, no row is selected, even if it returns: only a
+    choice selects another one (interface.md, "Selection"). `follows_first`: select the first row until the first
+    choice. `is_chosen`: whether a choice was ever made. `awaited`: key of a row that a person has made, chosen once it
+    appears unless another is chosen first.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:
         self.key: str | None = None
         self.is_chosen = False
         self.awaited: str | None = None
-        self._name = ""  # of the selected row, as it was last shown
-        self._left = ""  # the name of the row that left the table
+        self._name = ""  # of the selected row, at its last paint
+        self._left = ""  # name of the row that has left the table
         self._follows_first = follows_first
 
     def choose(self, key: str) -> None:
-        """A person has selected that row."""
+        """Select the row that a person has chosen."""
         self.key, self._left, self.is_chosen, self.awaited = key, "", True, None
 
     def aim(self, key: str) -> None:
-        """Stand on that row, empty for none, until the table shows its rows again; only while no row was chosen."""
+        """Select that row (empty for none) until the table shows its rows again, unless a row was chosen."""
         if not self.is_chosen:
             self.key = key
 
     def follow(self, name: str | None, first: str | None) -> None:
-        """The table shows the selected row under that name; None: it does not. `first`: the key of its first row."""
+        """Update the selection after the table's rows changed.
+
+        `name`: of the selected row, None if it is gone. `first`: key of the first row.
+        """
         if not self.is_chosen:
             self._begin(first)
         elif name is not None:
@@ -51,22 +54,22 @@ class RowSelection:
 
     def _begin(self, first: str | None) -> None:
         if self._follows_first:
-            self.key = first or ""  # the key of no row, though there are rows elsewhere
+            self.key = first or ""  # no row has an empty key, and rows elsewhere must not be selected
         elif first is not None:
             self.choose(first)
 
     def follow_rows(self, schema: TableSchema[T], rows: Sequence[T], render_time: RenderTime) -> T | None:
-        """The table shows these rows. Returns the selected one."""
+        """Update the selection for these rows, and return the selected one."""
         row = find_row(schema, rows, self.key)
         self.follow(None if row is None else schema.row_name(row, render_time), schema.key(rows[0]) if rows else None)
         return row if row is not None else find_row(schema, rows, self.key)
 
     def missing_text(self, noun: str) -> str:
-        """Why nothing is selected, and what to do: `nothing is selected: "X" left the list; choose a room`."""
+        """Return why no row is selected, and what to do: `nothing is selected: "X" left the list; choose a room`."""
         article = "an" if noun[0] in "aeiou" else "a"
         return f'nothing is selected: "{self._left}" left the list; choose {article} {noun}' if self._left else ""
 
 
 def find_row(schema: TableSchema[T], rows: Sequence[T], key: str | None) -> T | None:
-    """The row of that key."""
+    """Return the row with that key."""
     return next((row for row in rows if schema.key(row) == key), None)

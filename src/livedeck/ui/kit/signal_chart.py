@@ -1,4 +1,4 @@
-"""The chart of what one event sends: curves under their heads, the strip of statuses, the times. Pure."""
+"""The chart of an event's signal: curves under their heads, strip of statuses, times. Pure."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ MARGIN = 1
 """Cells right of the panels."""
 
 FIXED_CHART_LINES = 3
-"""Of a chart of one panel: its head, the statuses, the times."""
+"""Lines of a chart besides its first panel: head, statuses, times."""
 
 
 def signal_curves(
     assessment: HealthAssessment, series: TimeSeries, second: TimeSeries | None = None
 ) -> tuple[Curve, Curve, Curve]:
-    """Video, audio and frame rate with what is usual and the limit; of another event the same, dotted."""
+    """Return video, audio and frame rate with baselines and limits, and those of another event, dotted."""
     video, audio, fps = second.curves if second else ([], [], [])
     base, limit, nominal = assessment.baseline_video, assessment.limit_video, assessment.nominal_fps
     return (
@@ -41,7 +41,7 @@ def signal_curves(
 def signal_backdrop(
     series: TimeSeries, *, cursor: int | None = None, has_grid: bool = True, is_stale: bool = False
 ) -> Backdrop:
-    """What the panels of that series have in common."""
+    """Return the common parts of the panels for that series."""
     ticks = time_ticks(series.axis)
     return Backdrop(series.statuses, series.expected, ticks, cursor, has_grid=has_grid, is_stale=is_stale)
 
@@ -59,10 +59,10 @@ def signal_lines(
     is_fitted: bool = False,
     first: str = "video",
 ) -> list[ShadedLine]:
-    """So many panels of so many rows, from the curve of the name `first` on, then statuses and times.
+    """Return the panels with these rows, from the curve named `first` on, then statuses and times.
 
-    A panel of a single row is no panel but the first: it has no head, its name and number stand beside it. `marks`:
-    cell -> sign of a fault or a marker, in the first one.
+    A panel of a single row, except the first, has no head: its name and number stand beside it. `marks`: cell -> sign
+    of a fault or a marker, for the first panel.
     """
     lines: list[ShadedLine] = []
     curves = signal_curves(state.assessment, series, second)
@@ -80,7 +80,7 @@ def signal_lines(
 
 
 def panel_head(curve: Curve, low: float, number: Line, width: int, *, is_stale: bool) -> Line:
-    """Name and unit; at the right the newest value, what is usual, the limit, as far as there is room."""
+    """Return name and unit; at the right the newest value, baseline and limit as far as there is room."""
     sign = StyleRole.STALE if is_stale else curve.role
     left: list[Group] = [
         (0, [(" ■ ", sign), (curve.name, StyleRole.STRONG), (f" {curve.unit}", StyleRole.DIM)]),
@@ -96,7 +96,7 @@ def panel_head(curve: Curve, low: float, number: Line, width: int, *, is_stale: 
 
 
 def current_numbers(state: EventState, render_time: RenderTime) -> tuple[Line, Line, Line]:
-    """The newest values, in the units of the scales."""
+    """Return the newest values in the units of the scales."""
     words = events.video(state, render_time), events.audio(state, render_time), events.fps(state, render_time)
     reading = events.current_reading(state)
     if reading is None:
@@ -111,5 +111,5 @@ def _number(value: float | None, unit: float, decimals: int) -> str:
 
 
 def chart_columns(width: int) -> int:
-    """The cells of a panel in a chart of that width."""
+    """Return the cells of a panel in a chart of that width."""
     return max(8, width - GUTTER - MARGIN)

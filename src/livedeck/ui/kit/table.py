@@ -1,4 +1,4 @@
-"""A table of any rows, one a line: virtual, so that a thousand cost what the screen shows."""
+"""A table of rows, one to a line. It is virtual: a thousand rows cost only what the screen shows."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ HEAD_LINES = 1
 CURSOR_CELLS = 1
 
 MAX_COUNTED = 500
-"""Of more rows below than so many it is not said what they are: a tick has no time to count them."""
+"""Most rows below the window whose kinds are counted. A tick has no time to count more."""
 
 
 class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindings=False):
-    """The cursor follows the key of a row, never its number.
+    """A table whose cursor follows the key of a row, never its number.
 
-    Rows stand in lines under the head, between them the heads of sections. Where there are more lines than the screen
-    has, the last one says how many rows are below.
+    Rows follow the head, with the heads of sections between them. If they do not fit, the last line says how many rows
+    are below.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--cursor", "table--head"}
 
     class Moved(Message):
-        """The cursor is to move to the row of that key. `table`: the id of the table."""
+        """The cursor should move to the row with that key. `table`: id of the table."""
 
         def __init__(self, key: str, table: str | None) -> None:
             super().__init__()
             self.key, self.table = key, table
 
     class Opened(Message):
-        """The row of that key is to be opened."""
+        """The row with that key should open."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -56,9 +56,9 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         super().__init__(id=id)
         self._schema, self._view = schema, TableView()
         self._rows: tuple[T, ...] = ()
-        self._section_rows: list[int] = []  # the row that each section begins with
-        self._section_lines: list[int] = []  # where their heads stand
-        self._section_heads: dict[int, Line] = {}  # by the line
+        self._section_rows: list[int] = []  # first row of each section
+        self._section_lines: list[int] = []  # lines of their heads
+        self._section_heads: dict[int, Line] = {}  # by line
         self._drawn: dict[int, ShadedLine] = {}
         self._cache: dict[str, tuple[T, Line]] = {}
         self._cursor_row = 0
@@ -67,13 +67,16 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self._columns: list[tuple[Column[T], int]] = []
         self._render_time: RenderTime | None = None
         self._empty_text = ""
-        self._pressed_key: str | None = None  # of the row under the pointer as its button went down
+        self._pressed_key: str | None = None  # of the row under the pointer at the press of its button
         self.cursor: str | None = None
 
     def show(
         self, rows: tuple[T, ...], render_time: RenderTime, cursor: str | None, empty_text: str, view: TableView
     ) -> None:
-        """Take these rows, in their order, and paint those that changed; `empty_text` says why there are none."""
+        """Take these rows in their order, and paint those that changed.
+
+        `empty_text`: text in place of rows.
+        """
         follow = cursor is not None and (cursor != self.cursor or self._is_cursor_visible())
         if render_time != self._render_time:
             self._cache.clear()
@@ -101,7 +104,10 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return min(line - bisect_left(self._section_lines, line), len(self._rows))
 
     def _row_at(self, line: int) -> int | None:
-        """The row in that line; None for the head of a section, for what says what is below, and below the last row."""
+        """Return the row in that line.
+
+        None for a section head, for the line about rows below, and below the last row.
+        """
         if line in self._section_heads or self._is_more_line(line) or line >= self._line_count:
             return None
         return self._rows_above(line)
@@ -111,16 +117,16 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self._has_more(top) and line == top + self._window - 1
 
     def _has_more(self, top: int) -> bool:
-        """Whether not all lines fit that begin with that one, so that the last one of the screen says what is below."""
+        """Return whether the lines from `top` on do not fit, so that the last one counts the rows below."""
         return self._window > 1 and top + self._window < self._line_count
 
     @property
     def _window(self) -> int:
-        """The lines under the head."""
+        """Lines under the head."""
         return max(0, self.size.height - HEAD_LINES)
 
     def repaint(self) -> int:
-        """Draw the visible rows again and refresh those that changed. Returns how many regions these are."""
+        """Draw the visible rows again and refresh those that changed. Returns the number of regions."""
         if self._render_time is None:
             return 0
         columns = layout(self._schema.columns, self.scrollable_content_region.width - CURSOR_CELLS, self._view.hidden)
@@ -139,7 +145,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self.refresh_regions([*regions, *changed_regions(0, head_before, self._head, width)])
 
     def _draw_head(self) -> Line:
-        """The titles of the columns; and how many rows with a critical fault are scrolled out above."""
+        """Return the column titles, and the number of critical rows scrolled out above."""
         count = self._critical_above[self._rows_above(self.scroll_offset.y)]
         above: Line = [(f" ✖ {count} more above ", StyleRole.CRITICAL)] if count else []
         titles = head_line(self._columns, self._view.sort, down=self._view.down)
@@ -173,7 +179,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return cells
 
     def _more_line(self, first: int) -> Line:
-        """How many rows are out of sight from that one on, and what they are."""
+        """Return the number of rows from that one on, and their kinds."""
         assert self._render_time is not None
         left = len(self._rows) - first
         words = ""
@@ -182,22 +188,22 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return [(f"  ▼ {left} more", StyleRole.STRONG), (f": {words}" if words else "", StyleRole.DIM)]
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The head says what is scrolled out above."""
+        """Repaint, because the head counts the rows above."""
         super().watch_scroll_y(old_value, new_value)
         self.repaint()
 
     def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
-        """The bar is told where the rows stand; of a scroll before it was shown it has not heard."""
+        """Set the scroll bar's position. It missed scrolls from before it was shown."""
         if is_shown:
             self.vertical_scrollbar.position = self.scroll_y
 
     def _empty_line(self) -> Line:
-        """Why there are no rows, in the middle."""
+        """Return the text in place of rows, centred."""
         free = max(0, self.size.width - cell_len(self._empty_text))
         return [(" " * (free // 2), StyleRole.TEXT), (self._empty_text, StyleRole.TEXT)]
 
     def on_resize(self) -> None:
-        """Other columns may fit now."""
+        """Draw with the columns that fit now."""
         self._drawn.clear()
         self.repaint()
         if self.cursor is not None:
@@ -205,13 +211,13 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The head stays; the rows scroll under it."""
+        """Return a line of the screen. The head stays while rows scroll under it."""
         width = self.size.width
         if y < HEAD_LINES:
             base = self.base + self.get_component_rich_style("table--head", partial=True)
             return self.to_strip(self._head, width, base)
         line = y - HEAD_LINES + self.scroll_offset.y
-        if line not in self._drawn:  # it was scrolled into view
+        if line not in self._drawn:  # scrolled into view
             self._drawn[line] = self._draw(line)
         return self.to_strip(self._drawn[line], width, self._base(line))
 
@@ -222,7 +228,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return base
 
     def _row_of_cursor(self) -> int:
-        """The row of the cursor, or where it was last; searched only where it is not there any more."""
+        """Return the row of the cursor, or its last place. Searches only if the row has moved."""
         key = self._schema.key
         if self.cursor is None:
             return min(self._cursor_row, max(len(self._rows) - 1, 0))
@@ -235,7 +241,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return 0 <= self._line_of(self._row_of_cursor()) - top < self._window - self._has_more(top)
 
     def _scroll_to_cursor(self) -> None:
-        """Scroll as little as makes the cursor visible, and the head of its section over its first row."""
+        """Scroll just enough to show the cursor, with its section head if it is in the first row."""
         top, window, line = self.scroll_offset.y, self._window, self._line_of(self._row_of_cursor())
         first = line - 1 if line - 1 in self._section_heads else line
         if first < top:
@@ -245,10 +251,13 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self.scroll_to(y=max(0, line - window + 1 + (not is_last and window > 1)), animate=False)
 
     def move(self, step: int) -> None:
-        """Move the cursor by that many rows, to the first or last row at most; without one, from where it was last."""
+        """Move the cursor by that many rows, to the first or last row at most.
+
+        Without a cursor, start from its last place.
+        """
         row = self._row_of_cursor() + step
         if self.cursor is None and step > 0:
-            row -= 1  # what was below the row that left stands in its place
+            row -= 1  # the row below the removed one has taken its place
         self.jump(min(max(row, 0), len(self._rows) - 1))
 
     def page(self, direction: int) -> None:
@@ -267,7 +276,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self.post_message(self.Opened(self.cursor))
 
     def link_at(self, x: int, y: int) -> Link | None:
-        """The title of a column sorts by it."""
+        """Return a link that sorts by the clicked column title."""
         if y >= HEAD_LINES:
             return None
         end = CURSOR_CELLS
@@ -278,13 +287,16 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Remember the row that is pressed: another one may stand there by the time the button is released."""
+        """Remember the pressed row, because another may be there when the button is released."""
         line = event.y - HEAD_LINES + self.scroll_offset.y
         row = self._row_at(line) if event.y >= HEAD_LINES else None
         self._pressed_key = None if row is None else self._schema.key(self._rows[row])
 
     def on_click(self, event: events.Click) -> None:
-        """A click moves the cursor there; a double click opens the row; one on what is below moves on by a page."""
+        """Move the cursor to the pressed row.
+
+        A double click opens the row. A click on the line about rows below moves by a page.
+        """
         if self._pressed_key is not None:
             self.post_message(self.Moved(self._pressed_key, self.id))
             if event.chain == 2:
@@ -294,5 +306,5 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
 
 
 def _row_regions(y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-    """As `changed_regions`; the whole row where the cursor came or left, for its row has a background of its own."""
+    """Return the changed regions of a row, or the whole row if the cursor came or left: it has its own background."""
     return changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]

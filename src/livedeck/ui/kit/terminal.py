@@ -1,7 +1,7 @@
-"""What reaches the terminal: only cells that changed, and control strings of our own.
+"""Output to the terminal: changed cells, and control strings of our own.
 
-It has private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
-`LayoutUpdate`, `App._display` and `App._fatal_error`. `tests/ui/test_private_names.py` says which assumption another
+It uses private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
+`LayoutUpdate`, `App._display` and `App._fatal_error`. `tests/ui/test_private_names.py` shows which assumption another
 Textual breaks.
 """
 
@@ -44,10 +44,10 @@ R = TypeVar("R")
 
 
 def has_exact_updates() -> bool:
-    """Whether this Textual has what exact updates stand on; without them its own updates are sent.
+    """Return whether this Textual allows exact updates; otherwise its own updates are sent.
 
-    Textual sends a changed part of a widget from the widget's left edge on: 32 kB for 24 values that change, where
-    1.5 kB changed.
+    Textual sends a changed part of a widget from the widget's left edge on: 32 kB for 24 changed values, instead of 1.5
+    kB.
     """
     return (
         hasattr(App, "_display")
@@ -61,10 +61,10 @@ EXACT_UPDATES = has_exact_updates()
 
 
 def positioned(strip: Strip, x: int, y: int, console: Console) -> str:
-    """The bytes of that strip, from that cell on.
+    """Return the bytes of the strip, starting at that cell.
 
-    Terminals measure marks, joined letters and emoji in different ways. Such a text stands on blanks of its own cells,
-    and what follows it begins at its cell, whatever the terminal has drawn.
+    Terminals disagree on the width of marks, joined letters and emoji. Such a text is drawn over blanks of its own
+    width, and the text after it is positioned again.
     """
     move = Control.move_to(x, y).segment.text
     if has_agreed_width(strip.text):
@@ -80,15 +80,15 @@ def positioned(strip: Strip, x: int, y: int, console: Console) -> str:
 
 
 class ExactUpdate(ChopsUpdate):
-    """The same update, each part from its own first cell on."""
+    """An update with each part sent from its own first cell on."""
 
     @classmethod
     def of(cls, update: ChopsUpdate) -> ExactUpdate:
-        """That update, exactly."""
+        """Return an exact update with the same content."""
         return cls(update.chops, update.spans, update.chop_ends)
 
     def render_segments(self, console: Console) -> str:
-        """The bytes for the terminal."""
+        """Return the bytes for the terminal."""
         parts: list[str] = []
         for y, start, end in self.spans:
             for until, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
@@ -99,22 +99,22 @@ class ExactUpdate(ChopsUpdate):
 
 
 class TextUpdate(CompositorUpdate):
-    """Bytes for the terminal as they are."""
+    """An update of ready-made bytes."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def render_segments(self, console: Console) -> str:  # noqa: ARG002  the face of updates
-        """The bytes for the terminal."""
+    def render_segments(self, console: Console) -> str:  # noqa: ARG002  signature of updates
+        """Return the bytes for the terminal."""
         return self._text
 
     def __rich__(self) -> str:
-        """Nothing: it is for terminals alone."""
+        """Return an empty text: the update is for terminals only."""
         return ""
 
 
 class FilteredApp(ModalApp[R], Generic[R]):
-    """An app of which no control sequence reaches the terminal that it did not make."""
+    """An app that sends no control sequences except its own to the terminal."""
 
     def __init__(self, timer: Callable[[], float] = monotonic) -> None:
         self._output = OutputFilter()
@@ -122,34 +122,34 @@ class FilteredApp(ModalApp[R], Generic[R]):
         super().__init__(timer)
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's for this platform, with the last filter."""
+        """Return Textual's driver for this platform behind the last filter."""
         return filtered(super().get_driver_class(), self._output)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Textual's, and no text with controls."""
+        """Return Textual's filters, and the one that removes controls from texts."""
         return [*super().get_line_filters(), self._controls]
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Textual's way; the control string is ours, and passes."""
+        """Copy as Textual does, and let our control string pass the filter."""
         self._output.allow(clipboard_string(text))
         super().copy_to_clipboard(text)
 
 
 Spans = Sequence[tuple[int, int, int]]
-"""Parts of lines: their row, first cell and the cell behind the last."""
+"""Parts of lines: row, first cell, and the cell after the last."""
 
 
 class ExactApp(FilteredApp[int]):
-    """An app of which nothing is sent that did not change.
+    """An app that sends only changes.
 
-    `overlay`: is told of each paint, by the screen in front and the cells that were written (None: all of them); it
-    lays pixels over them.
+    `overlay`: called at each paint with the front screen and the written cells (None: all of them). It draws pixels
+    over them.
     """
 
     overlay: Callable[[Screen[Any], Spans | None], None] | None = None
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Textual's way to the terminal."""
+        """Send an update to the terminal as exact parts."""
         is_paint = EXACT_UPDATES and isinstance(renderable, (ChopsUpdate, LayoutUpdate))
         spans = renderable.spans if EXACT_UPDATES and isinstance(renderable, ChopsUpdate) else None
         if EXACT_UPDATES and isinstance(renderable, ChopsUpdate):
@@ -161,7 +161,7 @@ class ExactApp(FilteredApp[int]):
             self.overlay(screen, spans)
 
     def _whole(self, update: LayoutUpdate) -> str:
-        """All strips of an update of the whole screen, each from its own cell on."""
+        """Return the bytes of a full repaint, each strip positioned at its own cell."""
         parts: list[str] = []
         for y, line in enumerate(update.strips, update.region.y):
             x = update.region.x
@@ -171,10 +171,10 @@ class ExactApp(FilteredApp[int]):
         return "".join(parts)
 
     def send(self, parts: Iterable[tuple[Region, Strip]]) -> bool:
-        """Send these parts of lines to the terminal at once, and to nothing else.
+        """Send these parts of lines to the terminal at once.
 
-        Returns False where this Textual cannot, for a refresh instead: that waits for the next of 60 frames a second,
-        and costs a wall half as much processor time again.
+        Returns False if this Textual cannot. Then refresh instead: that waits for the next of 60 frames a second, and
+        costs a wall half as much processor time again.
         """
         if not EXACT_UPDATES:
             return False
@@ -184,21 +184,21 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def draw_over(self, x: int, y: int, sequence: str) -> None:
-        """Have the terminal draw a picture over the cells from that one on; the control string is ours, and passes."""
+        """Have the terminal draw a picture over the cells from that one on. The control string passes the filter."""
         if EXACT_UPDATES and not self.is_headless:
             text = f"{Control.move_to(x, y).segment.text}{sequence}"
             self._output.allow(text)
             self._display(self.screen, TextUpdate(text))
 
     def filtered(self, strip: Strip) -> Strip:
-        """The strip as this terminal can show it."""
+        """Return the strip as this terminal can show it."""
         _, background = self.screen.background_colors
         for line_filter in self.get_line_filters():
             strip = strip.apply_filter(line_filter, background)
         return strip
 
     def copy_text(self, text: str, multiplexer: str) -> bool:
-        """Copy to the clipboard of the terminal's machine. Returns False where the text is too long for it."""
+        """Copy to the clipboard of the terminal's machine. Returns False if the text is too long."""
         sequence = osc52(text, multiplexer)
         if sequence is None:
             return False
@@ -209,17 +209,20 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def tell_terminal(self, sequence: str) -> None:
-        """Send that control string of our own, which the last filter lets pass once."""
+        """Send a control string of ours, which passes the last filter once."""
         if sequence and EXACT_UPDATES and self.is_running:
             self._output.allow(sequence)
             self._display(self.screen, TextUpdate(sequence))
 
     def crash_text(self, error: str) -> str:
-        """What the terminal shows after a crash by that error."""
+        """Return the message that the terminal shows after a crash."""
         return f"{self.title} ended with {error}"
 
     def _fatal_error(self) -> None:
-        """Textual's own prints a traceback with local variables, which may hold a key or a token."""
+        """Log the error and print a short message.
+
+        Textual prints a traceback with local variables, which may hold a key or a token.
+        """
         error = sys.exc_info()[1]
         log.error("the app ended with an error", app=self.title, exc_info=error)
         self.panic(Text(self.crash_text(type(error).__name__)))

@@ -1,6 +1,6 @@
-"""The palettes: the style of each role in each theme; and their form as Textual's themes and Rich's styles.
+"""Palettes: the style of each role in each theme, as Textual themes and Rich styles.
 
-The colours are in `palette.py`. A fault is the only filled thing; tally red is used by the ON AIR lamp alone.
+The colours are in `palette.py`. Only faults are filled. Tally red belongs to the ON AIR lamp alone.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from livedeck.text.segments import Link, Role, Shade, StyleRole
 from livedeck.ui.kit.palette import COLOURS, Colours, board_grounds, mix
 
 AUTO = "auto"
-"""No theme is set: the colours of the terminal decide."""
+"""Theme setting that lets the terminal's colours decide."""
 
 
 class StyleSpec(NamedTuple):
-    """Colour, background (empty: that of the line) and text style of a role, as the stylesheet writes them."""
+    """Colour, background (empty: that of the line) and text style of a role, in stylesheet syntax."""
 
     colour: str
     background: str = ""
@@ -33,11 +33,11 @@ class StyleSpec(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The backgrounds of a theme and the style of every role. `cursor`: the style of the row under the cursor.
+    """The backgrounds of a theme and the style of every role.
 
-    `ansi`: only the terminal's own colours; `plain`: no colour at all. `area`: percent of a curve's colour in the
-    ground under it, at the bottom of its panel and at the top; `fault`: percent of a status's colour in the ground of
-    its column; `boards`: the ground of a tile, by the role that it lies in.
+    `cursor`: style of the row under the cursor. `ansi`: only the terminal's own colours. `plain`: no colours. `area`:
+    percent of a curve's colour in the ground under it, at the bottom and the top of its panel. `fault`: percent of a
+    status's colour in the ground of its column. `boards`: ground of a tile by role.
     """
 
     background: str
@@ -55,7 +55,7 @@ class Palette:
 
 
 def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
-    """The palette made of these colours (interface.md, "Colours")."""
+    """Return the palette for these colours (interface.md, "Colours")."""
     tint = 0.16 if is_dark else 0.06
     critical = StyleSpec(colours.ink, colours.critical, "bold")
     warning = StyleSpec(colours.ink, colours.warning, "bold")
@@ -168,7 +168,7 @@ BOLD = frozenset(
     }
 )
 REVERSED = frozenset({StyleRole.CRITICAL, StyleRole.LOSS, StyleRole.BANNER, StyleRole.BANNER_BLIND})
-"""What tells without colour: a warning is bold, what is critical is reversed and bold."""
+"""Roles that are reversed and bold without colours; those in `BOLD` are bold."""
 
 
 def _without_colour(role: StyleRole) -> StyleSpec:
@@ -197,9 +197,10 @@ PALETTES: Mapping[str, Palette] = MappingProxyType(
 
 
 def select_theme(requested: str, *, no_color: bool, color_system: str | None) -> str:
-    """The theme for a terminal. `color_system`: as Rich names it, None where the terminal has no colours.
+    """Return the theme for a terminal.
 
-    NO_COLOR overrides the requested theme; a terminal of sixteen colours gets `ansi-16` unless a theme is requested.
+    NO_COLOR overrides the request. A terminal with sixteen colours gets `ansi-16` unless a theme is requested.
+    `color_system`: Rich's name, None without colours.
     """
     if no_color or color_system is None:
         return "mono"
@@ -209,7 +210,7 @@ def select_theme(requested: str, *, no_color: bool, color_system: str | None) ->
 
 
 def textual_themes() -> Iterator[Theme]:
-    """The palettes as themes of Textual."""
+    """Yield the palettes as Textual themes."""
     for name, palette in PALETTES.items():
         yield Theme(
             name=name,
@@ -226,9 +227,9 @@ def textual_themes() -> Iterator[Theme]:
 
 @cache
 def style(theme: str, role: Role) -> Style:
-    """The style of a role in that theme; without a background of its own it takes that of its line.
+    """Return the style of a role in that theme. Without its own background it takes that of its line.
 
-    Roles are no component classes: Textual would resolve each of them again for each widget, and a form has a hundred.
+    Roles are not component classes: Textual would resolve each of them for each widget, and a form has a hundred.
     """
     if isinstance(role, Link):
         return style(theme, role.role)
@@ -240,8 +241,9 @@ def style(theme: str, role: Role) -> Style:
 
 
 def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
-    """Colours and style of a role or a shade. Sixteen colours cannot be mixed: there a weak shade is dim, and no ground
-    is tinted; without colours there is none.
+    """Return colours and style of a role or a shade.
+
+    Sixteen colours cannot be mixed: a weak shade is dim, and no ground is tinted. Without colours there are no grounds.
     """
     if isinstance(role, StyleRole):
         return palette.styles[role]
@@ -261,7 +263,7 @@ def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
 
 
 _WORD = Shade(StyleRole.TEXT)[1:6]
-"""All that a shade is besides its ink and its board, where it shades nothing."""
+"""Fields of a shade, except ink and board, if it shades nothing."""
 
 
 def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:
@@ -279,7 +281,7 @@ def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:
 
 
 def _hue(palette: Palette, role: StyleRole) -> str:
-    """The colour that a role is known by: that of its fill, where it has one."""
+    """Return the main colour of a role: that of its fill if it has one."""
     spec = palette.styles[role]
     return spec.background or spec.colour
 

@@ -1,4 +1,4 @@
-"""Streams of the history as the charts show them, loaded while the screen shows what it has."""
+"""Streams from the history as the charts show them, loaded while the screen shows what it has."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import stream_start
 
 MAX_READINGS = 14_400
-"""Of the samples of a past stream that are kept in memory: eight hours of one each 2 s. What is before them comes out
-of the history as they are looked at."""
+"""Samples of a past stream kept in memory: eight hours at one each 2 s.
+
+Earlier ones are read from the history when they come into view.
+"""
 
 
 class Subject(NamedTuple):
-    """What the charts show, and the instant that it is shown for. `stream`: an earlier one, None: the current one."""
+    """Subject of the charts, and the instant for which it is shown.
+
+    `stream`: a past stream; None for the current one.
+    """
 
     state: EventState
     render_time: RenderTime
@@ -26,7 +31,7 @@ class Subject(NamedTuple):
 
 
 async def load_streams(history: HistoryReads, now: datetime, event_id: str | None = None) -> tuple[PastStream, ...]:
-    """Those of that event, or of all, the newest first."""
+    """Return the streams of that event, or of all events if None, the newest first."""
     spans = await history.spans(event_id)
     if not spans:
         return ()
@@ -36,7 +41,7 @@ async def load_streams(history: HistoryReads, now: datetime, event_id: str | Non
 
 
 async def open_stream(history: HistoryReads, stream: PastStream, event: Event | None) -> Subject:
-    """That stream, as it stood at its end."""
+    """Return that stream in its state at its end."""
     until = stream.last.timestamp()
     found = await history.recorded({stream.event_id: stream.stream_id}, until, newest=MAX_READINGS)
     faults = [
@@ -49,7 +54,7 @@ async def open_stream(history: HistoryReads, stream: PastStream, event: Event | 
 
 
 def current_stream(state: EventState, render_time: RenderTime) -> PastStream | None:
-    """The stream of which the platform answers samples, up to now; None where it answered none."""
+    """Return the stream whose samples the platform returns, up to now; None if it has returned none."""
     stream, as_of = state.event.stream, state.qos.as_of
     if stream is None or not stream.id or as_of is None or not len(state.qos.readings):
         return None
@@ -60,7 +65,7 @@ def current_stream(state: EventState, render_time: RenderTime) -> PastStream | N
 
 
 def with_current(streams: tuple[PastStream, ...], current: PastStream | None) -> tuple[PastStream, ...]:
-    """The streams, the current one as it is known now; the newest first."""
+    """Return the streams with the current one in its newest state, the newest first."""
     if current is None:
         return streams
     others = [stream for stream in streams if stream.stream_id != current.stream_id]

@@ -39,10 +39,10 @@ from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.shell.screen import BaseScreen, waiting_text
 
 SIDE_FROM = 160
-"""From that width of the screen on there is a pane beside the chart."""
+"""Screen width from which a pane stands beside the chart."""
 
 WORDY_FROM = 100
-"""From that width on the ranges are called so."""
+"""Screen width from which the ranges have a label."""
 
 PAST_KEYS = "{qos.now} live", "{qos.previous_stream}, {qos.next_stream} other streams   {qos.open} all"
 
@@ -50,19 +50,20 @@ WINDOW_KEYS = "{qos.earlier} {qos.later} pan   {qos.shorter} {qos.longer} zoom  
 
 
 class QosChart(Canvas):
-    """Panels, statuses, the map of the whole event, the list of faults. The curves are drawn again only when their
-    values, size or freshness change.
+    """Panels, statuses, the map of the whole event, the list of faults.
+
+    Curves are drawn again only when values, size or freshness change.
     """
 
     class Picked(Message):
-        """A column was clicked, of the panels or of the map."""
+        """A column of the panels or the map was clicked."""
 
         def __init__(self, cell: int, *, is_map: bool) -> None:
             super().__init__()
             self.cell, self.is_map = cell, is_map
 
     class Dragged(Message):
-        """The picture was drawn aside by so many columns, to the right where they are positive."""
+        """The picture was dragged by that many columns; positive numbers mean to the right."""
 
         def __init__(self, cells: int) -> None:
             super().__init__()
@@ -79,16 +80,16 @@ class QosChart(Canvas):
 
     @property
     def layout_rows(self) -> view.Layout:
-        """The rows of the panels."""
+        """Rows of the panels."""
         return view.layout(self.size.height, has_side=self.has_side)
 
     @property
     def columns(self) -> int:
-        """The columns of a curve."""
+        """Columns of a curve."""
         return self.layout_rows.columns(self.size.width)
 
     def show(self, shown: view.Shown | None, empty_text: str = "") -> None:
-        """Paint that; `empty_text` says why there is nothing."""
+        """Paint the chart. `empty_text`: why there is none."""
         self._shown, self._empty_text = shown, empty_text
         self.repaint()
 
@@ -107,14 +108,17 @@ class QosChart(Canvas):
         return [*self._chart_lines, *below][:height]
 
     def on_mouse_down(self, event: textual_events.MouseDown) -> None:
-        """Here a drag begins, or a click."""
+        """Begin a click or a drag."""
         cell = int(event.x) - GUTTER
         self._pressed = cell if 0 <= cell < self.columns and event.y < len(self._chart_lines) else None
         if self._pressed is not None:
             self.capture_mouse()
 
     def on_mouse_up(self, event: textual_events.MouseUp) -> None:
-        """A click sets the cursor, or moves the window to that part of the map; a drag draws the picture aside."""
+        """Finish a click or a drag.
+
+        A click sets the cursor or moves the window on the map; a drag moves the window.
+        """
         if self._pressed is None:
             return
         self.release_mouse()
@@ -127,14 +131,14 @@ class QosChart(Canvas):
 
 
 class QosSide(Canvas):
-    """The list of faults, why, the comparison with a second event, the share of faults, on a wide screen."""
+    """Panes beside the chart on a wide screen: faults, cause, comparison, fault share."""
 
     def __init__(self) -> None:
         super().__init__()
         self._shown: view.Shown | None = None
 
     def show(self, shown: view.Shown | None) -> None:
-        """Paint what belongs to that."""
+        """Paint the panes of that chart."""
         self._shown = shown
         self.repaint()
 
@@ -144,9 +148,9 @@ class QosSide(Canvas):
         return side.side_lines(self._shown, width, height)
 
 
-NOT_SELECTED = "no event selected: choose one on the Events screen"
+NOT_SELECTED = "No event selected: choose one on the Events screen"
 
-GONE = " this event is no longer in the platform's list: {qos.back} leads back to the others"
+GONE = " This event is no longer in the platform's list: press {qos.back} to see the others"
 
 
 class QosScreen(BaseScreen):
@@ -161,12 +165,12 @@ class QosScreen(BaseScreen):
         self._range = 1
         self._until: float | None = None  # epoch s, server clock; None: now
         self._cursor: float | None = None  # the same
-        self._episode: tuple[str, Episode] | None = None  # the id of its event, and how it was when it was selected
-        self._opened: Subject | None = None  # an earlier stream
-        self._selected_before: str | None = None  # the event that was selected when one of no listed event was opened
-        self._looked_for: set[str] = set()  # completed events whose last stream was looked for in the history
+        self._episode: tuple[str, Episode] | None = None  # event id, and the fault at the time of its selection
+        self._opened: Subject | None = None  # a past stream
+        self._selected_before: str | None = None  # the event selected before a stream of an unlisted event was opened
+        self._searched_ids: set[str] = set()  # completed events whose last stream was searched in the history
         self._second_id: str | None = None
-        self._second_stream: Subject | None = None  # an earlier stream in its place
+        self._second_stream: Subject | None = None  # a past stream in place of the second event
         self._is_fitted = self._is_since_start = False
         self._history, self._second_history, self._whole_history = (
             HistoryQuery(self, group) for group in ("past", "past of another", "past of the whole")
@@ -178,7 +182,7 @@ class QosScreen(BaseScreen):
             history.forget()
         self._close_stream()
         self._second_stream = None
-        self._looked_for.clear()
+        self._searched_ids.clear()
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="title")
@@ -186,16 +190,16 @@ class QosScreen(BaseScreen):
 
     @property
     def range_name(self) -> str:
-        """The name of the range that is shown."""
+        """Name of the range on display."""
         return view.RANGES[self._range][0]
 
     @property
     def range_names(self) -> Sequence[str]:
-        """The names of all ranges, the shortest first."""
+        """Names of all ranges, the shortest first."""
         return [name for name, _ in view.RANGES]
 
     def on_screen_resume(self) -> None:
-        """What is shown stays the same event until the operator selects another one."""
+        """Keep the event on display selected until the operator selects another one."""
         state = self.ctx.selected_event()
         if state is not None:
             self.ctx.select_event(state.id)
@@ -209,15 +213,17 @@ class QosScreen(BaseScreen):
         self.ctx.watch_event(None)
 
     def shows_alarm(self, alarm: Alarm) -> bool:
-        """Whether the list of the event's faults, right above the alarms, does not say it already."""
+        """Return whether the alarm needs a line. False if the list of faults above already shows it."""
         subject = self.subject()
         state = subject.state if subject else None
         ongoing = {episode.kind for episode in state.episodes if episode.until is None} if state else set()
         return state is None or alarm.event_id != state.id or alarm.kind not in ongoing
 
     def subject(self) -> Subject | None:
-        """What the charts show: the earlier stream that was opened, for as long as no other event is selected, else the
-        selected event as it is displayed."""
+        """Return the subject of the charts; None if there is none.
+
+        An opened past stream stays until another event is selected; otherwise it is the selected event as displayed.
+        """
         displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
         if self._opened and (selected is None or selected.id == self._opened.state.id):
             return self._opened
@@ -225,7 +231,7 @@ class QosScreen(BaseScreen):
 
     @property
     def is_live(self) -> bool:
-        """Whether the newest sample of the current stream is in the window."""
+        """True if the window shows the newest sample of the current stream."""
         return self._until is None and self._opened is None
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
@@ -240,7 +246,7 @@ class QosScreen(BaseScreen):
             gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
             self.query_one("#title", LinesWidget).show(gone)
         else:
-            self._open_if_over(subject.state)
+            self._open_if_completed(subject.state)
             head = self._head(subject, shown)
             self.query_one("#title", LinesWidget).show([*self._past_line(shown, render_time), *head])
         nothing = NOT_SELECTED if snapshot.link.as_of else waiting_text(snapshot)
@@ -249,7 +255,7 @@ class QosScreen(BaseScreen):
         side_pane.show(shown)
 
     def _past_line(self, shown: view.Shown | None, render_time: RenderTime) -> list[ShadedLine]:
-        """That what is shown is not what is: in words, in its own line."""
+        """Return a line that says what the window shows, if it is not live."""
         if shown is None or self.is_live:
             return []
         stream = self._opened.stream if self._opened else None
@@ -259,11 +265,11 @@ class QosScreen(BaseScreen):
         groups: list[Group] = [(0, chip), (0, [(live, StyleRole.DIM)]), (1, [(others, StyleRole.DIM)])]
         return [wrap_groups(groups, self.size.width)]
 
-    def _open_if_over(self, state: EventState) -> None:
-        """Of a completed event that the platform was not asked for anew, the history has the last stream."""
-        is_over = state.phase.tally is BroadcastState.COMPLETED and state.qos.as_of is None
-        if is_over and self.ctx.records is not None and state.id not in self._looked_for:
-            self._looked_for.add(state.id)
+    def _open_if_completed(self, state: EventState) -> None:
+        """Open the last stream of a completed event from the history, if the platform has not been polled for it."""
+        is_completed = state.phase.tally is BroadcastState.COMPLETED and state.qos.as_of is None
+        if is_completed and self.ctx.records is not None and state.id not in self._searched_ids:
+            self._searched_ids.add(state.id)
             self.run_worker(self._open_last(state.id), group="last stream", exclusive=True)
 
     async def _open_last(self, event_id: str) -> None:
@@ -274,7 +280,10 @@ class QosScreen(BaseScreen):
             await self.open(streams[0])
 
     async def streams(self, event_id: str | None = None) -> tuple[PastStream, ...]:
-        """Those of that event, or of all, the newest first, the current one of the selected event among them."""
+        """Return the streams of that event, or of all events if None, the newest first.
+
+        The current stream of the selected event is among them.
+        """
         displayed, selected, history = self.ctx.displayed(), self.ctx.selected_event(), self.ctx.records
         if displayed is None:
             return ()
@@ -285,7 +294,7 @@ class QosScreen(BaseScreen):
         return with_current(found, current_stream(selected, displayed[1]))
 
     async def open(self, stream: PastStream, at: datetime | None = None) -> None:
-        """Show that stream around that moment, else at its end; the current one is shown live."""
+        """Show a past stream around that moment or at its end; a current stream is shown live."""
         displayed, history = self.ctx.displayed(), self.ctx.records
         state = displayed[0].find(stream.event_id) if displayed else None
         current = current_stream(state, displayed[1]) if state and displayed else None
@@ -297,7 +306,7 @@ class QosScreen(BaseScreen):
             subject = await open_stream(history, stream, state.event if state else None)
             if state is None and (selected := self.ctx.selected_event()):
                 self._selected_before = selected.id
-                self.ctx.reconcile_selection(())  # what a key does must not be done to what is not shown
+                self.ctx.reconcile_selection(())  # keys must not act on an event that is not on the screen
             self._opened = subject
         self._until = self._cursor = None
         if at is not None:
@@ -306,7 +315,10 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     async def jump(self, text: str, at: datetime) -> None:
-        """Show the stream of the event that ran at that moment; at a time of day, on the latest day when one did."""
+        """Show the stream of the event at that moment.
+
+        A time of day means the latest day with a stream at that time.
+        """
         subject = self.subject()
         if subject is None:
             return
@@ -314,13 +326,13 @@ class QosScreen(BaseScreen):
         streams = await self.streams(state.id)
         found = stream_at(streams, at, any_day=is_time_of_day(text))
         if found is None:
-            self.ctx.announce(f"no stream of {events.name(state)} is known", Severity.WARNING)
+            self.ctx.announce(f"{events.name(state)}: no streams known", Severity.WARNING)
             return
         stream, moment = found
         await self.open(stream, moment)
         if not stream.has(at) and not (is_time_of_day(text) and stream.has(moment) and moment.time() == at.time()):
-            known = f"{moment:%H:%M}Z of {stream_words(stream, today)}"
-            self.ctx.announce(f"no stream of {events.name(state)} is known at {at:%d %b %H:%M}Z: {known} is nearest")
+            nearest = f"{moment:%H:%M}Z of {stream_words(stream, today)}"
+            self.ctx.announce(f"{events.name(state)}: no stream known at {at:%d %b %H:%M}Z; the nearest is {nearest}")
         else:
             self.ctx.announce(f"{moment:%H:%M}Z {day_words(moment, today)}: {events.name(state)}")
 
@@ -329,7 +341,7 @@ class QosScreen(BaseScreen):
         return (displayed[1].server if displayed else self.ctx.clock.now()).date()
 
     async def step_stream(self, step: int) -> None:
-        """The stream after (1) or before the one that is shown, of the same event."""
+        """Show the event's stream after (1) or before (-1) the one on display."""
         subject = self.subject()
         if subject is None:
             return
@@ -341,19 +353,17 @@ class QosScreen(BaseScreen):
         if 0 <= index < len(streams):
             await self.open(streams[index])
         else:
-            self.ctx.announce(
-                f"no {'later' if step > 0 else 'earlier'} stream of {events.name(subject.state)} is known"
-            )
+            self.ctx.announce(f"{events.name(subject.state)}: no {'later' if step > 0 else 'earlier'} stream known")
 
     def shown_stream(self) -> PastStream | None:
-        """The stream that is shown, as far as it is known."""
+        """Return the stream on display; None if it is unknown."""
         subject = self.subject()
         if subject is None:
             return None
         return subject.stream or current_stream(*subject[:2])
 
     def _shown(self, state: EventState, render_time: RenderTime) -> view.Shown | None:
-        """What is to be seen of that event; None before its first answer."""
+        """Return the content of the screen for that event; None before its first reply."""
         axis = self._axis(state, render_time)
         whole_axis = chart_axis(state, render_time, None, self.query_one(QosChart).columns)
         if axis is None or whole_axis is None:
@@ -378,14 +388,13 @@ class QosScreen(BaseScreen):
         return chart_axis(state, render_time, span, columns, self._until if span else None)
 
     def _second_series(self, state: EventState, second: Subject, axis: Axis) -> TimeSeries:
-        """The second event at the same time, or as long after its start."""
+        """Return the second event's values at the same times, or at the same distance from its start."""
         later = stream_start(second.state, axis.start) - stream_start(state, axis.start)
         shifted = axis.shifted(later) if self._is_since_start else axis
         return _series(self._second_history, second.state, second.render_time, shifted)
 
     def _second_subject(self) -> Subject | None:
-        """The second event, or the earlier stream in its place, whose curves lie beside those of the first one, unless
-        it is the same."""
+        """Return the second event, or the past stream in its place; None if it equals the first."""
         subject, displayed = self.subject(), self.ctx.displayed()
         if self._second_stream is not None:
             return self._second_stream
@@ -394,12 +403,12 @@ class QosScreen(BaseScreen):
         return Subject(state, displayed[1]) if displayed and state and is_other else None
 
     def compare_with(self, event_id: str | None) -> None:
-        """Draw that event's curves beside those that are shown; None: no longer."""
+        """Draw that event's curves beside those on display; None removes them."""
         self._second_id, self._second_stream = event_id, None
         self.refresh_all()
 
     async def compare_with_stream(self, stream: PastStream) -> None:
-        """Lay that stream under the one that is shown, its start over the start of this one."""
+        """Lay a past stream under the one on display, start over start."""
         if self.ctx.records is None:
             return
         name = f"{stream.name}, {day_words(stream.first, self._today())}"
@@ -408,28 +417,31 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def align(self) -> None:
-        """Lay the second event by the clock, or by its start over the start of the first."""
+        """Switch the second event between alignment by the clock and by its start."""
         self._is_since_start = not self._is_since_start
-        self.ctx.announce(f"the second event is aligned {'since start' if self._is_since_start else 'by the clock'}")
+        self.ctx.announce(f"second event aligned by {'its start' if self._is_since_start else 'the clock'}")
         self.refresh_all()
 
     def fit(self) -> None:
-        """Fit the scales to what was measured, or have them begin at zero."""
+        """Switch between scales that fit the values and scales from zero."""
         self._is_fitted = not self._is_fitted
         self.refresh_all()
 
     @property
     def second_id(self) -> str | None:
-        """The id of the second event."""
+        """Id of the second event."""
         second = self._second_subject()
         return second.state.id if second else None
 
     def _selected_episode(self, state: EventState) -> Episode | None:
-        """The selected fault, if it is one of this event."""
+        """Return the selected fault if it belongs to this event."""
         return self._episode[1] if self._episode and self._episode[0] == state.id else None
 
     def _cursor_cell(self, axis: Axis) -> int | None:
-        """The cell of the cursor: it keeps its time while the axis moves on, until that is out of sight."""
+        """Return the cell of the cursor; None if it is out of sight.
+
+        It keeps its time while the axis moves.
+        """
         if self._cursor is None or not axis.start <= self._cursor < axis.end:
             return None
         return axis.column_of(self._cursor)
@@ -439,7 +451,10 @@ class QosScreen(BaseScreen):
         return self._axis(*subject[:2]) if subject else None
 
     def move_cursor(self, step: int) -> None:
-        """Move the cursor by columns; the first step puts it on the newest column, one past that removes it."""
+        """Move the cursor by columns.
+
+        The first step puts it on the newest column; one step beyond removes it.
+        """
         subject, axis = self.subject(), self._shown_axis()
         if axis is None or subject is None:
             return
@@ -470,21 +485,24 @@ class QosScreen(BaseScreen):
             self._move_window(axis.end - message.cells * axis.step)
 
     def on_mouse_scroll_up(self) -> None:
-        """The wheel away from oneself goes nearer."""
+        """Zoom in."""
         self.change_range(-1)
 
     def on_mouse_scroll_down(self) -> None:
-        """And towards oneself farther away."""
+        """Zoom out."""
         self.change_range(1)
 
     def pan(self, step: int) -> None:
-        """Move the window by half of it, not beyond the start of the stream; at its newest sample it is live."""
+        """Move the window by half its width, within the stream. At the newest sample it becomes live."""
         axis = self._shown_axis()
         if axis is not None:
             self._move_window(axis.end + step * (axis.end - axis.start) / 2)
 
     def _move_window(self, until: float) -> None:
-        """Show what was until then (epoch s): within the stream, and live from its newest sample on."""
+        """Show the window that ends then (epoch s), within the stream.
+
+        It becomes live at the newest sample.
+        """
         subject, span = self.subject(), view.RANGES[self._range][1]
         if subject is not None and span is not None:
             now = _now(*subject[:2])
@@ -492,14 +510,14 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def _look_at(self, at: float) -> None:
-        """Put the cursor there (epoch s); where that is out of sight the window moves."""
+        """Put the cursor there (epoch s), and move the window if that is out of sight."""
         self._cursor, axis = at, self._shown_axis()
         if axis is not None and not axis.start <= at < axis.end:
             self._move_window(at + (axis.end - axis.start) / 2)
         self.refresh_all()
 
     def show_now(self) -> None:
-        """Back to the newest sample of the current stream: no cursor, a window that moves on."""
+        """Return to the newest sample of the current stream, without a cursor, in a live window."""
         self._close_stream()
         self.refresh_all()
 
@@ -510,17 +528,17 @@ class QosScreen(BaseScreen):
             self.ctx.select_event(before)
 
     def show_end(self) -> None:
-        """The end of the stream that is shown: of the current one its newest sample."""
+        """Show the end of the stream: for the current one, its newest sample."""
         self._until = self._cursor = None
         self.refresh_all()
 
     def show_start(self) -> None:
-        """The start of the stream that is shown."""
+        """Show the start of the stream."""
         if subject := self.subject():
             self._look_at(stream_start(subject.state, 0.0))
 
     def step_marker(self, step: int) -> None:
-        """Look at the next (1) or previous moment that was marked, of the stream that is shown."""
+        """Move the cursor to the next (1) or previous (-1) marker of the stream."""
         subject = self.subject()
         if subject is None:
             return
@@ -532,13 +550,13 @@ class QosScreen(BaseScreen):
         if beyond:
             self._look_at(beyond[0 if step > 0 else -1])
         else:
-            self.ctx.announce(f"no moment of this stream is marked {'after' if step > 0 else 'before'} this one")
+            self.ctx.announce(f"no marker in this stream {'after' if step > 0 else 'before'} this moment")
 
     def select_fault(self, step: int) -> None:
-        """Select the next (1) or previous fault in the list; the cursor shows where it began."""
+        """Select the next (1) or previous (-1) fault in the list, with the cursor at its start."""
         subject = self.subject()
         if subject is None or not subject.state.episodes:
-            self.ctx.announce("no fault of this event is known")
+            self.ctx.announce("no faults known for this event")
             return
         state = subject.state
         episodes = view.sort_episodes(state.episodes)
@@ -548,12 +566,12 @@ class QosScreen(BaseScreen):
         self._look_at(episode.since.timestamp())
 
     def show_new_marker(self) -> None:
-        """A marker was added: show it at once."""
+        """Show a marker that was just added."""
         self._history.invalidate()
         self.refresh_all()
 
     def _head(self, subject: Subject, shown: view.Shown | None) -> list[ShadedLine]:
-        """Two lines: what event it is and what is shown of it; what was measured, and how old that is."""
+        """Return two lines: event and range; values and their age."""
         state, render_time, stream = subject
         word = "range " if self.size.width >= WORDY_FROM else ""
         tabs = wrap_groups([(0, [(word, StyleRole.DIM), *self._range_tabs()])], self.size.width)
@@ -573,7 +591,7 @@ class QosScreen(BaseScreen):
         ]
 
     def change_range(self, step: int) -> None:
-        """A longer (1) or a shorter range of time; the cursor keeps its place in the picture."""
+        """Change to the next longer (1) or shorter (-1) range. The cursor keeps its place in the picture."""
         axis = self._shown_axis()
         cell = self._cursor_cell(axis) if axis else None
         before, self._range = self._range, min(max(self._range + step, 0), len(view.RANGES) - 1)
@@ -593,12 +611,12 @@ class QosScreen(BaseScreen):
 
 
 def _now(state: EventState, render_time: RenderTime) -> float:
-    """When the newest answer came (epoch s, server clock)."""
+    """Return the time of the newest reply (epoch s, server clock)."""
     return render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
 
 
 def _series(history: HistoryQuery, state: EventState, render_time: RenderTime, axis: Axis) -> TimeSeries:
-    """The event on that axis, from memory and from the history."""
+    """Return the event's values on that axis, from memory and the history."""
     series = concat(history.series(state, axis), from_memory(axis, state.qos.readings))
     return hold_until_answer(state, render_time, series)
 
@@ -606,7 +624,7 @@ def _series(history: HistoryQuery, state: EventState, render_time: RenderTime, a
 def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:
     as_of = state.qos.as_of
     if as_of is None:
-        return [(0, [(" never answered", StyleRole.STALE)])]
+        return [(0, [(" no reply yet", StyleRole.STALE)])]
     stale = is_doubtful(state, render_time)
     words = f"{'▒ STALE, as of' if stale else 'as of'} {as_of:%H:%M:%S}Z ({age(render_time.seconds_since(as_of))})"
     groups: list[Group] = [

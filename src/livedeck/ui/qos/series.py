@@ -1,4 +1,4 @@
-"""The history's part of a chart, queried while the screen shows what is in memory."""
+"""Chart data from the history, queried while the screen shows the data in memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.screen import BaseScreen
 
 STALE_COLUMNS = 4
-"""The history is queried again when the axis has moved by so many columns."""
+"""Columns of movement after which the history is queried again."""
 
 
 class _Request(NamedTuple):
-    """What the history was last asked for."""
+    """The last request to the history."""
 
     event_id: str
     stream_id: str
@@ -27,9 +27,9 @@ class _Request(NamedTuple):
 
 
 class HistoryQuery:
-    """The history's part of a chart, queried in a worker of the screen; empty where there is no history.
+    """Chart data from the history, queried in a worker of the screen; empty without a history.
 
-    `group`: of the worker; a new query ends the one before it.
+    `group`: of the worker. A new query cancels the one before it.
     """
 
     def __init__(self, screen: BaseScreen, group: str = "past") -> None:
@@ -39,7 +39,10 @@ class HistoryQuery:
         self._request: _Request | None = None
 
     def series(self, state: EventState, axis: Axis) -> TimeSeries | None:
-        """What is known now of that event's current stream; queries what is missing and paints it when it comes."""
+        """Return the data of the event's current stream as far as they are loaded.
+
+        Missing data are queried and painted when they arrive.
+        """
         stream = state.event.stream
         request = _Request(state.id, (stream.id if stream else None) or "", axis)
         if self._screen.ctx.records is not None and request.stream_id and self._is_stale(state, request):
@@ -48,16 +51,16 @@ class HistoryQuery:
         return self._series[1] if self._series and self._series[0] == request[:2] else None
 
     def markers(self, event_id: str) -> tuple[Marker, ...]:
-        """The markers of that event."""
+        """Return the markers of that event."""
         return self._markers.get(event_id, ())
 
     def invalidate(self) -> None:
-        """Query again at the next paint: a marker was added."""
+        """Query again at the next paint, because a marker was added."""
         self._request = None
         self._markers.clear()
 
     def forget(self) -> None:
-        """Let go of all that was queried: another time is shown."""
+        """Drop all loaded data, because another time is shown."""
         self.invalidate()
         self._series = None
 
@@ -72,7 +75,7 @@ class HistoryQuery:
         return abs(request.axis.start - last.axis.start) >= STALE_COLUMNS * request.axis.step
 
     def _work(self, request: _Request) -> WorkType[None]:
-        """The query, begun by its worker: of one that is overtaken before that nothing is left."""
+        """Return the query for a worker to start, so that a query cancelled before its start leaves no coroutine."""
         return partial(self._query, request)
 
     async def _query(self, request: _Request) -> None:
@@ -81,7 +84,7 @@ class HistoryQuery:
         markers = await history.markers(request.event_id)
         buckets = await history.series(*request[:2], axis.start, axis.end, axis.halved().columns)
         if history is not self._screen.ctx.records:
-            return  # another time is shown by now
+            return  # the screen shows another time by now
         self._markers[request.event_id] = markers
         self._series = request[:2], from_history(axis, buckets)
         self._screen.refresh_all()

@@ -1,4 +1,4 @@
-"""The panes beside the chart on a wide screen: faults, why, the second event, the share of faults. Pure."""
+"""Panes beside the chart on a wide screen: faults, cause, second event, fault share. Pure."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MAX_EPISODES = 10
 LABEL_CELLS = 10
 
 SHARE_ROWS = 8
-"""Rows of the bars of the share of faults."""
+"""Rows of the bars for the fault share."""
 
 
 def side_lines(shown: view.Shown, width: int, height: int) -> list[ShadedLine]:
-    """All panes, one above the other, in at most that many lines: what has no room is left out."""
+    """Return all panes, one above the other, in at most that many lines. Panes without room are left out."""
     state, axis, inner = shown.state, shown.chart.series.axis, width - 4
     panes: list[tuple[str, str, Sequence[ShadedLine]]] = [("Episodes", "", _episodes(shown, inner))]
     episodes = view.sort_episodes(state.episodes)
@@ -47,7 +47,7 @@ def side_lines(shown: view.Shown, width: int, height: int) -> list[ShadedLine]:
 
 
 def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> list[ShadedLine]:
-    """A pane: its name in the frame, left; at its right what counts."""
+    """Return a pane in a frame with its name at the left and a note at the right."""
     end = f" {right} ─╮" if right else "─╮"
     rule = "─" * (width - 4 - cell_len(name) - cell_len(end))
     head: ShadedLine = [("╭─ ", StyleRole.RULE), (name, StyleRole.STRONG), (f" {rule}{end}", StyleRole.RULE)]
@@ -59,7 +59,7 @@ def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> l
 
 def _episodes(shown: view.Shown, width: int) -> list[ShadedLine]:
     faults = view.fault_lines(shown.state, shown.episode, shown.render_time, MAX_EPISODES, cells=width)
-    calm = (doubt_text(shown.state), StyleRole.STALE) if shown.is_doubtful else ("✓ no fault is known", StyleRole.OK)
+    calm = (doubt_text(shown.state), StyleRole.STALE) if shown.is_doubtful else ("✓ no faults known", StyleRole.OK)
     listed: list[ShadedLine] = [*(clip(line, width) for line in faults)] or [[calm]]
     signs = view.legend(shown.chart.series.counts, is_stale=shown.is_doubtful)
     lines: list[ShadedLine] = [*listed, []]
@@ -90,7 +90,7 @@ def _why(episode: Episode, state: EventState, render_time: RenderTime, width: in
 
 
 class Summary(NamedTuple):
-    """What was measured in a stretch of time; rates in bit/s, frames/s, a share from 0 to 1. None: nothing was."""
+    """Values over a range: rates in bit/s, frames/s, a share from 0 to 1. None: nothing was measured."""
 
     video: float | None
     low_video: float | None
@@ -100,7 +100,7 @@ class Summary(NamedTuple):
 
 
 def summary(readings: Readings, axis: Axis) -> Summary:
-    """Means, the 5th percentile of the video, and the share of samples that carry a fault."""
+    """Return means, the 5th percentile of video, and the share of samples with a fault."""
     window = slice(bisect_left(readings.time, axis.start), bisect_left(readings.time, axis.end))
     video, audio, fps = (
         sorted(filter(isfinite, values[window])) for values in (readings.video, readings.audio, readings.fps)
@@ -117,13 +117,13 @@ def summary(readings: Readings, axis: Axis) -> Summary:
 
 
 def _comparison(state: EventState, second: EventState, axis: Axis, width: int) -> list[ShadedLine]:
-    this, other = summary(state.qos.readings, axis), summary(second.qos.readings, axis)
+    own, other = summary(state.qos.readings, axis), summary(second.qos.readings, axis)
     rows = [
-        ("video mean", _number(this.video, 1e6, 2), _number(other.video, 1e6, 2)),
-        ("video p05", _number(this.low_video, 1e6, 2), _number(other.low_video, 1e6, 2)),
-        ("audio mean", _number(this.audio, 1e3, 0), _number(other.audio, 1e3, 0)),
-        ("fps mean", _number(this.fps, 1, 1), _number(other.fps, 1, 1)),
-        ("bad samples", _number(this.bad, 0.01, 1, " %"), _number(other.bad, 0.01, 1, " %")),
+        ("video mean", _number(own.video, 1e6, 2), _number(other.video, 1e6, 2)),
+        ("video p05", _number(own.low_video, 1e6, 2), _number(other.low_video, 1e6, 2)),
+        ("audio mean", _number(own.audio, 1e3, 0), _number(other.audio, 1e3, 0)),
+        ("fps mean", _number(own.fps, 1, 1), _number(other.fps, 1, 1)),
+        ("bad samples", _number(own.bad, 0.01, 1, " %"), _number(other.bad, 0.01, 1, " %")),
     ]
     lines: list[ShadedLine] = [
         clip([("── ", StyleRole.VIDEO), (events.name(state), StyleRole.STRONG)], width),
@@ -131,8 +131,8 @@ def _comparison(state: EventState, second: EventState, axis: Axis, width: int) -
         [(f"{'':14}{'this':>10}{'other':>14}", StyleRole.DIM)],
     ]
     return lines + [
-        [(f"{name:<14}", StyleRole.DIM), (f"{one:>10}", StyleRole.TEXT), (f"{two:>14}", StyleRole.OVERLAY)]
-        for name, one, two in rows
+        [(f"{name:<14}", StyleRole.DIM), (f"{first:>10}", StyleRole.TEXT), (f"{other:>14}", StyleRole.OVERLAY)]
+        for name, first, other in rows
     ]
 
 
@@ -144,7 +144,10 @@ MINUTE = 60
 
 
 def fault_shares(readings: Readings, axis: Axis, count: int) -> list[tuple[int, float | None]]:
-    """The last `count` minutes of the axis that have begun (epoch s), and what share of their samples have a fault."""
+    """Return the last `count` minutes of the axis (epoch s) and the share of their samples with a fault.
+
+    The share is None for a minute without samples.
+    """
     newest = readings.time[-1] if len(readings) else axis.end
     last = int(min(axis.end, newest) // MINUTE) * MINUTE
     shares: list[tuple[int, float | None]] = []

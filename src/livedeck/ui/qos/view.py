@@ -1,4 +1,4 @@
-"""Video, audio, frame rate and status of one event over one time axis, and the list of its faults. Pure."""
+"""Video, audio, frame rate and status of an event on one time axis, and the list of its faults. Pure."""
 
 from __future__ import annotations
 
@@ -33,22 +33,25 @@ from livedeck.ui.kit.chart import CURSOR, GUTTER, Backdrop, map_lines
 from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signal_backdrop, signal_lines
 
 LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
-"""Cells of the list of faults: at least; from which on it says what was measured; with every word whole. Those of the
-notes beside it, which are narrowed before these words.
+"""Cells of the list of faults: minimum; from which it shows actual values; maximum.
+
+Then the cells of the notes beside it, which shrink first.
 """
 
 LABEL_CELLS = 10
 
 
 def sort_episodes(episodes: Iterable[Episode]) -> list[Episode]:
-    """Those that last, the worst first; then those that are over. Among equals the newest first."""
+    """Return open faults first, by severity, then cleared ones. Among equals the newest comes first."""
     newest_first = sorted(episodes, key=lambda episode: episode.since, reverse=True)
-    over = len(SEVERITY_RANKS)
-    return sorted(newest_first, key=lambda episode: SEVERITY_RANKS[episode.severity] if episode.until is None else over)
+    cleared = len(SEVERITY_RANKS)
+    return sorted(
+        newest_first, key=lambda episode: SEVERITY_RANKS[episode.severity] if episode.until is None else cleared
+    )
 
 
 def index_of(episodes: Sequence[Episode], selected: Episode | None) -> int | None:
-    """Where that fault is now, though it may have become worse, or be over; None where it is gone."""
+    """Return the index of that fault even if it has become worse or cleared; None if it is gone."""
     return next((index for index, episode in enumerate(episodes) if selected and _is_same(episode, selected)), None)
 
 
@@ -57,7 +60,10 @@ def _is_same(first: Episode, second: Episode) -> bool:
 
 
 def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) -> Mapping[int, Segment]:
-    """The sign of what began, or was marked, in each column; a fault hides a mark, a worse fault a lesser one."""
+    """Return the sign of a fault's start or a marker for each column.
+
+    A fault hides a marker, and a worse fault a lesser one.
+    """
     signs: dict[int, Segment] = {}
     for at in marks:
         signs[axis.column_of(at.timestamp())] = ("m", StyleRole.INFO)
@@ -70,7 +76,7 @@ def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) ->
 def fault_lines(
     state: EventState, selected: Episode | None, render_time: RenderTime, rows: int, *, cells: int
 ) -> list[Line]:
-    """As many faults as fit, the selected one among them and marked; with what was measured where there is room."""
+    """Return as many faults as fit, with the selected one among them and marked. Wide lines have the actual value."""
     episodes = sort_episodes(state.episodes)
     marked = index_of(episodes, selected) or 0
     first = max(0, marked - rows + 1)
@@ -83,8 +89,9 @@ def fault_lines(
 def episode_lines(
     state: EventState, selected: Episode | None, render_time: RenderTime, width: int, rows: int
 ) -> list[Line]:
-    """The list of faults; beside it cause, effect and advice of the selected one. On a narrow screen these stand below
-    that one alone.
+    """Return the list of faults beside cause, effect and advice of the selected one.
+
+    A narrow screen has only the selected fault, with these below it.
     """
     episodes = sort_episodes(state.episodes)
     if not episodes or rows < 1:
@@ -107,7 +114,7 @@ def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: 
     mark = StyleRole.CRITICAL_MARK if episode.severity is Severity.CRITICAL else role
     ongoing = episode.until is None
     length = compact_duration(((episode.until or render_time.server) - episode.since).total_seconds())
-    duration = f"{length}{' and on' if ongoing else ''}"
+    duration = f"{length}{' so far' if ongoing else ''}"
     head: Line = [
         ("▌" if marked else " ", StyleRole.INFO),
         (f"{episode.since:%H:%M:%S}  ", StyleRole.TEXT),
@@ -120,7 +127,7 @@ def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: 
 
 
 def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
-    """Cause, what viewers see, what to do: each in as many lines as it needs."""
+    """Return cause, effect on viewers and advice, each in as many lines as it needs."""
     diagnosis = diagnose(episode.kind, state if episode.until is None else None)
     texts = {"cause": diagnosis.cause, "viewers": diagnosis.viewers, "do": diagnosis.advice}
     return [
@@ -131,8 +138,9 @@ def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
 
 
 RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h", 3600), ("6h", 21_600), ("all", None))
-"""The ranges of the chart in seconds; None: since the stream began. What the platform no longer answers comes from the
-history.
+"""Ranges of the chart in seconds; None: the whole stream.
+
+The history has samples that the platform no longer returns.
 """
 
 SECOND_SIGN = "··"
@@ -140,7 +148,7 @@ SECOND_SIGN = "··"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The rows of a chart. A panel of a single row has no head: its name and number stand beside it."""
+    """Rows of a chart. A panel of a single row has no head: its name and number stand beside it."""
 
     video: int
     audio: int
@@ -150,26 +158,26 @@ class Layout:
 
     @property
     def is_small(self) -> bool:
-        """Whether sound and frame rate are rows of blocks."""
+        """True if audio and frame rate are rows of blocks."""
         return self.audio == 1
 
     def columns(self, width: int) -> int:
-        """The cells of a panel."""
+        """Return the cells of a panel."""
         return max(8, width - GUTTER - (NUMBER_CELLS if self.is_small else MARGIN))
 
 
 TALL_CHART = 30
-"""From so many rows on there is room for three panels and a list."""
+"""Rows from which there is room for three panels and a list."""
 
 PANELS = (
     (41, 21, 21), (21, 13, 13), (21, 11, 11), (16, 11, 11), (16, 9, 9), (13, 9, 9), (13, 7, 7), (11, 7, 7), (11, 5, 5),
     (9, 5, 5), (7, 5, 5), (11, 1, 1), (9, 1, 1), (7, 1, 1), (5, 1, 1), (3, 1, 1), (1, 1, 1),
 )  # fmt: skip
-"""Rows of the panels: so many that every tick has the same distance from the next."""
+"""Rows of the panels, in sizes with ticks at equal distances."""
 
 
 def layout(height: int, *, has_side: bool) -> Layout:
-    """The greatest panels that leave room for the list of faults, unless that stands beside them."""
+    """Return the largest panels that leave room for the list of faults, unless that stands beside them."""
     is_tall = height >= TALL_CHART
     whole = 3 if is_tall else 1
     below = 0 if has_side else 6 if is_tall else 5
@@ -183,10 +191,10 @@ def layout(height: int, *, has_side: bool) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What a chart shows.
+    """Content of a chart.
 
-    `series`, `second`: the event, and another one; `whole`: all of the event, for the map. `cursor`: a cell.
-    `flags`: cell -> sign of a fault or a marker. `window`: what the map says of the window.
+    `series`, `second`: the event and another one; `whole`: the entire event, for the map. `cursor`: a cell. `flags`:
+    cell -> sign of a fault or a marker. `window`: text about the window beside the map.
     """
 
     series: TimeSeries
@@ -200,7 +208,7 @@ class Chart:
 
 
 def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: Layout, width: int) -> list[ShadedLine]:
-    """Panels, statuses, times and the map of the whole event."""
+    """Return panels, statuses, times and the map of the whole event."""
     stale = events.is_doubtful(state, render_time)
     backdrop = signal_backdrop(chart.series, cursor=chart.cursor, has_grid=chart.has_grid, is_stale=stale)
     panels = signal_lines(
@@ -218,7 +226,7 @@ def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: 
 
 
 class Shown(NamedTuple):
-    """What the screen shows: an event, its chart, a second event, and the fault that is selected in its list."""
+    """Content of the screen: an event, its chart, a second event, and the selected fault."""
 
     state: EventState
     render_time: RenderTime
@@ -228,12 +236,12 @@ class Shown(NamedTuple):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether what it says may be no longer so."""
+        """True if the data may be out of date."""
         return events.is_doubtful(self.state, self.render_time)
 
 
 def below_lines(shown: Shown, width: int, rows: int) -> list[ShadedLine]:
-    """What the signs mean, and the list of faults."""
+    """Return the legend and the list of faults."""
     if rows < 1:
         return []
     signs = wrap_groups(legend(shown.chart.series.counts, is_stale=shown.is_doubtful), width)
@@ -241,18 +249,18 @@ def below_lines(shown: Shown, width: int, rows: int) -> list[ShadedLine]:
 
 
 def empty_lines(state: EventState) -> list[Line]:
-    """Why there is no chart."""
+    """Return the line in place of a chart without samples."""
     role = StyleRole.STALE if state.qos.error else StyleRole.DIM
     return [[(f" {no_samples_text(state)}", role)]]
 
 
 def no_samples_text(state: EventState) -> str:
-    """Why there is no chart, in words."""
+    """Return why there is no chart."""
     return f"{events.name(state)}: {safe(state.qos.error or 'no samples yet')}"
 
 
 def past_words(axis: Axis, stream: PastStream | None, today: date) -> str:
-    """That a window is not live, what it shows, and of which stream where that is an earlier one."""
+    """Return the text for a window that is not live: its times, and its stream if that is a past one."""
     start, end = (datetime.fromtimestamp(at, UTC) for at in (axis.start, axis.end))
     expected = stream.first.date() if stream else today
     day = "" if start.date() == expected else f"{day_words(start, today)} "
@@ -260,11 +268,11 @@ def past_words(axis: Axis, stream: PastStream | None, today: date) -> str:
 
 
 def window_words(axis: Axis, whole: TimeSeries) -> str:
-    """How much of the event the window shows; a window longer than that shows all."""
-    shown, known = axis.end - axis.start, len(whole.expected) * whole.axis.step
-    if shown >= known:
-        return f"all of {compact_duration(known)}"
-    return f"window {compact_duration(shown)} of {compact_duration(known)}"
+    """Return how much of the event the window shows."""
+    shown, total = axis.end - axis.start, len(whole.expected) * whole.axis.step
+    if shown >= total:
+        return f"all of {compact_duration(total)}"
+    return f"window {compact_duration(shown)} of {compact_duration(total)}"
 
 
 def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[ShadedLine]:
@@ -283,9 +291,9 @@ def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[Sha
 
 
 def readout(shown: Shown) -> list[ShadedGroup]:
-    """What was measured under the cursor, without one the newest sample; and of the second event at the same place.
+    """Return the values under the cursor, or the newest ones; and those of the second event at the same place.
 
-    A column of many samples has its span, and the least and greatest of each, for its status is the worst of them.
+    A column of many samples has a range of values, because its status is the worst of theirs.
     """
     state, chart, second, series, is_stale = (
         shown.state,
@@ -335,7 +343,7 @@ def _clock(at: float) -> str:
 
 
 def _column_texts(series: TimeSeries, cell: int) -> tuple[str, str, str]:
-    """The least and the greatest of what was measured in a column: `0.12..4.48 Mbit/s`; once where they read alike."""
+    """Return the range of values in a column: `0.12..4.48 Mbit/s`; a single value if both ends read alike."""
     halves = [[bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket] for dots in series.curves]
     ends: list[tuple[float | None, float | None]] = [
         (min(bucket.low for bucket in pair), max(bucket.high for bucket in pair)) if pair else (None, None)
@@ -374,11 +382,11 @@ def _status(style: StatusStyle | None, *, is_stale: bool) -> ShadedLine:
 
 
 def _status_number(style: StatusStyle) -> int:
-    return next(number for number, known in STATUS_STYLES.items() if known == style)
+    return next(number for number, other in STATUS_STYLES.items() if other == style)
 
 
 def legend(counts: Mapping[int, int], *, is_stale: bool) -> list[ShadedGroup]:
-    """What the signs of the strip mean, and how many samples in view carry each."""
+    """Return the meaning of the signs in the strip, and the number of visible samples with each."""
     by_style = {STATUS_STYLES[status]: 0 for status in (3, 4, 5)}
     for status, count in counts.items():
         style = status_style(status)

@@ -1,1 +1,1 @@
-"""What features stand on: screens, actions, keys, frame."""
+"""Foundation of all features: screens, actions, keys, frame."""

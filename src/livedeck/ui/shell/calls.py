@@ -1,4 +1,4 @@
-"""What calls a person who looks elsewhere: the bell, a notification of the desktop, the title of the window."""
+"""Ways to call a person away from the screen: bell, desktop notification, window title."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from livedeck.ui.kit.line_filters import ascii_only
 BELL = "\x07"
 
 NOTIFICATION_GAP = timedelta(seconds=5)
-"""Between two notifications at least: a desktop shows them one after the other."""
+"""Minimum time between two notifications: a desktop shows them one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Which of them are wanted. `notification`: `osc9`, `osc99`, `osc777`, else none. `is_ascii`: in ASCII."""
+    """Enabled ways to call. `notification`: `osc9`, `osc99` or `osc777`; any other value sends none.
+
+    `is_ascii`: convert texts to ASCII.
+    """
 
     bell: bool = False
     notification: str = "off"
@@ -26,38 +29,39 @@ class Calls:
     is_ascii: bool = False
 
     def write(self, words: str) -> str:
-        """The words as this terminal can show them."""
+        """Return the text as this terminal can show it."""
         return ascii_only(words) if self.is_ascii else words
 
 
 class Caller:
-    """Calls for the alarms that ring, and keeps which of them the desktop was not told of yet."""
+    """Calls for alarms that ring, and keeps the alarms that have not been sent to the desktop yet."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._untold = set[AlarmKey]()
-        self._told_at: datetime | None = None
+        self._unsent = set[AlarmKey]()
+        self._sent_at: datetime | None = None
 
     def call_string(self, snapshot: Snapshot) -> str:
-        """The control string for what rings now, one for all of it (monitoring.md, "Bells"); or nothing."""
+        """Return one control string for all alarms that ring now (monitoring.md, "Bells"); empty if none ring."""
         rung = set(snapshot.bells)
-        self._untold |= rung
-        untold = [alarm for alarm in snapshot.alarms if alarm.key in self._untold]
-        alarms = [alarm for alarm in untold if alarm.needs_ack or alarm.key in rung]
-        self._untold = {alarm.key for alarm in alarms}
+        self._unsent |= rung
+        unsent = [alarm for alarm in snapshot.alarms if alarm.key in self._unsent]
+        alarms = [alarm for alarm in unsent if alarm.needs_ack or alarm.key in rung]
+        self._unsent = {alarm.key for alarm in alarms}
         bell = BELL if self._calls.bell and any(alarm.key in rung for alarm in alarms) else ""
-        since = snapshot.at - self._told_at if self._told_at else NOTIFICATION_GAP
+        since = snapshot.at - self._sent_at if self._sent_at else NOTIFICATION_GAP
         if not alarms or timedelta() <= since < NOTIFICATION_GAP:
             return bell
-        self._untold, self._told_at = set(), snapshot.at
+        self._unsent, self._sent_at = set(), snapshot.at
         more = f", and {len(alarms) - 1} more" if len(alarms) > 1 else ""
         words = self._calls.write(f"{_words(alarms[0])}, {alarms[0].actual}{more}")
         return osc_notification(self._calls.notification, "livedeck", words) + bell
 
 
 def title_string(calls: Calls, snapshot: Snapshot, profile: str) -> str:
-    """The control string that calls the window by the most urgent alarm that nobody has answered, and by how many more
-    there are; nothing where that is not wanted.
+    """Return the control string that sets the window title.
+
+    The title names the most urgent unacknowledged alarm and counts the others. Empty if titles are off.
     """
     if not calls.window_title:
         return ""

@@ -1,4 +1,4 @@
-"""What is typed after `:`, what the palette finds, and the key table of the documentation."""
+"""Parser for `:` commands, search for the palette, and the key table of the documentation."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 LINE = "app.command"
-"""The action that leads to the command line."""
+"""Name of the action that opens the command line."""
 
 
 class CommandError(Exception):
-    """What was typed is no command: why, and what would be."""
+    """The typed text is not a command. The message says why and suggests commands."""
 
 
 def parse(registry: ActionRegistry, text: str, mode: str) -> tuple[Action, str]:
-    """The action that a command names, and what stands after it. Raises CommandError.
+    """Return the action of a command and its argument. Raises CommandError.
 
-    `:complete` is `:event.complete` where one action alone is called so, or one alone works on this screen.
+    `:complete` means `:event.complete` if only one action has that verb, or only one of them works on this screen.
     """
     word, _, argument = text.strip().removeprefix(":").partition(" ")
     argument = argument.strip()
@@ -28,7 +28,7 @@ def parse(registry: ActionRegistry, text: str, mode: str) -> tuple[Action, str]:
         raise CommandError("type a command; tab completes it")
     action = registry.by_name.get(word) or _by_verb(registry, word, mode)
     if argument and not action.takes:
-        raise CommandError(f":{word} takes nothing after it")
+        raise CommandError(f":{word} takes no argument")
     return action, argument
 
 
@@ -39,21 +39,23 @@ def _by_verb(registry: ActionRegistry, verb: str, mode: str) -> Action:
         if len(candidates) == 1:
             return candidates[0]
     if matches:
-        raise CommandError(f":{verb} is several: " + ", ".join(f":{action.name}" for action in here or matches))
+        raise CommandError(
+            f":{verb} has several meanings: " + ", ".join(f":{action.name}" for action in here or matches)
+        )
     words = sorted({*registry.by_name, *(action.verb for action in registry.actions)})
     near = get_close_matches(verb, words, 3)
     raise CommandError(
-        f"there is no :{verb}" + (f"; near it: {', '.join(f':{word}' for word in near)}" if near else "")
+        f"there is no :{verb}" + (f"; did you mean {', '.join(f':{word}' for word in near)}?" if near else "")
     )
 
 
 def unknown_text(noun: str, typed: str, words: Iterable[str]) -> str:
-    """What stood after a command, and is none of what it takes: `there is no theme purple: dark, light`."""
+    """Return the message for an unknown argument: `there is no theme purple: dark, light`."""
     return f"there is no {noun} {safe(typed, 40)}: {', '.join(words)}"
 
 
 def completions(registry: ActionRegistry, text: str, mode: str) -> list[Action]:
-    """The actions whose name begins with what was typed, those of this screen first; but for the command line."""
+    """Return the actions whose names begin with the typed text, those of this screen first; no command line."""
     word = text.strip().removeprefix(":")
     if " " in word:
         return []
@@ -66,7 +68,7 @@ def completions(registry: ActionRegistry, text: str, mode: str) -> list[Action]:
 
 
 def search(registry: ActionRegistry, text: str, mode: str) -> list[Action]:
-    """The actions that have every typed word in name, label or help; a match in the name comes first."""
+    """Return the actions that have every typed word in name, label or help; matches in the name come first."""
     words = text.lower().split()
     matches = [action for action in registry.actions if all(word in _searchable(action) for word in words)]
     return sorted(matches, key=lambda action: (_search_rank(action, words), not action.works_on(mode)))
@@ -85,7 +87,7 @@ def _search_rank(action: Action, words: Sequence[str]) -> int:
 
 
 def markdown(registry: ActionRegistry) -> str:
-    """The table of all keys; where an action works only on some screens, they are named."""
+    """Return the table of all keys. Actions that work on some screens only name them."""
     lines = ["| key | command | where | what it does |", "|---|---|---|---|"]
     lines += [_row(action, registry) for _, actions in registry.groups() for action in actions]
     return "\n".join(lines)

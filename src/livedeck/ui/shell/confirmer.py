@@ -1,4 +1,4 @@
-"""The executor of operations with dialogs as its ports; forms that come back with all that was typed if refused."""
+"""Adapter between the executor and dialogs. A refused form returns with everything that you typed."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from livedeck.ui.shell.directory import Directory
 R = TypeVar("R")
 
 MAX_LISTED = 6
-"""Changes without a verdict in one dialog, the newest ones; at 80x24 there is room for no more."""
+"""Most changes without a verdict in one dialog, the newest ones. There is room for no more at 80x24."""
 
 SHOW_AFTER = 0.5
-"""Seconds of silence after which a dialog says that something is under way."""
+"""Seconds of waiting after which a progress dialog opens."""
 
 SEVERITIES = {
     Verdict.DONE: Severity.INFO,
@@ -58,13 +58,16 @@ SEVERITIES = {
     Verdict.REFUSED: Severity.WARNING,
     Verdict.UNKNOWN: Severity.CRITICAL,
 }
-"""How loud each verdict is told; a refusal in the platform's words is critical."""
+"""Severity of the notice for each verdict. A refusal by the platform is critical."""
 
 OperationFactory = Callable[[ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
-"""The operation that a filled form asks for; awaited where a file is read first. Raises Invalid and FileFault."""
+"""Makes the operation for a filled form; awaited if it reads a file first.
+
+Raises Invalid and FileFault.
+"""
 
 RetryHook = Callable[[FormResult, OperationResult], Awaitable[bool]]
-"""What may follow on a refusal in place of the form; whether it did."""
+"""Called after a failed operation in place of the form. Returns whether it has handled the failure."""
 
 
 async def _no_hook(_: FormResult, __: OperationResult) -> bool:
@@ -72,7 +75,7 @@ async def _no_hook(_: FormResult, __: OperationResult) -> bool:
 
 
 class Host(Protocol):
-    """What the confirmer needs of the deck; its Context has all of it."""
+    """Parts of the deck that the confirmer needs; its Context has all of them."""
 
     api: Api | None
     clock: Clock
@@ -85,22 +88,22 @@ class Host(Protocol):
 
     @property
     def directory(self) -> Directory:
-        """What ids are called."""
+        """Names of ids."""
 
     def render_time(self) -> RenderTime | None:
-        """The instant that the screen is painted for."""
+        """Return the instant for which the screen is painted."""
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
-        """Say that above the keys."""
+        """Show a notice above the keys."""
 
     async def ask(self, dialog: Screen[R]) -> R:
         """Show a dialog and wait for its result."""
 
 
 class Confirmer:
-    """Where features ask, and hand operations to the executor.
+    """Asks for confirmations and passes operations to the executor.
 
-    `zone`: that typed times are read in. `refresh_key`: the key that has the platform asked again.
+    `zone`: time zone of typed times. `refresh_key`: key that polls the platform again.
     """
 
     def __init__(self, ctx: Host, *, zone: tzinfo | None, refresh_key: str) -> None:
@@ -109,28 +112,28 @@ class Confirmer:
 
     @property
     def api(self) -> Api:
-        """Where changes go; the deck refuses every action that writes where there is none."""
+        """The client for changes. The deck disables every action that writes if there is none."""
         assert self._ctx.api is not None
         return self._ctx.api
 
     @property
     def in_doubt(self) -> tuple[str, ...]:
-        """The changes that were sent, in words, and have no verdict yet."""
+        """Sent changes without a verdict, in words."""
         return tuple(self._executor.in_doubt.values()) if self._executor else ()
 
     async def run(self, operation: Operation[Any]) -> OperationResult:
-        """Confirm and send it; what became of it, which was told."""
+        """Confirm and send an operation, announce the result and return it."""
         return await self._made_executor().run(operation)
 
     async def close_changes(self) -> None:
-        """Say which changes have no verdict and what to do, and close those that the person has looked after."""
+        """List the changes without a verdict, and close those that the person has checked."""
         changes, now = self._ctx.open_changes.items, self._ctx.clock.now()
         paragraphs = [(f"{open_change_text(change, now)}.", StyleRole.TEXT) for change in reversed(changes)]
         advice = f"{ADVICE[0].upper()}{ADVICE[1:]}."
-        hint = f"{advice} Close what you have looked after: it is shown no more, and the audit keeps it."
+        hint = f"{advice} Close them once you have checked them. They disappear from the screen; the audit keeps them."
         title = f"{len(changes)} {'change has' if len(changes) == 1 else 'changes have'} no verdict"
         lines = (*paragraphs[:MAX_LISTED], (hint, StyleRole.WARNING))
-        if await self.ask_confirmation(Confirmation(title, lines, "I have looked: close", cancel="Keep")):
+        if await self.ask_confirmation(Confirmation(title, lines, "I have checked: close", cancel="Keep")):
             still_open = {change.intent.id for change in self._ctx.open_changes.items}
             for change in (change for change in changes if change.intent.id in still_open):
                 await self._made_executor().close_change(change)
@@ -161,10 +164,10 @@ class Confirmer:
         always: Iterable[str] = (),
         retry: RetryHook = _no_hook,
     ) -> OperationResult | None:
-        """What became of the operation that a form asks for; None where the form was left.
+        """Ask with a form and run the operation that it describes.
 
-        `before`: what the changes are told against, where that is not what the form begins with. `always`: fields that
-        are sent though they did not change.
+        Returns None if the form was cancelled. `before`: values to compare with, if they differ from the initial ones.
+        `always`: fields to send even if they are unchanged.
         """
         initial = state.initial if before is None else before
         while (result := await self.ask_form(state, blocks=True)) is not None:
@@ -188,7 +191,10 @@ class Confirmer:
     async def ask_form(
         self, state: FormState, *, time_reference: Callable[[], TimeReference] | None = None, blocks: bool = False
     ) -> FormResult | None:
-        """The form as it was saved; None where it was left. `blocks`: it is not saved while nothing may be sent."""
+        """Show a form and return it as saved; None if it was cancelled.
+
+        `blocks`: refuse to save while nothing may be sent.
+        """
         reference = time_reference or self.time_reference
         reason = self.blocked_reason if blocks else (lambda: "")
         shown = replace(state, suggestions=self._suggestions(state))
@@ -201,7 +207,7 @@ class Confirmer:
         return parse_form(state.schema, initial, result, self.time_reference(), always=always, suggestions=suggestions)
 
     def _suggestions(self, state: FormState) -> Suggestions:
-        """What the form brings along, and what the deck knows besides."""
+        """Return the suggestions of the form and of the deck's directory."""
         return {**self._ctx.directory.suggestions(state.schema, self._ctx.snapshot), **state.suggestions}
 
     async def try_form(
@@ -213,10 +219,10 @@ class Confirmer:
         *,
         typed: FieldValues | None = None,
     ) -> R | None:
-        """What the attempt with a filled form returns; None where the form was left.
+        """Ask with a form, call `attempt` with it and return the result; None if it was cancelled.
 
-        Where it raises that error the form is there again, with all that was typed, and says why. `typed`: what is
-        tried before the form is shown.
+        If `attempt` raises `error_type`, the form returns with your input and the reason. `typed`: input to try before
+        the form is shown.
         """
         result = FormResult(typed, tuple(typed)) if typed else None
         while result or (result := await self.ask_form(state, time_reference=time_reference)):
@@ -227,18 +233,21 @@ class Confirmer:
         return None
 
     async def ask_confirmation(self, confirmation: Confirmation) -> bool:
-        """Whether the person agrees to what is no operation."""
+        """Ask for consent to something that is not an operation."""
         return await self._ctx.ask(Confirm(confirmation, self._ctx.clock.monotonic))
 
     async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
-        """The executor's ConfirmationPort."""
+        """Ask for consent to an operation: the executor's ConfirmationPort."""
         if confirmation.level is ConfirmLevel.NONE:
             return True
         reason = partial(self.blocked_reason, operation.target)
         return await self._ctx.ask(Confirm(confirmation, self._ctx.clock.monotonic, reason))
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
-        """The executor's ProgressPort, and for work that changes nothing: a dialog where it takes long."""
+        """Run work and show a dialog if it takes long. Also the executor's ProgressPort.
+
+        Raises Cancelled if the person stops it.
+        """
         dialog = ProgressDialog(title, self._ctx.clock.monotonic)
         task = asyncio.ensure_future(work(dialog.progress))
         delay = asyncio.ensure_future(self._ctx.clock.sleep(SHOW_AFTER))
@@ -256,23 +265,23 @@ class Confirmer:
             task.cancel()
 
     def blocked_reason(self, target: Target | None = None) -> str:
-        """Why nothing may be sent (to the target) now; empty where it may."""
+        """Return why nothing may be sent now (to the target); empty if it may."""
         ctx, render_time = self._ctx, self._ctx.render_time()
         now = render_time.now if render_time else ctx.clock.now()
         is_watched = not ctx.fault
         return guard.blocked_reason(ctx.snapshot, now, target, is_watched=is_watched, refresh_key=self._refresh_key)
 
     def time_reference(self) -> TimeReference:
-        """What typed times are read against: the platform's clock, the person's zone."""
+        """Return the reference for typed times: the platform's clock and the person's time zone."""
         render_time = self._ctx.render_time()
         return TimeReference(render_time.server if render_time else self._ctx.clock.now(), self._zone)
 
     async def audit_local(self, action: str, target: Target, detail: str = "") -> None:
-        """Record what a person did that never leaves this machine."""
+        """Record an action that never leaves this machine."""
         await audit_local(self._ctx.history, self._ctx.clock.now(), action, target, detail)
 
     def _notify(self, operation: Operation[Any], result: OperationResult) -> None:
-        """What was done to what, and what became of it; it stays among the notices."""
+        """Announce the operation, its target and its result."""
         name, until = operation.target.name, result.watched_until
         text = name if result.verdict is Verdict.DONE else f"{name}: {result.text}"
         if result.verdict is Verdict.UNKNOWN:
@@ -283,7 +292,7 @@ class Confirmer:
 
 
 def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> FormState:
-    """The form as it was saved, with what was said of it."""
+    """Return the form as saved, with the errors of the refusal."""
     errors = FieldErrors()
     if isinstance(outcome.error, Invalid):
         errors = _errors_of_invalid(outcome.error, state.schema)
@@ -296,6 +305,6 @@ def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> 
 
 
 def _errors_of_invalid(error: Invalid, schema: FormSchema[Any]) -> FieldErrors:
-    """What the client would not send, at its field; below the title where all fields together break the rule."""
+    """Return the client's error at its field, or below the title if the fields break a rule together."""
     errors = field_errors([{"name": error.field, "reason": error.limit}], schema)
     return errors if errors.by_field else FieldErrors({}, (f"{error.field} {error.limit}",))

@@ -1,6 +1,6 @@
-"""What the deck and its features tell each other: the Context one way, actions and features the other.
+"""Interface between the deck and its features: Context in one direction, actions and features in the other.
 
-From the registry of the actions come keys, footer, help, palette and commands.
+The registry of actions provides keys, footer, help, palette and commands.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ S = TypeVar("S")
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 Opener = Callable[[Path], Awaitable[str]]
-"""Has a file shown by the program that this machine has for it; returns why it cannot, or nothing."""
+"""Opens a file with this machine's program for it. Returns the reason if that fails, else an empty text."""
 
 
 class Identity(TypedDict):
-    """What the header says of the deck itself. `is_past`: it does not show now. `recording`: the name of the file
-    that is shown in place of a platform, empty: a platform is watched. `zone`: of the local clock, None for the
-    machine's."""
+    """Identity of the deck in the header.
+
+    `is_past`: the deck shows the past. `recording`: file name of the recording on display; empty if a platform is
+    watched. `zone`: time zone of the local clock, None for the machine's.
+    """
 
     profile: str
     host: str
@@ -53,12 +55,11 @@ class Context(Protocol):
     """The deck as features see it.
 
     `snapshot`: the newest one, None before the first. `snapshot_signal`: published after each snapshot, each second,
-    and when what is selected, held still or said changed. `api`: None where nothing is ever written. `history`: where
-    marks and actions are kept, None where none is. `records`: where what was is read, None where nothing is kept.
-    `past`: what is shown instead of now, None while that is now. `fault`: why the monitor ended, empty while it runs.
-    `open_changes`: what was sent and has no verdict. `downloads`: where files go that name no folder.
-    `child_variables`: the environment of processes that the deck starts. `has_fine_lines`: whether dots and blocks show
-    as they are.
+    and when the selection, the frozen screen or the notices change. `api`: None if nothing is ever written. `history`:
+    stores markers and actions, None without one. `records`: reads the stored past, None without one. `past`: playback
+    that replaces the present; None while the present is shown. `fault`: why the monitor ended, empty while it runs.
+    `open_changes`: sent changes without a verdict. `downloads`: folder for files without a folder. `child_variables`:
+    environment of processes that the deck starts. `has_fine_lines`: whether the terminal can show dots and blocks.
     """
 
     actions: ActionRegistry
@@ -83,19 +84,19 @@ class Context(Protocol):
 
     @property
     def directory(self) -> Directory:
-        """What ids are called that the platform has no name for."""
+        """Names of ids that have none on the platform."""
 
     @property
     def confirmer(self) -> Confirmer:
-        """Where operations are confirmed and run."""
+        """Confirms and runs operations."""
 
     @property
     def theme(self) -> str:
-        """The name of the theme in force."""
+        """Name of the theme in force."""
 
     @property
     def current_mode(self) -> str:
-        """The mode of the screen that is shown, or lies behind a dialog."""
+        """Mode of the screen on display or behind a dialog."""
 
     @property
     def screen(self) -> Screen[Any]:
@@ -103,98 +104,116 @@ class Context(Protocol):
 
     @property
     def screen_stack(self) -> Sequence[Screen[Any]]:
-        """The screen of this mode and the dialogs over it, the one in front last."""
+        """The screen of this mode and the dialogs over it, the front one last."""
 
     def screen_of(self, kind: type[ScreenType]) -> ScreenType:
-        """The screen in front, which is of that kind: an action works only where its `screens` say so."""
+        """Return the screen in front as that type.
+
+        Callers rely on an action's `screens`: it runs on those only.
+        """
 
     def machine_time(self) -> datetime:
-        """What this machine's clock says, whatever moment is shown."""
+        """Return the time on this machine's clock, even while the past is shown."""
 
     async def travel(self, moment: datetime | None) -> None:
-        """Show that moment of the past, None: now. Raises PastError where nothing is kept of it."""
+        """Show that moment of the past, or the present if None.
+
+        Raises PastError if there is no stored past for it.
+        """
 
     def render_time(self) -> RenderTime | None:
-        """The instant to paint for, one for all that is painted between two ticks; None before the first snapshot."""
+        """Return the instant to paint for, the same until the next tick; None before the first snapshot."""
 
     def displayed(self) -> Displayed | None:
-        """What the bodies of the screens show: the newest there is, or what the operator holds still."""
+        """Return the content of the screens: the newest snapshot, or the frozen one."""
 
     def selected_event(self) -> EventState | None:
-        """The selected event as it is displayed, the first one until the operator chooses. None: none is."""
+        """Return the selected event as displayed; None if there is none.
+
+        Until the operator chooses, this is the first event.
+        """
 
     def select_event(self, event_id: str) -> None:
-        """Select an event for every screen."""
+        """Select an event on every screen."""
 
     def note_sight(self) -> None:
-        """Note that the screen in front shows the newest snapshot and the selected event."""
+        """Record that the screen in front shows the newest snapshot and the selected event."""
 
     def forget_sights(self) -> None:
-        """Take the next picture as seen: the person whose keys are read has just changed it."""
+        """Treat the next picture as seen, because the person at the keys has just changed it."""
 
     def last_seen(self) -> Snapshot | None:
-        """Return the snapshot that a person saw last: one that came as they pressed a key was not seen."""
+        """Return the snapshot that a person saw last.
+
+        A snapshot that arrives as a key is pressed does not count as seen.
+        """
 
     def select_new_event(self, event_id: str) -> None:
-        """Select an event that a person has just made, once it is shown, unless they select another one before."""
+        """Select an event that a person has just made once it is listed, unless another is selected first."""
 
     def no_event_text(self) -> str:
-        """Why no event is selected, in words, and what to do."""
+        """Return why no event is selected, and what to do."""
 
     def has_chosen_event(self) -> bool:
-        """Whether the operator has ever chosen an event; until then the cursor follows the worst one."""
+        """Return whether the operator has ever chosen an event.
+
+        Before that, the cursor follows the worst event.
+        """
 
     def reconcile_selection(self, rows: Sequence[EventState]) -> None:
-        """A table shows these rows: an event that is not among them stays selected no longer, and no other one is."""
+        """Clear the selection if the table's rows no longer contain it. No other event is selected instead."""
 
     def watch_event(self, event_id: str | None) -> None:
-        """Have that event's quality polled most often; None: no event's more than the others'."""
+        """Poll the quality of that event most often; None treats all events alike."""
 
     def go_to(self, mode: str) -> None:
         """Show the screen of that mode."""
 
     def dispatch(self, name: str, argument: str = "") -> None:
-        """Carry out the action of that name, or say why it cannot be done now."""
+        """Run the named action, or announce why it is not possible now."""
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
-        """Say that above the keys, and keep it among the notices. (Textual's own `notify` draws a toast.)"""
+        """Show a notice above the keys and keep it in the log of notices. (Textual's own `notify` draws a toast.)"""
 
-    def copy(self, text: str, what: str, *, in_clear: bool = False) -> None:
-        """Copy to the clipboard of the terminal's machine; what is too long for it goes to a file.
+    def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
+        """Copy to the clipboard of the terminal's machine. A text that is too long goes to a file.
 
-        Secrets are masked. `in_clear`: they were asked for, and that is recorded.
+        Secrets are masked unless `in_clear`: then a person has requested them, and the request is recorded.
         """
 
     async def ask(self, dialog: Screen[R]) -> R:
-        """Show a dialog over whatever is there and wait for its result; only from a worker."""
+        """Show a dialog over the current one and wait for its result. Call it from a worker only."""
 
     def open(self, dialog: Screen[R], then: Callable[[R | None], None] | None = None) -> None:
-        """Show a dialog; its result goes to `then`."""
+        """Show a dialog and pass its result to `then`."""
 
     def start(self, work: Awaitable[None], name: str) -> Worker[None]:
-        """Run that in a worker of its own; errors are its own affair."""
+        """Run work in its own worker. The work must handle its errors itself."""
 
     def state(self, make: Callable[[Context], S]) -> S:
-        """What a feature keeps for as long as the deck runs: made at the first call with that function."""
+        """Return a feature's state, made at the first call with that function and kept until the deck ends."""
 
     def set_theme(self, name: str) -> bool:
-        """Draw in that theme and keep it. Returns False, and does nothing, where the terminal is to have no colour."""
+        """Draw in that theme and save it.
+
+        Returns False and does nothing if the terminal must not have colours.
+        """
 
     def suspend_process(self) -> None:
-        """Hand the terminal back to the shell until `fg`."""
+        """Return the terminal to the shell until `fg`."""
 
     def leave(self, code: int = 0) -> None:
-        """End the deck with that exit code; the terminal is left as it was found."""
+        """End the deck with that exit code and restore the terminal."""
 
 
 FIRST = 1
-"""The rank before all others."""
+"""Footer rank of the main action of a screen, before all others."""
 
 
 class ScreenKind(IntEnum):
-    """What the keys of every table do on a screen: what those of the kinds above it do, and more.
+    """Table keys that work on a screen; each kind has those of the kinds above it, too.
 
-    ROWS: a cursor moves in rows. TABLE: they are filtered, sorted, shown by columns. EVENTS: a row leads to an event.
+    ROWS: a cursor moves in rows. TABLE: rows are filtered and sorted, columns chosen. EVENTS: a row leads to an event.
     """
 
     PLAIN = 0
@@ -204,53 +223,60 @@ class ScreenKind(IntEnum):
 
 
 Run = Callable[[Context, str], Awaitable[None] | None]
-"""Carries out an action. The string stood after its command, empty from a key.
+"""Runs an action. The string is the argument of its command, empty from a key.
 
-A plain function runs at once; what is awaited runs in a worker of its own and may wait for a dialog or the platform.
+A plain function runs at once. An awaitable runs in its own worker and may wait for a dialog or the platform.
 """
 
 Reason = Callable[[Context], str]
-"""Why an action cannot be done now, in words; empty where it can."""
+"""Returns why an action is not possible now; empty if it is."""
 
 
 def always(_: Context) -> str:
-    """No reason: it can be done whatever is selected."""
+    """Return no reason: the action is always possible."""
     return ""
 
 
 def needs_event(ctx: Context) -> str:
-    """An event has to be selected."""
+    """Return a reason unless an event is selected."""
     return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
 
 
 def needs_collector(ctx: Context, *keys: AlarmKey) -> str:
-    """What is answered must be known to all: at an attached deck by its collector. `keys`: the alarms meant."""
+    """Return a reason if an attached deck cannot reach its collector, which must record alarm actions.
+
+    `keys`: target alarms.
+    """
     attachment = ctx.snapshot.attachment if ctx.snapshot else None
     return attachment.refusal(*keys) if attachment else ""
 
 
 def needs_chosen_event(ctx: Context) -> str:
-    """An event has to be selected, by a person: a cursor that follows the worst one may move as a key is pressed."""
+    """Return a reason unless a person has chosen an event.
+
+    A cursor that follows the worst event may move just as a key is pressed.
+    """
     if ctx.selected_event() and not ctx.has_chosen_event():
-        return "needs an event that you chose: the cursor follows the worst one until you move it"
+        return "needs an event that you have chosen: until you move the cursor, it follows the worst event"
     return needs_event(ctx)
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing that a person can have done.
+    """An action that a person can start.
 
-    `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: by Textual's names, the first one
-    is shown; none: palette and command only. `label`: a word for the footer. `own_help`: a sentence without its full
-    stop; empty: that of `operation`, the name of the operation that it runs.
-    `screens`: the modes where it works, () everywhere; with a `kind`: on all screens of that kind. `blocked`: why it
-    cannot be done now. `writes`: whether it changes the platform. `takes`: what may stand after its command, empty:
-    nothing. `rank`: its place in the footer, 0 not there; `past_rank`: in that of the past, before all others. `home`:
-    the mode where it is what one does, and stands first. `alarm_label`: its label before the name of an alarm that no
-    cursor shows. `fixed`: it cannot be remapped, and works whatever is open. `is_for_now`: it asks the platform or
-    keeps something, which cannot be done in the past; nor can what writes.
+    `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: Textual's key names; the first one
+    is shown. Without keys, palette and command only. `label`: a word for the footer. `own_help`: a sentence without its
+    full stop; if empty, the help of `operation` is used. `operation`: name of the operation that it runs.
 
-    What ends something has a capital letter, and never the shifted letter of a harmless key.
+    `screens`: modes where it works, () for everywhere; with a `kind`, all screens of that kind. `blocked`: why it is
+    not possible now. `writes`: True if it changes the platform. `takes`: the argument of its command, empty for none.
+    `rank`: place in the footer, 0 for none; `past_rank`: place in the footer of the past, before all others. `home`:
+    mode in which it is the main action. `alarm_label`: label before the name of an alarm that no cursor shows. `fixed`:
+    cannot be remapped, and works while a dialog is open. `is_for_now`: polls the platform or stores something, so it is
+    not possible in the past; nor is a change.
+
+    An action that ends something has a capital letter, and never the shifted letter of a harmless key.
     """
 
     name: str
@@ -272,13 +298,13 @@ class Action:
     past_rank: int = 0
 
     @property
-    def is_answer(self) -> bool:
-        """Whether it answers an alarm."""
+    def is_alarm_action(self) -> bool:
+        """True if it acts on an alarm."""
         return self.group == "alarm"
 
     @property
     def help(self) -> str:
-        """What it does: a sentence without its full stop. Operations are imported when one is first asked for."""
+        """Help text: a sentence without its full stop. Imports the operations at the first use."""
         if self.own_help:
             return self.own_help
         from livedeck.operations.catalogue import OPERATIONS
@@ -297,29 +323,32 @@ class Action:
 
     @property
     def works_in_past(self) -> bool:
-        """Whether it is more than for now."""
+        """True if it works while the past is shown."""
         return not self.writes and not self.is_for_now
 
     def footer_rank(self, mode: str) -> int:
-        """Where it stands in the footer of that screen; 0: not there."""
+        """Return its place in that screen's footer; 0 for none."""
         return FIRST if self.home == mode else self.rank
 
     def works_on(self, mode: str) -> bool:
-        """Whether its key does something on that screen."""
+        """Return whether its key works on that screen."""
         return not self.screens or mode in self.screens
 
     def meets(self, other: Action) -> bool:
-        """Whether there is a screen on which both work: there they may share no key."""
+        """Return whether both actions work on some screen. There they must not share a key."""
         return not self.screens or not other.screens or bool(set(self.screens) & set(other.screens))
 
     def disabled_reason(self, ctx: Context) -> str:
-        """Why it cannot be done now, or nothing. A courtesy: the lock of a read-only deck is the client's gate."""
+        """Return why it is not possible now; empty if it is.
+
+        Only a courtesy: the gate of a read-only deck is in the client.
+        """
         if ctx.past and not self.works_in_past:
-            return f"PAST: {self.label} is not possible, nothing can be changed in it"
+            return "You are viewing the past: nothing can be changed here"
         if ctx.identity["read_only"] and self.writes:
-            return f"RO: this deck is read-only, :{self.name} would change the platform"
+            return f"RO: this deck is read-only, and :{self.name} would change the platform"
         if ctx.api is None and self.writes:
-            return f":{self.name} would change the platform, and this deck was given no way to it"
+            return f":{self.name} would change the platform, and this deck has no access to it"
         if not self.works_on(ctx.current_mode):
             return f":{self.name} works on {', '.join(self.screens)}"
         reason = self.blocked(ctx)
@@ -338,7 +367,7 @@ def change(
     takes: str = "",
     rank: int = 0,
 ) -> Action:
-    """The action that runs an operation, mostly the one of its name, and says what that one says."""
+    """Return an action that runs an operation, by default the one of the same name, and uses its help."""
     operation = operation or name
     return Action(
         name, keys, label, "", run, screens, blocked=blocked, writes=True, takes=takes, rank=rank, operation=operation
@@ -347,9 +376,9 @@ def change(
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A feature's place in the row of tabs, and the action that leads there.
+    """A feature's tab, and the action that opens it.
 
-    `key`, `label`, `help`: of that action. `run`: None shows the first of the feature's screens.
+    `key`, `label`, `help`: of that action. `run`: None opens the feature's first screen.
     """
 
     title: str
@@ -360,18 +389,18 @@ class Tab:
 
     @property
     def action_name(self) -> str:
-        """The name of the action."""
+        """Name of the action."""
         return f"screen.{self.title.lower()}"
 
     def action(self, mode: str) -> Action:
-        """The action; `mode`: of the feature's first screen."""
+        """Return the action. `mode`: the feature's first screen."""
         run = self.run or (lambda ctx, _: ctx.go_to(mode))
         return Action(self.action_name, (self.key,), self.label, self.help, run)
 
 
 @dataclass(frozen=True, slots=True)
 class HelpGroup:
-    """A heading of the help. `name`: the part before the dot of its actions. `order`: its place, smallest first."""
+    """A heading of the help. `name`: group of its actions. `order`: sort key, smallest first."""
 
     name: str
     title: str
@@ -380,7 +409,7 @@ class HelpGroup:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """Work that leaving the deck would end. `stop`: ends it and waits until nothing of it is left."""
+    """Work that ends with the deck. `stop`: ends it and waits until it is cleaned up."""
 
     title: str
     lines: tuple[Segment, ...]
@@ -388,21 +417,21 @@ class Unfinished:
 
 
 class FeatureScreen(NamedTuple):
-    """A screen of a feature. `load`: imports it and returns its class; before it is opened nothing of it is needed."""
+    """A screen of a feature. `load`: imports and returns its class; nothing is imported before the screen opens."""
 
     load: Callable[[], type[Screen[Any]]]
     kind: ScreenKind = ScreenKind.PLAIN
 
     def create(self) -> Screen[Any]:
-        """A new screen."""
+        """Return a new screen."""
         return self.load()()
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A package of `ui` as the rest of the deck knows it. Its module imports nothing that a first picture can spare.
+    """A package of `ui` as the rest of the deck sees it. Its module imports only what the first picture needs.
 
-    `screens`: by mode. `help`: the headings of its actions. `unfinished`: what leaving would end.
+    `screens`: by mode. `help`: headings of its actions. `unfinished`: returns work that leaving would end.
     """
 
     actions: tuple[Action, ...] = ()
@@ -413,14 +442,17 @@ class Feature:
 
 
 TABS = HelpGroup("screen", "Screens", 0)
-"""The actions of the tabs are the first ones of the help."""
+"""Heading of the tabs' actions, the first in the help."""
 
 Keymap = Mapping[str, tuple[str, ...]]
-"""Name of an action -> its keys, for those that the settings change."""
+"""Action name -> keys, for actions whose keys the settings change."""
 
 
 class ActionRegistry:
-    """The actions of all features, and their keys in force. `keymap`: the keys that the settings change."""
+    """The actions of all features and their keys in force.
+
+    `keymap`: keys from the settings.
+    """
 
     def __init__(self, features: Sequence[Feature], keymap: Keymap | None = None) -> None:
         self.features = tuple(features)
@@ -434,7 +466,7 @@ class ActionRegistry:
         self.by_name = {action.name: action for action in self.actions}
 
     def _resolved(self, action: Action) -> Action:
-        """The action with the screens of its kind by their modes."""
+        """Return the action with the screens of its kind as modes."""
         if action.kind is ScreenKind.PLAIN:
             return action
         return replace(
@@ -442,25 +474,25 @@ class ActionRegistry:
         )
 
     def on_screen(self, mode: str) -> tuple[Action, ...]:
-        """What can be done there, everything included that can be done anywhere."""
+        """Return the actions that work on that screen."""
         return tuple(action for action in self.actions if action.works_on(mode))
 
     def footer(self, mode: str) -> tuple[Action, ...]:
-        """What the footer of that screen shows, most needed first."""
+        """Return the actions in that screen's footer, the most important first."""
         ranked = [action for action in self.on_screen(mode) if action.footer_rank(mode)]
         return tuple(sorted(ranked, key=lambda action: action.footer_rank(mode)))
 
     def past_footer(self, ctx: Context) -> tuple[Action, ...]:
-        """What the footer of the screen in front shows in the past: what leads through it, then what only looks."""
+        """Return the footer of the past: actions that move through it, then those that only look."""
         moves = [action for action in self.actions if action.past_rank and not action.blocked(ctx)]
         looks = [action for action in self.footer(ctx.current_mode) if action.works_in_past and not action.past_rank]
         return (*sorted(moves, key=lambda action: action.past_rank), *looks)
 
     def groups(self) -> list[tuple[str, list[Action]]]:
-        """The actions under the headings of the help, in its order."""
+        """Return the actions under the headings of the help, in its order."""
         groups = sorted((TABS, *(group for feature in self.features for group in feature.help)), key=lambda g: g.order)
         return [(group.title, [action for action in self.actions if action.group == group.name]) for group in groups]
 
     def keys_of(self, action: Action) -> tuple[str, ...]:
-        """The keys in force."""
+        """Return the keys in force."""
         return self.keymap.get(action.name, action.keys)

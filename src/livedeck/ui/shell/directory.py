@@ -1,4 +1,4 @@
-"""What the ids are called that the platform has no name for, and which of them were chosen last."""
+"""Names for ids that have none on the platform, and the ids that were chosen most recently."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from livedeck.operations.schema import FieldValues, FormSchema, Referent, Sugges
 from livedeck.ui.shell.preferences import ViewState
 
 Names = Mapping[str, Mapping[str, str]]
-"""By what they are (`Referent`): id -> what somebody calls it, in the settings."""
+"""Kind of object (`Referent`) -> id -> name from the settings."""
 
 MAX_RECENT = 8
-"""Ids of a kind that are remembered."""
+"""Recent ids kept for each kind."""
 
 
 class Directory:
-    """Suggests ids for the references of a form: the last ones first, then the named ones, then the others.
+    """Suggests ids for the references of a form: recent ones first, then named ones, then the others.
 
-    The platform lists neither users nor projects nor folders, so that their names come from the settings, and what has
-    none is told apart by where it is in use.
+    The platform lists no users, projects or folders. Their names come from the settings; an id without a name is
+    described by the events that use it.
     """
 
     def __init__(self, names: Names, preferences: ViewState) -> None:
         self._names, self._preferences = names, preferences
 
     def suggestions(self, schema: FormSchema[Any], snapshot: Snapshot | None) -> Suggestions:
-        """For every reference of that form that the deck knows ids for."""
+        """Return suggestions for each reference of the form that has any, by field name."""
         by_field = {field.name: self.of(field.referent, snapshot) for field in schema.fields if field.referent}
         return {name: suggestions for name, suggestions in by_field.items() if suggestions}
 
     def of(self, referent: Referent, snapshot: Snapshot | None) -> tuple[Suggestion, ...]:
-        """The ids of that kind. `snapshot`: whose events stand in projects and folders."""
+        """Return suggestions for ids of that kind.
+
+        `snapshot`: its events show which folders are in use; None if there is none yet.
+        """
         names, recent = self._names.get(referent, {}), self._preferences.recent(referent)
         notes = _used_in(snapshot) if snapshot and referent is Referent.FOLDER else {}
         others = sorted({*names, *notes} - {*recent}, key=lambda id_: (not names.get(id_), names.get(id_, ""), id_))
@@ -43,7 +46,7 @@ class Directory:
         )
 
     def remember(self, schema: FormSchema[Any], entries: FieldValues) -> None:
-        """These were chosen: they are suggested first from now on, here and after a restart."""
+        """Remember the chosen ids, to suggest them first from now on and after a restart."""
         for field in schema.fields:
             entry = entries.get(field.name)
             if field.referent and isinstance(entry, str) and entry:
@@ -51,7 +54,7 @@ class Directory:
 
 
 def _used_in(snapshot: Snapshot) -> dict[str, str]:
-    """What stands in each project or folder: `with Choir, hall B and 2 more`."""
+    """Return the events in each project or folder: `with Choir, hall B and 2 more`."""
     events = [state.event for state in snapshot.events]
     parents = [(event.parent_id, event.name or event.id) for event in events if event.parent_id]
     counts, first = Counter(parent for parent, _ in parents), dict(reversed(parents))

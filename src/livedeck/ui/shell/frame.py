@@ -1,4 +1,4 @@
-"""The lines and widgets around every screen: header, tabs, keys."""
+"""Lines and widgets around every screen: header, tabs, keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from livedeck.ui.shell.keymap import key_of
 
 
 def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identity: Identity) -> ShadedLine:
-    """Profile, host, RO or RW as a word, link and age of the data, clocks, alarms: the least needed goes first."""
+    """Return the header: profile, host, RO or RW, link, age of the data, clocks, alarms.
+
+    If space is short, the least important parts go first.
+    """
     mode = ("RO", StyleRole.INFO) if identity["read_only"] else ("RW", StyleRole.STRONG)
     mode = ("PAST", StyleRole.BANNER) if identity["is_past"] else mode
     left: Groups[Role] = [
@@ -43,14 +46,16 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
 
 
 def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
-    """The chips of the alarms; that there are none is said only where all is seen, and fresh."""
+    """Return the chips of the alarms. "No alarms" appears only if all data are known and fresh."""
     counts = linked(count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)), "screen.alarms")
     return [*counts, (" ", StyleRole.TEXT)] if counts else []
 
 
 def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
-    """The link to the platform, as whoever asks it tells; while the collector is silent nobody knows it, and what is
-    shown is as old as that."""
+    """Return the link to the platform and the age of the data.
+
+    While the collector is silent, the link to the collector takes its place, because the platform's state is unknown.
+    """
     attachment = snapshot.attachment
     badge = CONNECTION_BADGES[snapshot.link.state]
     if attachment is not None and attachment.is_silent:
@@ -65,7 +70,7 @@ def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
 
 
 def _attachment(snapshot: Snapshot) -> Line:
-    """The link to the collector, where there is one and it is not silent."""
+    """Return the link to the collector; empty without one, or while it is silent."""
     if snapshot.attachment is None or snapshot.attachment.is_silent:
         return []
     glyph, text, role = ATTACHMENT_BADGES[snapshot.attachment.state]
@@ -84,8 +89,7 @@ def _round_trip(snapshot: Snapshot) -> Line:
 
 
 def _skew(snapshot: Snapshot) -> Line:
-    """How far the platform's clock is ahead of this machine's, or the collector's, where that is worth a word
-    (monitoring.md, "Connection")."""
+    """Return the difference between the clocks if it is worth showing (monitoring.md, "Connection")."""
     if text := skew_text(snapshot.attachment):
         return [(f"▲ {text}", StyleRole.WARNING)]
     skew = snapshot.link.skew - snapshot.link.clock_offset
@@ -95,7 +99,7 @@ def _skew(snapshot: Snapshot) -> Line:
 
 
 def _machine_time(snapshot: Snapshot, render_time: RenderTime) -> datetime:
-    """What this machine's clock says, though it was set: ages go on without that."""
+    """Return the time on this machine's clock, including a step that ages ignore."""
     return render_time.now + timedelta(seconds=snapshot.link.clock_offset)
 
 
@@ -105,11 +109,11 @@ def _local_time(time: datetime, zone: tzinfo | None) -> Line:
 
 
 COMMAND, HELP, QUIT = "app.command", "app.help", "app.quit"
-"""The actions of every screen whose keys never go: the first behind the tabs, the others at the end of the keys."""
+"""Actions of every screen whose keys always show: the first behind the tabs, the others at the end of the keys."""
 
 
 def tab_line(registry: ActionRegistry, current: str, width: int) -> ShadedLine:
-    """The tabs by their key, the current one on a ground of its own; underlined where there are no colours."""
+    """Return the tabs with their keys. The current one has its own background, or an underline without colours."""
     tabs = [
         (
             f" {key_of(tab.action_name, registry)} {tab.title} ",
@@ -126,14 +130,14 @@ _BLANK: Line = [(" ", StyleRole.TEXT)]
 def _key_and_label(
     action: Action, registry: ActionRegistry, label: str = "", *, is_disabled: bool = False
 ) -> list[tuple[str, Role]]:
-    """A key and what it does, both of which can be clicked."""
+    """Return a key and its label, both as links."""
     key = Link(StyleRole.DIM if is_disabled else StyleRole.INFO, action.name)
     words = f" {label or action.label}{' RO' if is_disabled and action.writes else ''}"
     return [(key_of(action.name, registry), key), (words, Link(StyleRole.DIM, action.name))]
 
 
 def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, minimum: Size) -> Line:
-    """All that a terminal says that is too small for the deck: the alarms it has, and the cells it needs."""
+    """Return the only line of a terminal that is too small: the alarms, and the size that the deck needs."""
     return [
         (" ", StyleRole.TEXT),
         *count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)),
@@ -142,7 +146,7 @@ def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, mini
 
 
 def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
-    """What `key` does about a collector that is silent; empty where it is heard, or nothing can be done."""
+    """Return the effect of `key` on a silent collector; empty if the collector is heard or nothing can be done."""
     if snapshot.attachment is None or not isinstance(monitor, AttachedFeed):
         return ""
     if snapshot.attachment.is_alone:
@@ -151,17 +155,17 @@ def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
 
 
 def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
-    """That the operator holds the screen still, since when; the lines around it go on."""
+    """Return the line that says since when the screen is frozen. Everything around it keeps running."""
     since = f" ‖ FROZEN at {frozen.now:%H:%M:%S}Z, {age(render_time.seconds_since(frozen.now))} ago"
-    return [(f"{since}  polling and alarms go on ", StyleRole.BANNER)]
+    return [(f"{since}  polling and alarms continue ", StyleRole.BANNER)]
 
 
 def past_line(past: Playback | None, recording: str, width: int) -> ShadedLine:
-    """That this is not now: the moment, the pace, and the file of a recording; nothing while it is now."""
+    """Return the line for the past: moment, speed and recording file; empty while the present is shown."""
     if past is None:
         return []
     word = "RECORDING" if recording else "PAST"
-    pace = f"▶ {past.speed:g}x" if past.speed else "‖ standing"
+    pace = f"▶ {past.speed:g}x" if past.speed else "‖ paused"
     moment: Line = [(f" ◀◀ {word}  {past.moment:%a %Y-%m-%d %H:%M:%S}Z  {pace} ", StyleRole.BANNER)]
     file: Line = [(f" {safe(recording, 40)} ", StyleRole.BANNER)] if recording else []
     return justify([(0, [*moment, *file])], [], width, 1)
@@ -174,20 +178,19 @@ def key_line(
     *,
     read_only: bool,
     alarm: str = "",
-    can_answer: bool = True,
+    can_act: bool = True,
 ) -> ShadedLine:
-    """The keys that do something here: what looks, what answers an alarm, what changes the platform. Help and quit
-    stand at the end, and are never left out.
+    """Return the keys of this screen: those that look, act on alarms, or change the platform, then help and quit.
 
-    Where the line is short whole pairs go, the last of `actions` first. What writes says RO. `alarm`: the one that is
-    acknowledged where no cursor shows it; its action is never left out either, and where not `can_answer` it has no
-    name: its key, dim as those of all answers then, says why.
+    If space is short, whole pairs go, the last of `actions` first; help and quit stay. Keys that write say RO if they
+    are disabled. `alarm`: alarm to acknowledge if no cursor shows it; its key stays, too. `can_act`: False dims the
+    keys for alarms and drops the alarm's name.
     """
     clusters: dict[str, list[tuple[int, list[tuple[str, Role]]]]] = {}
     for rank, action in enumerate(actions, 1):
-        is_named = bool(alarm and action.alarm_label and can_answer)
+        is_named = bool(alarm and action.alarm_label and can_act)
         label = f"{action.alarm_label} {alarm}" if is_named else ""
-        is_disabled = read_only if action.writes else action.is_answer and not can_answer
+        is_disabled = read_only if action.writes else action.is_alarm_action and not can_act
         pair = _key_and_label(action, registry, label, is_disabled=is_disabled)
         cluster = clusters.setdefault(_purpose(action), [])
         begin = " " if cluster or len(clusters) == 1 else "│ "
@@ -199,12 +202,12 @@ def key_line(
 
 
 def _purpose(action: Action) -> str:
-    """What its key is for: those of one purpose stand together."""
-    return "change" if action.writes else "answer" if action.is_answer else "look"
+    """Return the group of a key; keys of one group stand together."""
+    return "change" if action.writes else "alarm" if action.is_alarm_action else "look"
 
 
 class Header(Canvas):
-    """Who, where, how fresh, what time, how bad; and the tabs. `current`: the title of the tab in front."""
+    """Header line and tabs. `current`: the title of the tab in front."""
 
     def __init__(self, identity: Identity, registry: ActionRegistry, current: str) -> None:
         super().__init__()
@@ -222,19 +225,22 @@ class Header(Canvas):
 
 
 class Footer(Canvas):
-    """The keys that do something here."""
+    """The keys of this screen."""
 
     def __init__(self, mode: str, registry: ActionRegistry, *, read_only: bool) -> None:
         super().__init__()
         self._registry, self._read_only = registry, read_only
         self._actions: Sequence[Action] = registry.footer(mode)
-        self._alarm, self._can_answer = "", True
+        self._alarm, self._can_act = "", True
 
-    def show(self, actions: Sequence[Action], alarm: str, *, can_answer: bool) -> None:
-        """The keys of these. `alarm`: the one that an acknowledgement would go to; empty: the screen's cursor shows it,
-        or there is none. `can_answer`: whether it can be answered now."""
-        if (actions, alarm, can_answer) != (self._actions, self._alarm, self._can_answer):
-            self._actions, self._alarm, self._can_answer = actions, alarm, can_answer
+    def show(self, actions: Sequence[Action], alarm: str, *, can_act: bool) -> None:
+        """Show the keys of these actions.
+
+        `alarm`: target of an acknowledgement; empty without one, or if a cursor shows it. `can_act`: whether alarms can
+        be acted on now.
+        """
+        if (actions, alarm, can_act) != (self._actions, self._alarm, self._can_act):
+            self._actions, self._alarm, self._can_act = actions, alarm, can_act
             self.repaint()
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
@@ -245,6 +251,6 @@ class Footer(Canvas):
                 width,
                 read_only=self._read_only,
                 alarm=self._alarm,
-                can_answer=self._can_answer,
+                can_act=self._can_act,
             )
         ]

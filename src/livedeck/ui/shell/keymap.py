@@ -1,4 +1,4 @@
-"""Keys: how a person writes them, which are in force, and what the settings may change."""
+"""Key names, the keys in force, and the keys that settings may change."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ KEY_TEXTS = {
     "left_parenthesis": "(",
     "right_parenthesis": ")",
 }
-"""Textual's name of a key -> how a person writes it, where the two differ."""
+"""Textual's key name -> the way a person writes it, if they differ."""
 
 _KEY_NAMES = {text: name for name, text in KEY_TEXTS.items()} | {"page-up": "pageup", "page-down": "pagedown"}
 
 _CHARACTER_NAMES = {"solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at", "low_line": "underscore"}
-"""What Textual calls a character otherwise than Unicode does."""
+"""Unicode name of a character -> Textual's name, if they differ."""
 
 NAMED_KEYS = frozenset(
     {
@@ -63,19 +63,19 @@ _ACTION_NAME = re.compile(r"\{(\w+\.\w+)\}")
 
 
 class KeymapError(NamedTuple):
-    """What is wrong with one line of the settings: the name that stands in it, and the reason."""
+    """An error in one line of the settings: the action's name and the reason."""
 
     name: str
     reason: str
 
 
 def key_text(key: str) -> str:
-    """Textual's name of a key as a person writes it: `?`, `ctrl-c`, `page up`."""
+    """Return Textual's key name as a person writes it: `?`, `ctrl-c`, `page up`."""
     return KEY_TEXTS.get(key, key).replace("ctrl+", "ctrl-").replace("shift+", "shift-").replace("alt+", "alt-")
 
 
 def parse_key(text: str) -> str:
-    """What a person wrote as Textual's name of the key. Raises ValueError where there is no such key."""
+    """Return Textual's name for a key that a person wrote. Raises ValueError if there is no such key."""
     word = text.strip() or text
     for modifier in ("ctrl", "shift", "alt"):
         if word.lower().startswith((f"{modifier}-", f"{modifier}+")) and len(word) > len(modifier) + 1:
@@ -84,7 +84,7 @@ def parse_key(text: str) -> str:
         return _character(word)
     name = _KEY_NAMES.get(word.lower(), word.lower())
     if name not in NAMED_KEYS:
-        raise ValueError(f"{text!r} is no key; write f5, ctrl-n, space or x")
+        raise ValueError(f"{text!r} is not a key; write f5, ctrl-n, space or x")
     return name
 
 
@@ -97,27 +97,27 @@ def _character(char: str) -> str:
         return "space"
     name = unicodedata.name(char, "").lower().replace("-", "_").replace(" ", "_")
     if not name:
-        raise ValueError(f"{char!r} is no key")
+        raise ValueError(f"{char!r} is not a key")
     return _CHARACTER_NAMES.get(name, name)
 
 
 def key_of(name: str, registry: ActionRegistry) -> str:
-    """The first key in force of the action of that name, as a person writes it."""
+    """Return the first key in force of the named action, as a person writes it."""
     return key_text(registry.keys_of(registry.by_name[name])[0])
 
 
 def with_keys(text: str, registry: ActionRegistry) -> str:
-    """A text for a person, the key in force in the place of each `{name of an action}`."""
+    """Return the text with each `{action name}` replaced by its key in force."""
     return _ACTION_NAME.sub(lambda match: key_of(match[1], registry), text)
 
 
 def read_keymap(
-    registry: ActionRegistry, wishes: Mapping[str, Iterable[str]]
+    registry: ActionRegistry, requests: Mapping[str, Iterable[str]]
 ) -> tuple[Keymap, tuple[KeymapError, ...]]:
-    """The keymap that `[keys]` of the settings asks for, or everything that is wrong with it."""
+    """Return the keymap from `[keys]` in the settings, or all errors in it."""
     keymap: dict[str, tuple[str, ...]] = {}
     errors: list[KeymapError] = []
-    for name, keys in wishes.items():
+    for name, keys in requests.items():
         try:
             keymap[name] = _read_keys(registry, name, tuple(keys))
         except ValueError as error:
@@ -132,19 +132,19 @@ def _read_keys(registry: ActionRegistry, name: str, keys: tuple[str, ...]) -> tu
         raise ValueError(f"there is no action {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
     action = registry.by_name[name]
     if action.fixed:
-        raise ValueError(f"{name} keeps its key {key_text(action.keys[0])}: it is the way out")
+        raise ValueError(f"{name} keeps its key {key_text(action.keys[0])}: it must always work")
     if not keys:
         raise ValueError(f"{name} needs a key")
     return tuple(parse_key(key) for key in keys)
 
 
 def _conflicts(registry: ActionRegistry) -> list[KeymapError]:
-    """Two actions on one key where both work; told at the line that was changed."""
+    """Find keys that two actions share on one screen. Each error names the action that the settings changed."""
     errors = []
     for action, other in combinations(registry.actions, 2):
         if not action.meets(other):
             continue
         for key in sorted(set(registry.keys_of(action)) & set(registry.keys_of(other))):
             changed, unchanged = (action, other) if action.name in registry.keymap else (other, action)
-            errors.append(KeymapError(changed.name, f"{key_text(key)} is the key of {unchanged.name} too"))
+            errors.append(KeymapError(changed.name, f"{key_text(key)} is also the key of {unchanged.name}"))
     return errors

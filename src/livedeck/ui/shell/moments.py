@@ -1,4 +1,4 @@
-"""A moment of the past as a person types it, and what it means (past.md, "In the deck")."""
+"""Typed moments of the past and their meaning (past.md, "In the deck")."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ if TYPE_CHECKING:
 
 
 def parse_moment(text: str, reference: TimeReference) -> datetime:
-    """That moment of the past. Raises ValueError, saying why the text means none."""
+    """Return that moment of the past.
+
+    Raises ValueError with the reason if the text means none.
+    """
     at = parse(text, reference)
     if at > reference.now:
-        raise ValueError("is still to come")
+        raise ValueError("is in the future; type a time in the past")
     return at
 
 
 def moment_words(text: str, reference: TimeReference) -> tuple[str, bool]:
-    """What a typed moment means, and whether it can be gone to."""
+    """Return the meaning of a typed moment, or the error, and whether the moment can be shown."""
     try:
         return describe(parse_moment(text, reference), reference), True
     except ValueError as error:
@@ -38,9 +41,9 @@ async def ask_moment(
     time_reference: Callable[[], TimeReference],
     go: Callable[[str, datetime], Awaitable[None]],
 ) -> None:
-    """Go to the moment that a person types, as it is meant when enter is pressed; to none where they leave.
+    """Ask for a moment and call `go` with it; the text is read when you press enter.
 
-    Where `go` raises PastError the prompt is there again, with what was typed, and says why.
+    If `go` raises PastError, the prompt returns with your text and the reason.
     """
     text, refused = "", ""
 

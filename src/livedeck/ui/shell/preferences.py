@@ -1,4 +1,4 @@
-"""The operator's view: of each table, which theme, what is held still, the notices. Tables and theme are saved."""
+"""The operator's view: tables, theme, frozen screen and notices. Table views and the theme are saved."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.text.values import safe
 
 NOTICE_SECONDS = {Severity.INFO: 6.0, Severity.WARNING: 12.0, Severity.CRITICAL: 30.0}
-"""How long a notice stands above the keys."""
+"""Seconds that a notice stays above the keys, by severity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One thing that was announced. `at`: by this machine's clock."""
+    """An announced text. `at`: time on this machine's clock."""
 
     at: datetime
     severity: Severity
@@ -29,7 +29,7 @@ class Notice:
 
 
 def notice_lines(notices: tuple[Notice, ...], now: datetime, cells: int) -> list[Line]:
-    """The last notice for as long as it stands above the keys, in as many lines as it needs and may have."""
+    """Return the lines of the last notice while it is shown, `MAX_NOTICE_LINES` at most; empty afterwards."""
     if not notices:
         return []
     notice = notices[-1]
@@ -42,25 +42,25 @@ def notice_lines(notices: tuple[Notice, ...], now: datetime, cells: int) -> list
 
 
 class Displayed(NamedTuple):
-    """What the bodies of the screens show: a snapshot, and the instant that its ages are reckoned for."""
+    """The content of the screens: a snapshot, and the instant for which ages are computed."""
 
     snapshot: Snapshot
     render_time: RenderTime
 
 
 MAX_NOTICE_LINES = 4
-"""What a notice may hide of the screen; longer ones are cut, and stand whole among the notices."""
+"""Most lines that a notice may hide of the screen. Longer ones are cut, but whole in the log of notices."""
 
 MAX_NOTICES = 200
-"""Notices kept in memory at most."""
+"""Most notices kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What outlives a restart: a theme (empty: none was chosen) and the view of each table by its name.
+    """Saved preferences: the theme (empty: none chosen) and the view of each table by name.
 
-    `recent`: the ids that were chosen last in forms, by what they are, the last one first.
-    The order of the rows does not: after a restart the worst stands first again.
+    `recent`: recently chosen ids by kind, the last one first. The sort order is not saved: after a restart the worst
+    row is first again.
     """
 
     theme: str = ""
@@ -69,20 +69,26 @@ class Preferences:
 
 
 class PreferencesStore(Protocol):
-    """A place on this machine that the operator alone can read."""
+    """A private place on this machine that only the operator can read."""
 
     def load(self) -> Preferences:
-        """What was saved; the defaults where there is nothing, or nothing that can be read."""
+        """Return the saved preferences, or the defaults if there are none or they are unreadable."""
 
     def save(self, preferences: Preferences) -> None:
-        """Save that; returns at once. What fails is logged, never raised: a full disk stops no broadcast."""
+        """Save preferences and return at once.
+
+        Errors are logged, never raised: a full disk must not stop a broadcast.
+        """
 
     def write_overflow(self, name: str, text: str) -> Path:
-        """Write a text that is too long for the clipboard; to be called in a thread. Raises OSError."""
+        """Write a text that is too long for the clipboard to a file. Call it in a thread. Raises OSError."""
 
 
 class ViewState:
-    """The operator's view of one deck: preferences, what is held still, notices. `store` None: nothing is saved."""
+    """The operator's view in one deck: preferences, frozen screen, notices.
+
+    `store`: None if nothing is saved.
+    """
 
     def __init__(self, store: PreferencesStore | None) -> None:
         self.store = store
@@ -92,34 +98,34 @@ class ViewState:
 
     @property
     def theme(self) -> str:
-        """The theme that was chosen last; empty where none was."""
+        """The last chosen theme; empty if none was chosen."""
         return self._preferences.theme
 
     def view(self, table: str) -> TableView:
-        """The view of the table of that name."""
+        """Return the view of the named table."""
         return self._preferences.views.get(table, TableView())
 
     def change_view(self, table: str, **changes: Any) -> None:
-        """Change the view of that table, and save it."""
+        """Change the view of the named table and save it."""
         view = replace(self.view(table), **changes)
         self._save(replace(self._preferences, views={**self._preferences.views, table: view}))
 
     def recent(self, kind: str) -> tuple[str, ...]:
-        """The ids of that kind that were chosen last, the last one first."""
+        """Return the recently chosen ids of that kind, the last one first."""
         return self._preferences.recent.get(kind, ())
 
     def remember(self, kind: str, chosen: str, maximum: int) -> None:
-        """That id was chosen: keep it, before the others of its kind and `maximum` of them at most."""
+        """Put an id first among the recent ids of its kind, and keep `maximum` of them."""
         others = tuple(id_ for id_ in self.recent(kind) if id_ != chosen)
         recent = {**self._preferences.recent, str(kind): (chosen, *others)[:maximum]}
         self._save(replace(self._preferences, recent=recent))
 
     def choose_theme(self, name: str) -> None:
-        """Save that theme."""
+        """Save the chosen theme."""
         self._save(replace(self._preferences, theme=name))
 
     def add_notice(self, at: datetime, severity: Severity, text: str) -> None:
-        """Keep what was announced."""
+        """Keep a notice."""
         self.notices = (*self.notices, Notice(at, severity, text))[-MAX_NOTICES:]
 
     def _save(self, preferences: Preferences) -> None:

@@ -1,4 +1,4 @@
-"""What every screen of the deck shares: the frame around it, and how snapshots reach it."""
+"""Base classes of all screens: the frame around a screen, and the path of snapshots to it."""
 
 from __future__ import annotations
 
@@ -28,50 +28,50 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.preferences import notice_lines
 
 MIN_SIZE = Size(60, 20)
-"""Columns and rows under which nothing of use can be shown."""
+"""Columns and rows below which the deck cannot show anything useful."""
 
 TALL = 30
-"""From this many rows on there is room for more than the worst alarm."""
+"""Rows of the screen from which several alarms have a line."""
 
 ALONE = "collector.alone"
-"""The action that a banner about the collector names."""
+"""Name of the action that a banner about the collector offers."""
 
 
 def waiting_text(snapshot: Snapshot) -> str:
-    """Why a table is empty before whoever is asked has answered: the platform, or the collector that asks it."""
+    """Return the reason for an empty table before the first reply from the platform or the collector."""
     attachment = snapshot.attachment
     is_of_collector = attachment is not None and attachment.heard_at is None and not attachment.is_alone
-    return f"Waiting for the {'collector' if is_of_collector else 'platform'}'s first answer."
+    return f"Waiting for the first reply from the {'collector' if is_of_collector else 'platform'}."
 
 
 AlarmFilter = Callable[[Alarm], bool]
-"""Whether an alarm is among those that a key acts on."""
+"""Selects the alarms that a key acts on."""
 
 AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
 def is_active(alarm: Alarm) -> bool:
-    """Return whether a person must read it now."""
+    """Return whether the alarm is active."""
     return alarm.active
 
 
 def is_waiting(alarm: Alarm) -> bool:
-    """Return whether it awaits an acknowledgement."""
+    """Return whether the alarm awaits an acknowledgement."""
     return alarm.active and alarm.needs_ack
 
 
 def is_away(alarm: Alarm) -> bool:
-    """Return whether it is shelved or out of service."""
+    """Return whether the alarm is shelved or out of service."""
     return alarm.state in AWAY
 
 
 def is_of_event(alarm: Alarm, event_id: str) -> bool:
-    """Return whether it is an alarm of that event, or of an incident that the event is a part of."""
+    """Return whether the alarm belongs to the event, or to an incident that affects the event."""
     return alarm.event_id == event_id or event_id in alarm.affects
 
 
 class Listing(NamedTuple):
-    """A table as it is before it is filtered and sorted. `name`: under which its view is kept."""
+    """A table before filtering and sorting. `name`: the name under which its view is kept."""
 
     name: str
     schema: TableSchema[Any]
@@ -79,10 +79,12 @@ class Listing(NamedTuple):
 
 
 class BaseScreen(LayeredScreen[None], inherit_bindings=False):
-    """Header, banner, body, alarms, keys. A hidden screen is not painted; it catches up when it is shown.
+    """A screen with header, banner, body, alarms and keys.
 
-    `NAME`: the title of its tab. `MODE`: its name for actions and preferences. `SCHEMA`: its table, where it has one
-    whose rows come of a snapshot. `SHOWS_EVENT`: whether one sees on it which event is selected.
+    A hidden screen is not painted; it catches up when it is shown.
+
+    `NAME`: title of its tab. `MODE`: its name for actions and preferences. `SCHEMA`: its table, if the rows come from a
+    snapshot. `SHOWS_EVENT`: whether the screen shows which event is selected.
     """
 
     NAME: ClassVar[str] = ""
@@ -90,11 +92,11 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     SCHEMA: ClassVar[TableSchema[Any]]
     SHOWS_EVENT: ClassVar[bool] = False
 
-    _answered: str | None = None
-    """Id of the event that was answered for here, empty for the deck's own alarms; None: none was."""
+    _pinned_event: str | None = None
+    """Id of the event that a person has acted on here; empty for the deck's own alarms, None for no event."""
 
     _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
-    """Cache: rows, what they were filtered by, and the result. To sort ten thousand rows takes longer than to paint."""
+    """Cache of rows, filter key and result. Sorting ten thousand rows takes longer than painting them."""
 
     @property
     def ctx(self) -> Context:
@@ -103,62 +105,64 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     @property
     def has_chart_grid(self) -> bool:
-        """Whether charts have a grid: without colours, and in ASCII, it cannot be told from a curve."""
+        """True if charts have a grid. Without colours or in ASCII, a grid looks like a curve."""
         return self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].plain
 
     def body(self) -> Iterable[Widget]:
-        """The widgets between banner and alarms."""
+        """Return the widgets between banner and alarms."""
         return ()
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show that snapshot in the body."""
+        """Show the snapshot in the body."""
 
     def forget(self) -> None:
-        """Another time is shown: let go of what was read for the one before."""
+        """Drop data of the time shown before, because another time is shown now."""
         self._filtered = None
 
     def back(self) -> None:
-        """Go to where one came from, on a screen or in a pane that lies within another."""
+        """Return to the previous pane or screen, if this one lies within another."""
 
     def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002
-        """Whether the alarm is worth a line below the body; not where the body says the same."""
+        """Return whether the alarm needs a line below the body. False if the body already shows it."""
         return True
 
     def table(self) -> Table[Any]:
-        """The table that the keys move in."""
+        """Return the table that the keys move in."""
         return next(table for table in self.query(Table) if table.display)
 
     def listing(self, snapshot: Snapshot) -> Listing:
-        """The table that is shown."""
+        """Return the table on display."""
         return Listing(self.MODE, self.SCHEMA, self.SCHEMA.rows(snapshot))
 
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
-        """Return the alarms that a key acts on, the most urgent first: those that `wants` takes.
+        """Return the alarms that a key acts on and `wants` accepts, the most urgent first.
 
-        They are those of the selected event, and those that it is a part of. A screen that does not show which event
-        is selected has the most urgent one, the selected event's before all. Once a person has answered there it stays
-        with that event.
+        They belong to the selected event or to incidents that affect it. A screen that does not show the selected event
+        has a single target: the most urgent alarm, with those of the selected event first. After the first action
+        there, targets stay with that event.
         """
         alarms = [alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if wants(alarm)]
-        if not self.SHOWS_EVENT and self._answered is not None:
-            return tuple(alarm for alarm in alarms if is_of_event(alarm, self._answered))[:1]
+        if not self.SHOWS_EVENT and self._pinned_event is not None:
+            return tuple(alarm for alarm in alarms if is_of_event(alarm, self._pinned_event))[:1]
         event = self.ctx.selected_event()
         own = [alarm for alarm in alarms if event and is_of_event(alarm, event.id)]
         return tuple(own) if self.SHOWS_EVENT else (*own, *alarms)[:1]
 
     def pin(self, alarm: Alarm | None) -> None:
-        """Stay with the event that a person answers for: the next key goes to no other one. `alarm`: the first that
-        they answered, None if it has none."""
+        """Keep the next keys on the event that a person has just acted on.
+
+        `alarm`: the first alarm acted on; None if there is none.
+        """
         event = self.ctx.selected_event() if self.SHOWS_EVENT else None
         if event:
             self.ctx.select_event(event.id)
         elif alarm and not self.SHOWS_EVENT:
-            self._answered = alarm.event_id
+            self._pinned_event = alarm.event_id
 
     def on_screen_suspend(self) -> None:
-        """Let go of the event that was answered for; under a dialog it stays."""
+        """Release the pinned event on a change of screen; under a dialog it stays."""
         if self.ctx.current_mode != self.MODE:
-            self._answered = None
+            self._pinned_event = None
 
     def compose(self) -> ComposeResult:
         yield Header(self.ctx.identity, self.ctx.actions, self.NAME)
@@ -183,7 +187,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.call_after_refresh(self.refresh_all)
 
     def refresh_all(self) -> None:
-        """Paint everything that differs from what is shown."""
+        """Paint everything that differs from the screen."""
         snapshot, render_time, displayed = self.ctx.snapshot, self.ctx.render_time(), self.ctx.displayed()
         if not self._is_in_front or snapshot is None or render_time is None or displayed is None:
             return
@@ -207,17 +211,17 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
             linked(frozen, "view.freeze"),
         )
         self._show_lines("banner", [line for line in banner if line])
-        self.paint(*displayed)  # which may select another event: what stands below it speaks of that one
+        self.paint(*displayed)  # first, because it may select another event, and the lines below depend on that
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, self.ctx.machine_time(), self.size.width))
         actions = self.ctx.actions.past_footer(self.ctx) if self.ctx.past else self.ctx.actions.footer(self.MODE)
         self.ctx.note_sight()
         targets = self.target_alarms(snapshot, is_waiting)
         refusal = needs_collector(self.ctx, *(alarm.key for alarm in targets or self.target_alarms(snapshot)))
-        self.query_one(Footer).show(actions, self.alarm_label(targets), can_answer=not refusal)
+        self.query_one(Footer).show(actions, self.alarm_label(targets), can_act=not refusal)
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
-        """The rows of this screen's table by the operator's view; a filter that hides some is said above it."""
+        """Return the table's rows under the operator's view, and show filter and sort order above the table."""
         name, schema, all_rows = self.listing(snapshot)
         view, rows = self.ctx.preferences.view(name), tuple(all_rows)
         key = name, view, render_time
@@ -229,14 +233,14 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return filtered, view
 
     def blink(self) -> None:
-        """Paint what blinks."""
+        """Paint the blinking parts."""
         snapshot, render_time = self.ctx.snapshot, self.ctx.render_time()
         if self._is_in_front and not self._is_too_small and snapshot is not None and render_time is not None:
             self.paint_alarms(snapshot, render_time)
 
     @property
     def _is_in_front(self) -> bool:
-        """No longer while the deck leaves: then its widgets go one by one."""
+        """True if the screen can be painted. False while the deck ends, because widgets disappear one by one."""
         return self.is_current and self.is_mounted and self.app.is_running
 
     @property
@@ -247,8 +251,11 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.query_one(f"#{name}", LinesWidget).show(lines)
 
     def alarm_label(self, alarms: Sequence[Alarm]) -> str:
-        """The kind of the first, and how many more there are; before that its subject, unless that is the event which
-        the screen shows as the selected one. Empty where there is none, or its cursor shows it."""
+        """Return the label of the alarms for the footer: kind of the first, and the number of others.
+
+        The subject comes first unless it is the selected event on this screen. Empty without alarms, or if a cursor
+        shows them.
+        """
         if not alarms:
             return ""
         alarm, event = alarms[0], self.ctx.selected_event() if self.SHOWS_EVENT else None
@@ -258,11 +265,11 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return f"{plain(clip([(safe(alarm.subject), StyleRole.DIM)], SUBJECT_CELLS))} {alarm.kind}{more}"
 
     def max_alarm_lines(self) -> int:
-        """How many alarms have a line below the body."""
+        """Return the number of alarms that may have a line below the body."""
         return 3 if self.size.height >= TALL else 1
 
     def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the alarms as they are now, also while the body is held still."""
+        """Show the current alarms, even while the body is frozen."""
         shown = [alarm for alarm in snapshot.alarms if self.shows_alarm(alarm)]
         lines = [
             self.linked_alarm(alarm, alarm_line(alarm, render_time, self.size.width))
@@ -270,24 +277,27 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         ]
         self._show_lines("alarms", [*([linked(FLOOD_LINE, "screen.alarms")] if snapshot.flood else []), *lines])
 
-    def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:  # noqa: ARG002  for lists of events
-        """The line of an alarm; a click on it leads to the board."""
+    def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:  # noqa: ARG002  lists of events use it
+        """Return the alarm's line as a link to the board."""
         return linked(line, "screen.alarms")
 
 
 SUBJECT_CELLS = 12
-"""What an alarm's subject takes in the footer at most."""
+"""Most cells for an alarm's subject in the footer."""
 
 
 class EventList(BaseScreen):
-    """A table of events. `EMPTY`: why it is empty although the platform answered. `DETAIL`: the mode of one event."""
+    """A table of events.
+
+    `EMPTY`: text if the platform has no rows for it. `DETAIL`: mode of the screen for one event.
+    """
 
     SHOWS_EVENT = True
     EMPTY: ClassVar[str] = ""
     DETAIL: ClassVar[str] = ""
 
     def list_events(self, snapshot: Snapshot, render_time: RenderTime) -> EventState | None:
-        """Show the table. Returns the selected event."""
+        """Show the table and return the selected event."""
         events, view = self.filtered_rows(snapshot, render_time)
         self.ctx.reconcile_selection(events.rows)
         selected = self.ctx.selected_event()
@@ -297,7 +307,7 @@ class EventList(BaseScreen):
         return selected
 
     def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:
-        """A click selects the event of the alarm, which the list has."""
+        """Return the alarm's line as a link that selects the alarm's event."""
         return linked(line, SELECT, alarm.event_id) if alarm.event_id else super().linked_alarm(alarm, line)
 
     def on_table_moved(self, message: Table.Moved) -> None:

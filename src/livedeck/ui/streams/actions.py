@@ -1,4 +1,4 @@
-"""The Streams screen: what is done on it is done to events."""
+"""The Streams screen. Its actions are those of events."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def _screen_type() -> type[StreamsScreen]:
 
 
 FEATURE = Feature(
-    tab=Tab("Streams", "2", "streams", "Streams: what arrives, whereto it goes, what was recorded"),
+    tab=Tab("Streams", "2", "streams", "Show Streams: what arrives, where it goes, what was recorded"),
     screens={"streams": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
 )

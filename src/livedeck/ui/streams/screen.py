@@ -1,4 +1,4 @@
-"""Screen 2: the current stream of every event, where it goes, and what was recorded."""
+"""Screen 2: the current stream of each event, its destinations and its recordings."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from livedeck.ui.streams.view import panel
 
 
 class StreamPanel(DetailPanel):
-    """The selected stream: where it goes, and what was recorded."""
+    """The selected stream's destinations and recordings."""
 
 
 class StreamsScreen(EventList):
-    """What arrives, since when, and where it goes."""
+    """Streams: their signal, start and destinations."""
 
     NAME = "Streams"
     MODE = "streams"
     SCHEMA = STREAMS
-    EMPTY = "no event of this workspace has a stream"
+    EMPTY = "No event in this workspace has a stream"
     DETAIL = "qos"
 
     def body(self) -> Iterable[Widget]:
@@ -39,18 +39,18 @@ class StreamsScreen(EventList):
 
         def draw(width: int) -> list[Line]:
             if state is None:
-                return [[(" no stream selected", StyleRole.DIM)]]
+                return [[(" No stream selected", StyleRole.DIM)]]
             return panel(state, recordings, render_time, width)
 
         self.query_one(StreamPanel).show(draw)
         self.ctx.monitor.watch(self.MODE, *self.keys(snapshot))
 
     def on_screen_suspend(self) -> None:
-        """Hidden, it watches no recordings; under a dialog it goes on."""
+        """Stop polling recordings once the screen is hidden. Under a dialog polling continues."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
-    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  as of every screen
-        """The lists that this screen shows."""
+    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  same signature on every screen
+        """Return the resources on this screen."""
         selected = self.ctx.selected_event()
         return (recordings_key(selected.id),) if selected else ()

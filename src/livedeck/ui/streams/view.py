@@ -1,4 +1,4 @@
-"""The selected stream in full: where it goes, and what was recorded. Pure."""
+"""The selected stream in full: its destinations and recordings. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedeck.text.values import UNKNOWN, age, duration, safe
 
 
 def panel(state: EventState, recordings: CachedList[Recording], render_time: RenderTime, width: int) -> list[Line]:
-    """Title, restreams, recordings."""
+    """Return title, restreams and recordings."""
     restreams = state.event.restreams or ()
     return [
         title(state, render_time, width),
@@ -26,7 +26,7 @@ def panel(state: EventState, recordings: CachedList[Recording], render_time: Ren
 
 
 def _restream(restream: EventRestream, render_time: RenderTime, cells: int) -> Line:
-    """Sign and name, status, whether it is enabled, and where it goes, as far as there is room."""
+    """Return sign and name, status, whether it is enabled, and its address as far as there is room."""
     glyph, role = restream_mark(restream)
     role = StyleRole.STALE if render_time.stale else role
     return wrap_groups(
@@ -43,14 +43,14 @@ def _restream(restream: EventRestream, render_time: RenderTime, cells: int) -> L
 
 def _recordings(recordings: CachedList[Recording], render_time: RenderTime) -> list[Line]:
     if recordings.as_of is None and not recordings.error:
-        return [labelled("recorded", [("asking", StyleRole.DIM)], LABEL_CELLS)]
+        return [labelled("recorded", [("loading", StyleRole.DIM)], LABEL_CELLS)]
     as_of = recordings.as_of
-    freshness = "never answered" if as_of is None else f"as of {age(render_time.seconds_since(as_of))} ago"
+    freshness = "no reply yet" if as_of is None else f"as of {age(render_time.seconds_since(as_of))} ago"
     head: Line = [(freshness, StyleRole.DIM)]
     if recordings.error:
         head = [(f"▲ failed  {freshness}  {safe(recordings.error, 120)}", StyleRole.WARNING)]
     elif not recordings.items:
-        head = [("nothing", StyleRole.DIM), (f"  {freshness}", StyleRole.DIM)]
+        head = [("none", StyleRole.DIM), (f"  {freshness}", StyleRole.DIM)]
     role = StyleRole.STALE if render_time.stale or recordings.error else StyleRole.TEXT
     lines = (labelled("", _recording(recording, role), LABEL_CELLS) for recording in recordings.items)
     return [labelled("recorded", head, LABEL_CELLS), *lines]

@@ -1,4 +1,4 @@
-"""A few things to choose from, and one line to type into."""
+"""Dialogs for a short list of options, and for one line of text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.text_field import TextField
 
 Option = tuple[str, str, str]
-"""The letter, the value that it chooses, and its label."""
+"""Letter, value and label of an option."""
 
 
 class ChoiceScreen(Modal[str | None]):
-    """The letter chooses, or the arrows and enter; escape chooses nothing."""
+    """A dialog that returns the chosen value: by its letter, or by arrows and enter. Escape returns None."""
 
     TAKES_TYPED_AHEAD = True
     CLOSES_OUTSIDE = True
@@ -29,7 +29,7 @@ class ChoiceScreen(Modal[str | None]):
         Binding("escape", "dismiss", "close"),
         Binding("up", "move(-1)", "up"),
         Binding("down", "move(1)", "down"),
-        Binding("enter", "take", "take"),
+        Binding("enter", "take", "choose"),
     ]
 
     def __init__(self, title: str, options: Sequence[Option]) -> None:
@@ -50,17 +50,17 @@ class ChoiceScreen(Modal[str | None]):
             self.dismiss(chosen)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """A click chooses."""
+        """Choose the clicked option."""
         message.stop()
         self.dismiss(message.link.command)
 
     def action_move(self, step: int) -> None:
-        """Mark the next or the previous one."""
+        """Mark the next or previous option."""
         self._index = (self._index + step) % len(self._options)
         self._paint()
 
     def action_take(self) -> None:
-        """Choose the marked one."""
+        """Choose the marked option."""
         self.dismiss(self._options[self._index][1])
 
     def _paint(self) -> None:
@@ -73,11 +73,11 @@ class ChoiceScreen(Modal[str | None]):
 
 
 Validator = Callable[[str], tuple[Line, bool]]
-"""What to say of the text, and whether it may be taken."""
+"""Returns a remark about the text, and whether the text is accepted."""
 
 
 class PromptScreen(Modal[str | None]):
-    """Enter takes what may be taken; escape leaves everything as it was: None."""
+    """A dialog that returns a line of text. Enter returns an accepted text, escape None."""
 
     TAKES_TYPED_AHEAD = True
     CLOSES_OUTSIDE = True

@@ -1,4 +1,4 @@
-"""A question before a change: what, its state, the effect. Cancel has the focus (interface.md, "Confirmation")."""
+"""A question before a change: target, state and effect. Cancel has the focus (interface.md, "Confirmation")."""
 
 from __future__ import annotations
 
@@ -15,27 +15,33 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.text_field import TextField
 
 MAX_CELLS = 74
-"""Cells of a dialog at most: what is wider is read less well."""
+"""Most cells of a dialog. Wider texts are harder to read."""
 
 
 class NameField(TextField):
-    """A field for a name. `lost`: letters were pasted that no field takes, as they cannot be seen: another name."""
+    """A field for a name.
+
+    `lost`: invisible characters were pasted and dropped, so the pasted name is a different one.
+    """
 
     lost = False
 
     def replace(self, text: str, start: int, end: int) -> None:
-        """Put a text in the place of another, and note whether the field took it as it is."""
+        """Replace a range by a text, and note whether the field took it unchanged."""
         was_lost = self.lost or shown_after(self.value[: min(start, end)], text) != text
         super().replace(text, start, end)
         self.lost = was_lost and bool(self.value)
 
     def watch_value(self, value: str) -> None:
-        """An empty field has lost nothing."""
+        """Reset `lost` once the field is empty."""
         self.lost = self.lost and bool(value)
 
 
 class Confirm(Dialog[bool]):
-    """True where the person agreed. `blocked_reason` is asked at the last moment: stale data blocks the change."""
+    """A question that returns True if the person agrees.
+
+    `blocked_reason` is checked at the last moment: stale data block the change.
+    """
 
     def __init__(self, confirmation: Confirmation, timer: Timer, blocked_reason: BlockedReason = lambda: "") -> None:
         super().__init__(timer)
@@ -72,7 +78,7 @@ class Confirm(Dialog[bool]):
             self.query_one("#demand", LinesWidget).show(list(wrap(demand, StyleRole.STRONG, cells)))
 
     def typed(self, char: str) -> bool:
-        """Letters go to where the name is typed, wherever the focus is."""
+        """Put letters into the field for the name from anywhere in the dialog."""
         if not self._word:
             return False
         field = self.query_one("#word", NameField)
@@ -81,7 +87,7 @@ class Confirm(Dialog[bool]):
         return True
 
     def on_input_submitted(self) -> None:
-        """The name is typed: on to the button. This never fires by itself."""
+        """Move to the button if the name is right. Enter in the field never confirms."""
         self.query_one("#consent" if self._matches() else "#word").focus()
         self._object("" if self._matches() else self._mismatch())
 
@@ -107,10 +113,10 @@ class Confirm(Dialog[bool]):
         return not field.lost and self._confirmation.is_word(field.text)
 
     def _mismatch(self) -> str:
-        """Return why what stands in the field confirms nothing."""
+        """Return why the typed name does not confirm."""
         field = self.query_one("#word", NameField)
         if field.lost:
-            return "what was pasted has letters that cannot be seen, so it is another name: empty the field and type"
+            return "the pasted text has invisible characters, so it is a different name: clear the field and type"
         return f"that is not {self._word}" if field.text.strip() else f"type {self._word} first"
 
     def _object(self, text: str) -> None:
@@ -121,7 +127,7 @@ class Confirm(Dialog[bool]):
 
 
 def heading(title: str, cells: int) -> list[Line]:
-    """The title of a dialog, and a blank line."""
+    """Return the title of a dialog, and a blank line."""
     return [*wrap(title, StyleRole.STRONG, cells), []]
 
 

@@ -1,4 +1,4 @@
-"""What every dialog shares: keys that come too early do nothing, and the keys to move and to leave."""
+"""Base class of dialogs: early keys do nothing, and keys move and leave."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from livedeck.ui.kit.selection import SEEN_AFTER
 R = TypeVar("R")
 
 EARLY = SEEN_AFTER
-"""Seconds in which keys do nothing: they were meant for what stood there before (interface.md, "Confirmation")."""
+"""Seconds in which keys are ignored, because they were meant for the screen before (interface.md, "Confirmation")."""
 
 Timer = Callable[[], float]
-"""Seconds that never run backwards."""
+"""Returns seconds that never run backwards."""
 
 BlockedReason = Callable[[], str]
-"""Why nothing may be sent now, in words; empty where it may."""
+"""Returns why nothing may be sent now; empty if it may."""
 
 
 class Button(Canvas, can_focus=True):
-    """A word that can be pressed, and its key; in brackets while it has the focus: colour alone never says so."""
+    """A button and its key. Brackets mark the focus, because colour alone must not."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
 
     class Pressed(Message):
-        """The button of that id was pressed."""
+        """The button with that id was pressed."""
 
         def __init__(self, button: str) -> None:
             super().__init__()
@@ -59,16 +59,16 @@ class Button(Canvas, can_focus=True):
         return [[(f"{left} ", role), (self._label, role), (self._key, StyleRole.DIM), (f" {right}", role)]]
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
-        """As wide as its word in brackets."""
+        """Return the width of the label in brackets."""
         return width([(f"[ {self._label}{self._key} ]", self._role)])
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """The brackets come and go with it."""
+        """Paint or remove the brackets."""
         super().watch_has_focus(has_focus)
         self.repaint()
 
     def action_press(self) -> None:
-        """Say that it was pressed."""
+        """Post `Pressed`."""
         self.post_message(self.Pressed(self.id or ""))
 
     def on_click(self) -> None:
@@ -76,7 +76,7 @@ class Button(Canvas, can_focus=True):
 
 
 class Dialog(Modal[R], Generic[R]):
-    """Asks for a value. `timer`: the clock by which early and double keys are recognised."""
+    """A dialog that returns a value. `timer`: clock that recognises early and double keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -91,17 +91,17 @@ class Dialog(Modal[R], Generic[R]):
         self._last_enter = -inf
 
     def drawn(self) -> None:
-        """It is on the screen for the first time."""
+        """Start the time in which keys are too early."""
         self._appeared_at = self._timer()
         super().drawn()
 
     @property
     def is_early(self) -> bool:
-        """Whether it has stood for too short a time to have been read."""
+        """True if the dialog has appeared too recently to have been read."""
         return self._timer() - self._appeared_at < EARLY
 
     def on_key(self, event: events.Key) -> None:
-        """Swallow what would decide and comes too early, and an enter that is the echo of another one."""
+        """Swallow keys that would decide too early, and the second enter of a double press."""
         is_hasty = (event.key == "enter" and self._is_echo()) or self.is_early or event in self.typed_ahead
         if is_hasty and self.decides(event.key):
             event.stop()
@@ -109,12 +109,12 @@ class Dialog(Modal[R], Generic[R]):
         elif event.character is not None and event.is_printable and self.typed(event.character):
             event.stop()
 
-    def decides(self, key: str) -> bool:  # noqa: ARG002  for dialogs that are filled in
-        """Whether that key may answer, or lead to an answer: here any does."""
+    def decides(self, key: str) -> bool:  # noqa: ARG002  forms use it
+        """Return whether the key may decide: here every key may."""
         return True
 
-    def typed(self, char: str) -> bool:  # noqa: ARG002  for dialogs that have a use for it
-        """Take a letter that no field has taken; whether it was of use."""
+    def typed(self, char: str) -> bool:  # noqa: ARG002  confirmations use it
+        """Take a letter that no field has taken. Returns whether it was used."""
         return False
 
     def _is_echo(self) -> bool:

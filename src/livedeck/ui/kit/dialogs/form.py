@@ -1,4 +1,4 @@
-"""A form: validates as one types, keeps what was typed, and returns it. It sends nothing."""
+"""A form: validates while you type, keeps your input, and returns it. It sends nothing."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from livedeck.ui.kit.dialogs.inputs import Edited, ReferenceInput, RowsInput, ed
 from livedeck.ui.kit.lines import LinesWidget
 
 FRAME_LINES = 9
-"""What the form is but for its fields: border, title, hint and buttons; and the header of the deck, which stays."""
+"""Lines of the form without its fields: border, title, hint, buttons, and the header of the deck above it."""
 
 NARROW = 100
-"""Under so many cells of the terminal what is said of a field stands below it."""
+"""Terminal width below which remarks stand below their fields."""
 
 WIDE = 160
-"""From so many cells of the terminal on, the sections of a form stand in two columns."""
+"""Terminal width from which the sections of a form stand in two columns."""
 
 LABEL_CELLS = 20
 
@@ -54,18 +54,24 @@ BROAD = {FieldKind.MULTI_CHOICE, FieldKind.ROWS}
 
 OWN_KEYS = {
     FieldKind.ROWS: "enter open  del remove",
-    FieldKind.FLAG: "space turn",
-    FieldKind.CHOICE: "←→ turn",
-    FieldKind.MULTI_CHOICE: "←→ go  space take",
+    FieldKind.FLAG: "space toggle",
+    FieldKind.CHOICE: "←→ choose",
+    FieldKind.MULTI_CHOICE: "←→ move  space toggle",
     FieldKind.REFERENCE: "↓ choose, or paste an id",
 }
-"""By the kind of the field that has the focus."""
+"""Keys of the focused field, by its kind."""
 
-DISCARD = Confirmation("Leave the form?", (("What you typed is lost.", StyleRole.TEXT),), button="Leave", cancel="Stay")
+DISCARD = Confirmation(
+    "Leave the form?", (("Your input will be lost.", StyleRole.TEXT),), button="Leave", cancel="Stay"
+)
 
 
 class Form(Dialog[FormResult | None]):
-    """Fields of one line each; None where it was left. `time_reference`: what typed times are read against, now."""
+    """A form with its fields; returns None if it was cancelled.
+
+    `time_reference`: returns the current reference for typed times. `blocked_reason`: returns why nothing may be sent
+    now.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", show=False),
@@ -87,7 +93,7 @@ class Form(Dialog[FormResult | None]):
         self._entries: dict[str, Entry] = {**state.initial, **(state.entered or {})}
         errors = state.schema.check(
             self._entries, time_reference(), state.entered or ()
-        )  # a command may bring anything
+        )  # the argument of a command is not validated yet
         self._errors: dict[str, str] = {**errors, **state.errors.by_field}
         self._remarks: dict[str, Remark] = {}
         self._editors: dict[str, Widget] = {}
@@ -133,13 +139,13 @@ class Form(Dialog[FormResult | None]):
         self.call_after_refresh(self._show_remarks)
 
     def _show_remarks(self) -> None:
-        """What is said of each field, and below them of the one that has the focus."""
+        """Show the remark of each field, and the hint for the focused one below them."""
         for field in self._state.schema.fields:
             self._show_remark(field)
         self._show_hint()
 
     def _show_title(self) -> None:
-        """What is filled in, how far, and what is wrong with all of it; the fields have the lines that are left."""
+        """Show title, number of filled fields and errors of the whole form. The fields get the lines that are left."""
         cells = self.query_one("#title").size.width or self.size.width - 4
         filled = sum(
             self._entries[field.name] is not None and self._entries[field.name] != field.empty
@@ -155,7 +161,7 @@ class Form(Dialog[FormResult | None]):
         self.query_one(".fields").styles.max_height = max(3, self.size.height - FRAME_LINES - len(lines) + 1)
 
     def on_edited(self, message: Edited) -> None:
-        """Judge what was typed, at once."""
+        """Validate the entry at once."""
         field = self._state.schema.field(message.field)
         if self._entries[field.name] == message.entry:
             return
@@ -170,27 +176,27 @@ class Form(Dialog[FormResult | None]):
         self._show_hint()
 
     def on_reference_input_listed(self, message: ReferenceInput.Listed) -> None:
-        """The list of a field stands where else a remark does."""
+        """Show the list of a field in place of its remark."""
         self._show_remark(self._state.schema.field(message.field))
         self._show_hint()
         self.call_after_refresh(self._remarks[message.field].scroll_visible, animate=False)
 
     def on_remark_pressed(self, message: Remark.Pressed) -> None:
-        """A click takes a suggestion."""
+        """Take the clicked suggestion."""
         widget = self._editors[message.field]
         if isinstance(widget, ReferenceInput):
             widget.take(message.row)
             widget.focus()
 
     def _show_remark(self, field: Field) -> None:
-        """What is wrong with a field, what its entry amounts to, or its unit; or the list that it is chosen from."""
+        """Show a field's error, the meaning of its entry, or its unit; or the list to choose from."""
         error = self._errors.get(field.name)
         widget, remark = self._editors[field.name], self._remarks[field.name]
         widget.set_class(bool(error), "-wrong")
         lines: list[ShadedLine] = []
         if isinstance(widget, ReferenceInput) and widget.open_list:
             lines = suggestion_lines(widget.open_list, widget.index, max(30, widget.outer_size.width - 1))
-        elif error and not (isinstance(widget, RowsInput) and widget.errors):  # else each stands at its own row
+        elif error and not (isinstance(widget, RowsInput) and widget.errors):  # rows show their own errors
             lines = [[(f"✖ {error}", StyleRole.CRITICAL_MARK)]]
         elif text := self._description(field):
             lines = [[(text, StyleRole.DIM)]]
@@ -206,7 +212,7 @@ class Form(Dialog[FormResult | None]):
         if field.kind is FieldKind.REFERENCE and is_valid:
             suggestions = self._state.suggestions.get(field.name, ())
             has_name = label_of(str(entry), suggestions) != entry
-            return "" if has_name else "sent as it stands, as an id"
+            return "" if has_name else "sent unchanged, as an id"
         if field.describe and is_valid:
             return field.describe(str(entry))
         is_beside = self.size.width >= NARROW and not self.has_class("-wide") and not _is_broad(field)
@@ -216,7 +222,7 @@ class Form(Dialog[FormResult | None]):
         self._show_hint()
 
     def _show_verdict(self, objection: str = "") -> None:
-        """Beside the buttons: which fields are wrong, or why nothing is saved."""
+        """Show beside the buttons which fields are wrong, or why nothing is saved."""
         wrong = [field for field in self._state.schema.fields if field.name in self._errors]
         labels = [field.label or f"{schema_of_rows(field).noun}s" for field in wrong]
         count = f"{len(labels)} field{'s' if len(labels) > 1 else ''}: {', '.join(labels)}" if labels else ""
@@ -224,7 +230,7 @@ class Form(Dialog[FormResult | None]):
         self.query_one("#verdict", LinesWidget).show([[(f"✖ {text}", StyleRole.CRITICAL_MARK)] if text else []])
 
     def _show_hint(self) -> None:
-        """The whole of what the line has no room for, and the keys."""
+        """Show the full error or hint of the focused field, and the keys."""
         focused = self.focused
         name = next((name for name, widget in self._editors.items() if widget is focused), "")
         for label in self.query(Label):
@@ -240,20 +246,22 @@ class Form(Dialog[FormResult | None]):
         field = self._state.schema.field(name) if name else None
         widget = self._editors.get(name)
         if isinstance(widget, ReferenceInput) and widget.open_list:
-            return [("enter take  ↑↓ go  esc close the list", StyleRole.DIM)]
+            return [("enter choose  ↑↓ move  esc close the list", StyleRole.DIM)]
         hint = field.hint if field and self._description(field) != field.hint else ""
         own = OWN_KEYS.get(field.kind, "") if field else ""
         keys = "  ".join(part for part in (own, "tab next") if part)
         return [(f"{hint}   " if hint else "", StyleRole.TEXT), (keys, StyleRole.DIM)]
 
     def decides(self, key: str) -> bool:
-        """What moves and types does not: what is typed behind a tab belongs into the next field. Nor does what leaves a
-        form in which nothing was typed: whoever thinks better of it leaves before it stands.
+        """Return whether the key may save or cancel.
+
+        Keys that move or type may be typed ahead: text after a tab belongs to the next field. Escape may be typed ahead
+        as long as no field was changed.
         """
         return isinstance(self.focused, Button) or key == "ctrl+s" or (key == "escape" and self._is_changed)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Enter in a field goes to the next one, in the last one to Save, which alone saves."""
+        """Move to the next field, from the last one to Save. Enter in a field never saves."""
         message.stop()
         if message.input is [*self._editors.values()][-1]:
             self.query_one("#save").focus()
@@ -267,7 +275,7 @@ class Form(Dialog[FormResult | None]):
             self.action_leave()
 
     def action_save(self) -> None:
-        """Return what was typed, where all of it is valid and something differs."""
+        """Return the entries if they are valid and at least one has changed."""
         names = changed_names(self._entries, self._state.initial)
         required = {field.name for field in self._state.schema.fields if field.required}
         self._errors = self._state.schema.check(self._entries, self._time_reference(), {*names, *required})
@@ -277,14 +285,14 @@ class Form(Dialog[FormResult | None]):
             self._editors[next(iter(self._errors))].focus()
             self._show_hint()
         elif objection := self._blocked_reason() or (
-            "" if names or self._state.allow_unchanged else "nothing was changed"
+            "" if names or self._state.allow_unchanged else "no field was changed"
         ):
             self._show_verdict(objection)
         else:
             self.dismiss(FormResult(dict(self._entries), names))
 
     def action_leave(self) -> None:
-        """Leave; ask where something was typed."""
+        """Cancel; ask first if a field was changed."""
         if self._is_changed:
             self.open_over(Confirm(DISCARD, self._timer), self._discard)
         else:
@@ -299,13 +307,13 @@ class Form(Dialog[FormResult | None]):
             self.dismiss(None)
 
     def on_rows_input_opened(self, message: RowsInput.Opened) -> None:
-        """A row is a form of its own."""
+        """Open the form of a row."""
         rows, index = message.rows, message.index
         schema, is_new = rows.schema, index == len(rows.rows)
         initial: Mapping[str, Any] = {**schema.empty(), "enabled": True} if is_new else rows.rows[index]
         errors = FieldErrors(rows.errors.get(index, {}))
         title = f"{'New' if is_new else 'Edit'} {schema.noun}"
-        state = FormState(title, schema, initial, errors=errors, button="Take", allow_unchanged=True)
+        state = FormState(title, schema, initial, errors=errors, button="Apply", allow_unchanged=True)
 
         def take(result: FormResult | None) -> None:
             if result is not None:
@@ -315,7 +323,7 @@ class Form(Dialog[FormResult | None]):
 
 
 def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:
-    """The entries of a row; a key leaves the form that it was typed in as a Secret."""
+    """Return the entries of a row, with typed keys as Secrets."""
     hidden = {field.name for field in schema.fields if field.kind is FieldKind.HIDDEN}
     secrets = {
         name: Secret(entry) for name, entry in entries.items() if name in hidden and isinstance(entry, str) and entry
@@ -324,15 +332,15 @@ def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:
 
 
 def _is_broad(field: Field) -> bool:
-    """Whether it takes the whole width, and what is said of it stands below."""
+    """Return whether the field takes the whole width, with its remark below."""
     return field.kind in BROAD or field.is_long or (field.kind is FieldKind.TEXT and not field.hint)
 
 
 class Remark(LinesWidget):
-    """What is said of a field, or the list that it is chosen from."""
+    """The remark of a field, or the list to choose its entry from."""
 
     class Pressed(Message):
-        """A line of it was clicked."""
+        """A line of the remark was clicked."""
 
         def __init__(self, field: str, row: int) -> None:
             super().__init__()
@@ -347,14 +355,14 @@ class Remark(LinesWidget):
 
 
 class Label(Canvas):
-    """The name of a field, in its own column; a star where it must be filled in. Bold while its field has the focus."""
+    """The name of a field in its own column, with a star if it is required. Bold while its field has the focus."""
 
     def __init__(self, text: str, *, is_required: bool) -> None:
         super().__init__()
         self._text, self._mark, self._is_current = text, "*" if is_required else "", False
 
     def set_current(self, is_current: bool) -> None:
-        """Whether its field has the focus."""
+        """Set whether its field has the focus."""
         if is_current is not self._is_current:
             self._is_current = is_current
             self.repaint()
@@ -365,7 +373,7 @@ class Label(Canvas):
 
 
 class Section(Canvas):
-    """The head of some fields: a word and a rule."""
+    """The head of a section of fields: a word and a rule."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""The controls of a form, one a field: text is typed, everything else is turned with the space bar, arrows or mouse.
+"""Controls of a form, one for each kind of field. Text is typed; others change by space bar, arrows or mouse.
 
-What is typed goes into Textual's Input. The others are drawn here: Textual's toggles tell on from off by their colour
+Text goes into Textual's Input. The other controls are drawn here, because Textual's toggles show their state by colour
 alone (decisions.md, "Controls of a form").
 """
 
@@ -35,11 +35,11 @@ from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.text_field import TextField
 
 CHOSEN = Shade(StyleRole.INFO, filled=True)
-"""The one option that is in force: filled."""
+"""Style of the chosen option."""
 
 
 class Edited(Message):
-    """Something else stands in the field now."""
+    """The entry of the field has changed."""
 
     def __init__(self, field: str, entry: Entry) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Edited(Message):
 
 
 def editor(field: Field, entry: Entry, suggestions: Sequence[Suggestion] = ()) -> Widget:
-    """The control for that kind of field, with this entry in it."""
+    """Return the control for that kind of field, with its entry."""
     match field.kind:
         case FieldKind.CHOICE:
             return SelectInput(field, entry)
@@ -63,11 +63,11 @@ def editor(field: Field, entry: Entry, suggestions: Sequence[Suggestion] = ()) -
 
 
 class TextInput(TextField):
-    """Text. What is typed into a secret field is never shown, nor copied out of it."""
+    """A text field of a form. Typed secrets are never shown or copied."""
 
     def __init__(self, field: Field, entry: Entry, text: str | None = None) -> None:
         is_address = isinstance(entry, str) and holds_secret(entry)
-        kept = isinstance(entry, Secret) or is_address  # what is there is not even in the field
+        kept = isinstance(entry, Secret) or is_address  # the field never contains the stored secret
         hint = f"unchanged: {show_text(str(entry))}" if is_address else "unchanged"
         super().__init__(
             "" if kept else str(entry or "") if text is None else text,
@@ -83,24 +83,24 @@ class TextInput(TextField):
         self.post_message(Edited(self.field.name, self.entry()))
 
     def entry(self) -> Entry:
-        """What stands in it."""
+        """Return the entry."""
         return self.text or self._kept or ""
 
 
 MAX_SUGGESTIONS = 6
-"""Suggestions in sight at once."""
+"""Most suggestions in sight at once."""
 
 
 class ReferenceInput(TextInput):
-    """The id of something, shown by its name. What is typed finds it in a list below; a pasted id is taken as it is.
+    """A reference to an object, shown by its name. Typing searches a list below; a pasted id is taken unchanged.
 
-    `open_list`: what stands in the list while it is open. `index`: which of it enter takes.
+    `open_list`: suggestions while the list is open. `index`: of the marked suggestion.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "go(1)", show=False), Binding("up", "go(-1)", show=False)]
 
     class Listed(Message):
-        """The list is another one, or at another place."""
+        """The list or the marked suggestion has changed."""
 
         def __init__(self, field: str) -> None:
             super().__init__()
@@ -108,7 +108,7 @@ class ReferenceInput(TextInput):
 
     def __init__(self, field: Field, entry: Entry, suggestions: Sequence[Suggestion]) -> None:
         super().__init__(field, entry, label_of(str(entry or ""), suggestions))
-        self.placeholder = "↓ chooses" if suggestions else ""
+        self.placeholder = "↓ to choose" if suggestions else ""
         self._suggestions = tuple(suggestions)
         self.open_list: tuple[Suggestion, ...] = ()
         self.index = 0
@@ -117,7 +117,7 @@ class ReferenceInput(TextInput):
         return suggested(self.text, self._suggestions)
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """What is typed finds; what names one is that one."""
+        """Search the suggestions for the typed text, unless the text names one."""
         super().on_input_changed(message)
         is_label = any(suggestion.label == self.text for suggestion in self._suggestions)
         if self.has_focus and self.text and not is_label:
@@ -132,12 +132,12 @@ class ReferenceInput(TextInput):
         self.post_message(self.Listed(self.field.name))
 
     def close(self) -> None:
-        """Show no list any more."""
+        """Close the list."""
         if self.open_list:
             self._list(())
 
     def action_go(self, by: int) -> None:
-        """Open the list, or move in it; over its ends to the next or the previous field."""
+        """Open the list or move in it; beyond its ends, move to the next or previous field."""
         if not self.open_list and by > 0 and self._suggestions:
             self._list(self._suggestions)
         elif self.open_list and 0 <= self.index + by < len(self.open_list):
@@ -149,21 +149,21 @@ class ReferenceInput(TextInput):
             self.screen.focus_previous()
 
     def take(self, index: int) -> None:
-        """Have that one of the list stand in the field."""
+        """Put that suggestion into the field."""
         if index < len(self.open_list):
             self.value = self.open_list[index].label
             self.cursor_position = len(self.value)
             self.close()
 
     async def action_submit(self) -> None:
-        """Enter takes what is marked in the list; without a list it goes on."""
+        """Take the marked suggestion; without a list, submit the field."""
         if self.open_list:
             self.take(self.index)
         else:
             await super().action_submit()
 
     def on_key(self, event: events.Key) -> None:
-        """Escape closes the list first."""
+        """Close an open list on escape."""
         if event.key == "escape" and self.open_list:
             event.stop()
             event.prevent_default()
@@ -173,13 +173,13 @@ class ReferenceInput(TextInput):
         self.close()
 
     def on_click(self) -> None:
-        """A click opens the list."""
+        """Open the list."""
         if not self.open_list and self._suggestions:
             self._list(self._suggestions)
 
 
 def suggestion_lines(open_list: Sequence[Suggestion], index: int, cells: int) -> list[ShadedLine]:
-    """The list of suggestions around the marked one, and how many lie beyond."""
+    """Return the suggestions around the marked one, and the number of all."""
     first = max(0, min(index - MAX_SUGGESTIONS + 2, len(open_list) - MAX_SUGGESTIONS))
     shown = open_list[first : first + MAX_SUGGESTIONS]
     name_cells = min(max((len(suggestion.label) for suggestion in shown), default=0), max(16, cells - 20))
@@ -196,40 +196,40 @@ def suggestion_lines(open_list: Sequence[Suggestion], index: int, cells: int) ->
 
 
 class ToggleInput(Canvas, can_focus=True):
-    """A field that is drawn, not typed. A bar at its left says where the keys go."""
+    """A field that is drawn instead of typed. A bar at its left marks the focus."""
 
     def __init__(self, field: Field, entry: Entry) -> None:
         super().__init__()
         self.field, self.entry = field, entry
 
     def set_entry(self, entry: Entry) -> None:
-        """Put that into it."""
+        """Set the entry and post `Edited`."""
         self.entry = entry
         self.repaint()
         self.post_message(Edited(self.field.name, entry))
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Where the keys go is drawn."""
+        """Paint or remove the bar."""
         super().watch_has_focus(has_focus)
         self.repaint()
 
     def edge(self) -> tuple[str, Role]:
-        """The bar."""
+        """Return the bar."""
         return ("▌" if self.has_focus else " ", StyleRole.INFO)
 
 
 class ChipsInput(ToggleInput):
-    """Options side by side, broken into lines where there is no room; a click presses one."""
+    """Options side by side, wrapped if they do not fit. A click presses one."""
 
     def chips(self) -> Sequence[ShadedLine]:
-        """The options as they are drawn."""
+        """Return the options as drawn."""
         return ()
 
     def press(self, index: int) -> None:
-        """The option of that number was pressed."""
+        """Handle a press of that option."""
 
     def _rows(self, cells: int) -> list[list[int]]:
-        """The numbers of the options, line by line."""
+        """Return the numbers of the options in each line."""
         rows: list[list[int]] = [[]]
         free = cells - 1
         for index, chip in enumerate(self.chips()):
@@ -241,7 +241,7 @@ class ChipsInput(ToggleInput):
         return rows
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """As many lines as the options need."""
+        """Return the number of lines."""
         return len(self._rows(width))
 
     def draw(self, width: int, height: int) -> list[ShadedLine]:  # noqa: ARG002
@@ -252,7 +252,7 @@ class ChipsInput(ToggleInput):
         ]
 
     def on_click(self, event: events.Click) -> None:
-        """Press what was clicked."""
+        """Press the clicked option."""
         rows, chips, left = self._rows(self.size.width), self.chips(), 1
         for index in rows[event.y] if event.y < len(rows) else ():
             if left <= event.x < left + width(chips[index]):
@@ -261,7 +261,7 @@ class ChipsInput(ToggleInput):
 
 
 class SelectInput(ChipsInput):
-    """One of a few words; a word that the document does not name stays as it came until it is turned."""
+    """A choice of one among a few words. A word that the platform does not document stays until it is changed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,right", "step(1)", show=False),
@@ -274,7 +274,7 @@ class SelectInput(ChipsInput):
         return choices if entry in choices or not entry else (*choices, entry)
 
     def action_step(self, by: int) -> None:
-        """The next or the previous one."""
+        """Choose the next or previous word."""
         choices = self.field.choices
         index = choices.index(self.entry) + by if self.entry in choices else 0
         self.set_entry(choices[index % len(choices)])
@@ -296,25 +296,25 @@ def _tick(word: str, role: StyleRole | None = None, *, is_on: bool) -> ShadedLin
 
 
 class TickInput(ChipsInput):
-    """Yes or no; `[?]` where the platform did not say which."""
+    """Yes or no; `[?]` if the platform has not said which."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space,right,left", "press", show=False)]
 
     def action_press(self) -> None:
-        """The other one."""
+        """Toggle the entry."""
         self.set_entry(self.entry is not True)
 
     def chips(self) -> Sequence[ShadedLine]:
         if self.entry is None:
-            return [[("[?]", StyleRole.ODD), (" not said by the platform", StyleRole.DIM)]]
+            return [[("[?]", StyleRole.ODD), (" unknown to the platform", StyleRole.DIM)]]
         return [_tick("yes" if self.entry else "no", is_on=self.entry is True)]
 
-    def press(self, index: int) -> None:  # noqa: ARG002  there is one
+    def press(self, index: int) -> None:  # noqa: ARG002  there is only one
         self.action_press()
 
 
 class MultiSelectInput(ChipsInput):
-    """Any of a few words: the arrows go along them, space takes one in or out."""
+    """Any of a few words. Arrows move between them, space toggles one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "go(1)", show=False),
@@ -330,12 +330,15 @@ class MultiSelectInput(ChipsInput):
         return self.entry if isinstance(self.entry, tuple) else ()
 
     def action_go(self, by: int) -> None:
-        """To the next or the previous word."""
+        """Move to the next or previous word."""
         self._index = (self._index + by) % len(self.field.choices)
         self.repaint()
 
     def action_take(self) -> None:
-        """Take this word in, or out; they keep the order of the document, and a word it does not name stays."""
+        """Toggle this word.
+
+        The words keep their documented order, and undocumented ones stay.
+        """
         chosen_before, word = self._chosen(), self.field.choices[self._index]
         chosen = {*chosen_before} ^ {word}
         others = tuple(choice for choice in chosen_before if choice not in self.field.choices)
@@ -354,9 +357,9 @@ class MultiSelectInput(ChipsInput):
 
 
 class RowsInput(ToggleInput):
-    """A list of rows: one line each, and one to add another. Opening one is the form's business.
+    """A list of rows in a line each, and a line to add another. The form opens a row.
 
-    `errors`: what is wrong with which row, by its own fields.
+    `errors`: number of a row -> field -> error.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -367,7 +370,7 @@ class RowsInput(ToggleInput):
     ]
 
     class Opened(Message):
-        """A row is to be filled in: its number; one past the last for a new one."""
+        """A row was opened. `index`: its number; one past the last for a new row."""
 
         def __init__(self, rows: RowsInput, index: int) -> None:
             super().__init__()
@@ -380,22 +383,22 @@ class RowsInput(ToggleInput):
 
     @property
     def schema(self) -> FormSchema[Any]:
-        """Of each row."""
+        """Schema of a row."""
         return schema_of_rows(self.field)
 
     @property
     def rows(self) -> tuple[Mapping[str, Any], ...]:
-        """The rows as they are now."""
+        """The current rows."""
         return self.entry if isinstance(self.entry, tuple) else ()
 
     def put(self, index: int, row: Mapping[str, Any]) -> None:
-        """Put this row in the place of that number, or behind the last."""
+        """Replace the row with that number, or append a row."""
         self.errors.pop(index, None)
         self.set_entry((*self.rows[:index], row, *self.rows[index + 1 :]))
         self.refresh(layout=True)
 
     def action_go(self, by: int) -> None:
-        """To the next or the previous line; over the ends to the next or the previous field."""
+        """Move to the next or previous line; beyond the ends, to the next or previous field."""
         index = self._index + by
         if 0 <= index <= len(self.rows):
             self._index = index
@@ -406,12 +409,12 @@ class RowsInput(ToggleInput):
             self.screen.focus_next()
 
     def action_open(self) -> None:
-        """Fill in this row, or a new one."""
+        """Open this row, or a new one."""
         if self._index < len(self.rows) or not self._is_full():
             self.post_message(self.Opened(self, self._index))
 
     def action_remove(self) -> None:
-        """Take this row out; nothing is sent before the whole form is."""
+        """Remove this row. Nothing is sent until the whole form is saved."""
         if self._index < len(self.rows):
             removed = self._index
             self.errors = {row - (row > removed): errors for row, errors in self.errors.items() if row != removed}
@@ -419,7 +422,7 @@ class RowsInput(ToggleInput):
             self.refresh(layout=True)
 
     def on_click(self, event: events.Click) -> None:
-        """A click goes to a line, a second one opens it; the button that adds one needs a single click."""
+        """Move to the clicked line. A second click opens it; the line that adds a row needs one click."""
         if event.y <= len(self.rows):
             self._index = event.y
             self.repaint()
@@ -427,7 +430,7 @@ class RowsInput(ToggleInput):
                 self.action_open()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """A line for each row, and one to add another."""
+        """Return a line for each row, and one to add another."""
         return len(self.rows) + 1
 
     def _is_full(self) -> bool:
@@ -437,7 +440,7 @@ class RowsInput(ToggleInput):
         lines = [self._line(index, self._row(index, row)) for index, row in enumerate(self.rows)]
         is_here = self.has_focus and self._index == len(self.rows)
         if self._is_full():
-            more = (f"{len(self.rows)} of {self.field.max_rows}: no more", StyleRole.DIM)
+            more = (f"{len(self.rows)} of {self.field.max_rows}: full", StyleRole.DIM)
         else:
             more = (f" + add a {self.schema.noun} ", StyleRole.TAB if is_here else StyleRole.OFF)
         return [*lines, self._line(len(self.rows), [more])]

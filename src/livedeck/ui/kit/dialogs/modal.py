@@ -1,4 +1,4 @@
-"""What every screen over another one shares: it answers once, and what is behind or gone takes no input."""
+"""Base class of screens over others. They return once, and hidden or closed ones take no input."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 ECHO = 0.5
-"""Seconds in which an enter behind the one that answered a dialog is its echo: it goes nowhere."""
+"""Seconds in which an enter after the one that closed a dialog counts as its echo and is dropped."""
 
 MAX_HOLD = 5.0
-"""Seconds for which keys wait at most for what a key before them does; then they go nowhere."""
+"""Most seconds that keys wait for the effect of an earlier key; then they are dropped."""
 
 INTERRUPT_KEY = "ctrl+c"
-"""Waits for nothing: it leaves whatever is open."""
+"""Key that never waits: it leaves even from a dialog."""
 
 ROUNDS = 2
-"""Ways from the focus up to the app: a key goes the first, and what it led to (a pressed button) the second."""
+"""Passes from the focus up to the app: a key takes the first, its effect (a pressed button) the second."""
 
 
 class Settled(Message):
-    """Comes up to the app behind all that the key of that number has led to."""
+    """Reaches the app after all effects of the key with that number."""
 
     def __init__(self, key: int, rounds: int) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Settled(Message):
 
 
 class HoldExpired(Message):
-    """What the key of that number has led to, or the first picture of a screen, takes too long."""
+    """The effect of the key with that number, or the first picture of a screen, takes too long."""
 
     def __init__(self, key: int) -> None:
         super().__init__()
@@ -53,27 +53,27 @@ class HoldExpired(Message):
 
 
 class Drawn(Message):
-    """A screen over another one is on the terminal for the first time."""
+    """A modal screen is on the terminal for the first time."""
 
 
-class Answered(Message):
-    """A screen over another one goes: what its own widgets were to bring up is lost with them."""
+class Returned(Message):
+    """A modal screen closes. Messages from its own widgets are lost with it."""
 
 
 class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
-    """A screen that returns a value once.
+    """A screen over another one that returns a value once.
 
-    Keys that come in one burst are in the queues of its widgets before the first of them is acted on. The rest of them
-    find a screen that has answered or is covered: they do nothing, to it and to what is in front by then.
+    Keys of one burst are queued in its widgets before the first of them is handled. If that one closes or covers the
+    screen, the others do nothing: not to this screen, nor to the one in front by then.
     """
 
     TAKES_TYPED_AHEAD: ClassVar[bool] = False
-    """Whether keys that were pressed before it was drawn are meant for it: something is typed into it."""
+    """True if it takes keys pressed before it was drawn, because it has a text field."""
 
     CLOSES_OUTSIDE: ClassVar[bool] = False
-    """Whether a click beside it is an escape: nothing is lost with it."""
+    """True if a click beside it closes it, because no input is lost."""
 
-    _has_answered = False
+    _has_returned = False
 
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
@@ -84,17 +84,17 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         self.call_after_refresh(self.drawn)
 
     def drawn(self) -> None:
-        """It is on the screen for the first time."""
+        """Note the first picture of this screen."""
         self.is_drawn = True
         self.app.post_message(Drawn())
 
     @property
     def is_open(self) -> bool:
-        """Whether it is in front and has not answered yet."""
-        return not self._has_answered and self.app.screen is self  # `is_current` holds behind another one, too
+        """True if it is in front and has not returned yet."""
+        return not self._has_returned and self.app.screen is self  # `is_current` is also true behind another one
 
     async def on_event(self, event: events.Event) -> None:
-        """Swallow input once it is not open; it would bubble on to the bindings of the screen in front."""
+        """Swallow input unless the screen is open; it would reach the bindings of the screen in front."""
         if isinstance(event, events.InputEvent) and not self.is_open:
             event.stop()
             event.prevent_default()
@@ -102,26 +102,29 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         await super().on_event(event)
 
     def on_click(self, event: events.Click) -> None:
-        """A click beside what it shows."""
+        """Close on a click outside the box, if that is allowed."""
         if self.CLOSES_OUTSIDE and self.get_widget_at(*event.screen_offset)[0] is self:
             self.dismiss(None)
 
     def dismiss(self, result: R | None = None) -> AwaitComplete:
-        """Answer and go; nothing where it has answered or is not in front: another screen would go in its place."""
+        """Return the result and close.
+
+        Does nothing if the screen has returned or is not in front: another screen would close in its place.
+        """
         if not self.is_open:
             return AwaitComplete()
-        self._has_answered = True
-        self.app.post_message(Answered())
+        self._has_returned = True
+        self.app.post_message(Returned())
         return super().dismiss(result)
 
     def open_over(self, screen: Screen[S], then: Callable[[S | None], Any]) -> None:
-        """Lay another screen over it; nothing where one lies there already, or it has answered."""
+        """Open another screen over this one, unless this one is covered or has returned."""
         if self.is_open:
             self.app.push_screen(screen, then)
 
 
 class _Typed(NamedTuple):
-    """A key or a paste, the screen that was in front when it came, and when that was."""
+    """A key or paste, the screen in front at its arrival, and the time of its arrival."""
 
     event: events.Key | events.Paste
     screen: Screen[Any]
@@ -133,10 +136,11 @@ class _Typed(NamedTuple):
 
 
 class ModalApp(TerminalApp[R], Generic[R]):
-    """An app with such screens: a key goes where it was meant, or nowhere. `timer`: seconds that never run backwards.
+    """An app with modal screens. A key reaches the screen that it was meant for, or is dropped.
 
-    Textual hands a key to the focus of that moment, and moves the focus only when the key has come up to the app again.
-    So what is typed behind a tab, or behind the key of a form, waits here until that has moved or is drawn.
+    Textual sends a key to the current focus, and moves the focus only after the key has come up to the app. Keys after
+    a tab, or after the key of a form, therefore wait here until the focus has moved or the form is drawn. `timer`:
+    returns seconds that never run backwards.
     """
 
     def __init__(self, timer: Callable[[], float] = monotonic) -> None:
@@ -144,13 +148,13 @@ class ModalApp(TerminalApp[R], Generic[R]):
         self._typing_timer = timer
         self._screens_of_keys: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
         self._waiting: deque[_Typed] = deque()
-        self._entered_at, self._answered_at = -inf, -inf
+        self._entered_at, self._returned_at = -inf, -inf
         self._awaited_key: int | None = None
         self._awaits_drawing = False
         self._keys = 0
 
     async def on_event(self, event: events.Event) -> None:
-        """A key comes twice: first to be handed to the focus, and then, where nothing took it there, for a binding."""
+        """Handle an event. A key comes twice: first for the focus, then for a binding if no widget took it."""
         is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT_KEY
         if isinstance(event, events.InputEvent) and not self.screen_stack:
             return  # the app is ending
@@ -165,7 +169,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         await super().on_event(event)
 
     async def _hand_on(self) -> None:
-        """Hand on what waits, until something has to be waited for."""
+        """Pass waiting keys on until one of them has effects to wait for."""
         while self._waiting and self._awaited_key is None:
             front = self.screen
             self._waiting = deque(typed._replace(screen=front) for typed in self._waiting if _is_meant(typed, front))
@@ -186,17 +190,17 @@ class ModalApp(TerminalApp[R], Generic[R]):
                 self._wait_for(target)
 
     def _is_echo(self, typed: _Typed) -> bool:
-        """Whether it is an enter that was pressed again, or held, while the first one answered a dialog."""
+        """Return whether the key is an enter pressed again or held while the first one closed a dialog."""
         if not typed.is_enter:
             return False
-        is_echo = typed.at - self._answered_at < ECHO
+        is_echo = typed.at - self._returned_at < ECHO
         if is_echo:
-            self._answered_at = typed.at
+            self._returned_at = typed.at
         self._entered_at = typed.at
         return is_echo
 
     def _wait_for(self, target: Widget) -> None:
-        """Hold what waits until all that was handed to the target is done, or it is drawn."""
+        """Hold the waiting keys until the target has handled everything, or is drawn."""
         self._keys += 1
         self._awaited_key = self._keys
         self._awaits_drawing = isinstance(target, Modal) and not target.is_drawn
@@ -205,40 +209,39 @@ class ModalApp(TerminalApp[R], Generic[R]):
             target.post_message(Settled(self._keys, ROUNDS))
 
     async def on_settled(self, message: Settled) -> None:
-        """All that a key led to is done, once more where that may have led to something else."""
+        """Continue once the effects of a key are done, after another round if they may have effects of their own."""
         if message.key == self._awaited_key and self.screen_stack:
             await self._go_on(message.key, message.rounds - 1)
 
     async def on_drawn(self) -> None:
-        """What is typed into a screen can be handed to it."""
+        """Continue: the new screen can take keys now."""
         if self._awaits_drawing and self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 0)
 
-    async def on_answered(self) -> None:
-        """Another screen is in front; what the answer leads to comes first."""
-        self._answered_at, self._entered_at = self._entered_at, -inf
+    async def on_returned(self) -> None:
+        """Continue with the screen in front, after the effects of the returned value."""
+        self._returned_at, self._entered_at = self._entered_at, -inf
         if self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 1)
 
     async def _go_on(self, key: int, rounds: int) -> None:
-        """Hand on what waits behind that key, after so many rounds."""
+        """Pass on the keys that wait behind that key, after that number of rounds."""
         if rounds and (self.focused or self.screen).post_message(Settled(key, rounds)):
             return
         self._awaited_key, self._awaits_drawing = None, False
         await self._hand_on()
 
     def on_hold_expired(self, message: HoldExpired) -> None:
-        """Nobody knows any more where what waits would land: it goes nowhere."""
+        """Drop the waiting keys, because their target is no longer certain."""
         if message.key == self._awaited_key:
             self._awaited_key, self._awaits_drawing = None, False
             self._waiting.clear()
 
 
 def _is_meant(typed: _Typed, front: Screen[Any]) -> bool:
-    """Whether that was meant for the screen in front, where another one was there when it came.
+    """Return whether a key is meant for the front screen although another was in front at its arrival.
 
-    A question gets nothing that was typed before it was drawn, and what is behind a dialog nothing that was typed for
-    that one.
+    A question takes no keys from before its first picture. A screen behind a dialog takes no keys meant for the dialog.
     """
     event, before, _ = typed
     if not isinstance(front, Modal):

@@ -1,4 +1,4 @@
-"""A long list to pick one thing from, narrowed by typing."""
+"""A dialog to pick one row from a long list, narrowed by typing."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ MAX_ROWS = 10
 
 
 class PickerRow(NamedTuple):
-    """What picking it returns, and how it looks; it is found by its words."""
+    """A row: the key that picking it returns, and its line, which is searched."""
 
     key: str
     line: Line
 
     def has(self, words: str) -> bool:
-        """Whether all of these words are in it."""
+        """Return whether the row has all of these words."""
         text = plain(self.line).casefold()
         return all(word in text for word in words.casefold().split())
 
 
 class PickerScreen(Modal[str | None]):
-    """Words narrow the list to the rows that have all of them; the arrows mark one, enter picks it, escape none.
+    """A list that typing narrows to the rows with all words. Arrows mark a row, enter picks it, escape returns None.
 
-    `marked`: the key of the row that is marked at first.
+    `marked`: key of the row that is marked at first.
     """
 
     TAKES_TYPED_AHEAD = True
@@ -53,7 +53,7 @@ class PickerScreen(Modal[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="command"):
             yield LinesWidget(id="rows")
-            yield TextField("", placeholder="words of the name or the date")
+            yield TextField("", placeholder="words from the name or the date")
 
     def on_mount(self) -> None:
         self.query_one(TextField).focus()
@@ -71,12 +71,12 @@ class PickerScreen(Modal[str | None]):
             self.dismiss(self._matches[self._index].key)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """A click picks."""
+        """Pick the clicked row."""
         message.stop()
         self.dismiss(message.link.command)
 
     def action_move(self, step: int) -> None:
-        """Mark the next or the previous row."""
+        """Mark the next or previous row."""
         if self._matches:
             self._index = (self._index + step) % len(self._matches)
             self._paint()
@@ -89,5 +89,5 @@ class PickerScreen(Modal[str | None]):
             lines.append(linked([(cursor, StyleRole.STRONG), *row.line], row.key))
         hidden = len(self._matches) - first - MAX_ROWS
         if hidden > 0 or not self._matches:
-            lines.append([(f"   {hidden} more" if self._matches else "   none has these words", StyleRole.DIM)])
+            lines.append([(f"   {hidden} more" if self._matches else "   no match", StyleRole.DIM)])
         self.query_one("#rows", LinesWidget).show(lines)

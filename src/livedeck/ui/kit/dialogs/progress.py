@@ -1,4 +1,4 @@
-"""Something takes long: what, for how long, how far. It can be put away, and it can be stopped."""
+"""A dialog about slow work: its title, elapsed time and progress. It can be hidden, and the work can be stopped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from livedeck.ui.kit.lines import LinesWidget
 
 
 class ProgressDialog(Dialog[bool]):
-    """True where the person stops waiting; False where it was put away, or the work is done."""
+    """A dialog about work in progress.
+
+    Returns True if the person stops the work, False if it was hidden or the work is done.
+    """
 
     def __init__(self, title: str, timer: Timer) -> None:
         super().__init__(timer)
@@ -25,7 +28,7 @@ class ProgressDialog(Dialog[bool]):
         with Vertical(classes="dialog-box"):
             yield LinesWidget(id="work")
             with Horizontal(classes="dialog-keys"):
-                yield Button("Go on behind", id="hide")
+                yield Button("Continue in background", id="hide")
                 yield Button("Stop", id="stop")
 
     def on_mount(self) -> None:
@@ -40,16 +43,16 @@ class ProgressDialog(Dialog[bool]):
         self._close_when_done()
 
     def drawn(self) -> None:
-        """It may have been over before it was there."""
+        """Close at once if the work ended before the first picture."""
         super().drawn()
         self._close_when_done()
 
     def progress(self, done: int, total: int | None) -> None:
-        """So many bytes have passed (total None: of nobody knows how many)."""
+        """Report the bytes transferred so far. `total`: None if unknown."""
         self._progress_text = f"{done:,} of {total:,} bytes" if total else f"{done:,} bytes"
 
     def finish(self) -> None:
-        """The work is done: close, at once or when what lies above is gone."""
+        """Close because the work is done, at once or when the screens above are gone."""
         self._is_done = True
         self._close_when_done()
 
@@ -62,7 +65,7 @@ class ProgressDialog(Dialog[bool]):
             self.dismiss(message.button == "stop")
 
     def action_leave(self) -> None:
-        """Put it away; it goes on."""
+        """Hide the dialog; the work continues."""
         self.dismiss(False)
 
     def _paint(self) -> None:

@@ -1,0 +1,157 @@
+"""State of the Chat screen: the reader's place in a log that grows, and the choice of an event's stream. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from livedeck.client import Event
+from livedeck.monitor import KnownStream
+
+TAIL_SECONDS = 10.0
+"""Minimum seconds between two reads of a log that may still grow. The platform sends a whole log or none."""
+
+TAIL_SHARE = 10
+"""Minimum wait before the next read, in multiples of the last read's duration. Long logs are read less often."""
+
+
+class Following:
+    """The reader's place in a log: at its newest message, or paused at another one.
+
+    `cursor`: key of the row under the cursor. `is_following`: whether the newest message stays in sight.
+    """
+
+    def __init__(self) -> None:
+        self.cursor = ""
+        self.is_following = True
+        self._seen = 0  # messages in the log at the time of the pause
+        self._followed_to: tuple[tuple[int, int], float] | None = None  # size of the table, and its scroll position
+        self._read_began = self._read_ended = 0.0  # of the last read (monotonic s)
+
+    def restart(self) -> None:
+        """Follow the newest message again, without a cursor."""
+        self.cursor, self.is_following, self._followed_to = "", True, None
+
+    def show(self, newest: str) -> None:
+        """Move the cursor to the newest row while following. `newest`: its key, empty without rows."""
+        if newest and self.is_following:
+            self.cursor = newest
+
+    def choose(self, key: str, newest: str, count: int) -> None:
+        """Move the cursor to a chosen row: the newest one resumes, any other one pauses. `count`: messages so far."""
+        self.cursor = key
+        if self.is_following and key != newest:
+            self._pause(count)
+        self.is_following = key == newest
+
+    def record_scroll(self, size: tuple[int, int], position: float) -> None:
+        """Record the scroll position of the newest message in a table of that size."""
+        self._followed_to = size, position
+
+    def check_scroll(self, size: tuple[int, int], position: float, count: int) -> None:
+        """Pause if a person has scrolled up: the wheel moves no cursor. A change of size alone does not pause."""
+        if self._followed_to and self._followed_to[0] == size and position < self._followed_to[1]:
+            self._pause(count)
+
+    def _pause(self, count: int) -> None:
+        self.is_following, self._seen, self._followed_to = False, count, None
+
+    def unseen(self, count: int) -> int:
+        """Return the number of messages since the pause; 0 while following."""
+        return 0 if self.is_following else max(0, count - self._seen)
+
+    def begin_read(self, now: float) -> None:
+        """Record the start of a read (monotonic s)."""
+        self._read_began = now
+
+    def end_read(self, now: float) -> None:
+        """Record the end of a read, or the start of one that must not start twice (monotonic s)."""
+        self._read_ended = now
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two reads."""
+        return max(TAIL_SECONDS, TAIL_SHARE * (self._read_ended - self._read_began))
+
+    def is_due(self, now: float) -> bool:
+        """Return whether the log is due for the next read."""
+        return now - self._read_ended >= self.interval
+
+
+@dataclass(frozen=True, slots=True)
+class StreamList:
+    """The known streams of an event while its current one is `current_id`. `error`: why the list may be incomplete."""
+
+    event_id: str
+    current_id: str
+    streams: tuple[KnownStream, ...]
+    error: str = ""
+
+
+class StreamChoice:
+    """The event on display, its known streams, and the stream that a person selected. `event_id`: empty at first."""
+
+    def __init__(self) -> None:
+        self.event_id = ""
+        self._selected = ""  # id of the selected stream, empty for none
+        self._list: StreamList | None = None
+        self._requested = ("", "")  # ids of the event and its current stream while their list is loading
+
+    @property
+    def streams(self) -> tuple[KnownStream, ...] | None:
+        """The known streams; None while they are loading."""
+        return self._list.streams if self._list else None
+
+    @property
+    def error(self) -> str:
+        """The reason if the list may be incomplete, else empty."""
+        return self._list.error if self._list else ""
+
+    def show(self, event: Event) -> bool:
+        """Switch to that event. Returns False if it is on display already."""
+        if event.id == self.event_id:
+            return False
+        self.event_id, self._selected, self._list = event.id, "", None
+        return True
+
+    def forget(self) -> None:
+        """Forget the event, so that the next one counts as another."""
+        self.event_id, self._requested = "", ("", "")
+
+    def request(self, event: Event) -> bool:
+        """Return whether the streams must be loaded: once for an event, and again for each new current stream."""
+        request = event.id, current_id(event)
+        is_known = self._list is not None and (self._list.event_id, self._list.current_id) == request
+        if is_known or self._requested == request:
+            return False
+        self._requested = request
+        return True
+
+    def load(self, streams: StreamList) -> None:
+        """Take the loaded list."""
+        self._list, self._requested = streams, ("", "")
+
+    def retry(self) -> None:
+        """Have an incomplete list loaded again."""
+        if self.error:
+            self._list = None
+
+    def stream(self, event: Event) -> KnownStream | None:
+        """Return the selected stream, else the current one, else the newest known one; None if there is none."""
+        streams, stream_id = self.streams or (), current_id(event)
+        current = (KnownStream(stream_id, "current"),) if stream_id else ()
+        selected = (stream for stream in (*streams, *current) if stream.id == self._selected)
+        return next(selected, None) or next(iter((*current, *streams)), None)
+
+    def step(self, event: Event, step: int) -> bool:
+        """Select the stream after (1) or before (-1) the one on display. Returns False if none is known."""
+        stream, streams = self.stream(event), self.streams
+        if stream is None or not streams:
+            return False
+        index = streams.index(stream) if stream in streams else 0
+        self._selected = streams[(index + step) % len(streams)].id
+        return True
+
+
+def current_id(event: Event) -> str:
+    """Return the id of the event's current stream, empty without one."""
+    return (event.stream and event.stream.id) or ""
