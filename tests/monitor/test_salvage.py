@@ -238,7 +238,7 @@ def test_the_deck_goes_on_at_once_and_says_what_was_saved(whole: Path, tmp_path:
         await history.close()
         return fault
 
-    assert "saved of it: 3,000 samples" in asyncio.run(session())
+    assert "saved: 3,000 samples" in asyncio.run(session())
     assert (tmp_path / "deck.sqlite.corrupt-20260301T140000Z").read_bytes() == damaged
 
 
