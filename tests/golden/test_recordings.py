@@ -151,8 +151,8 @@ def test_in_the_deck_of_an_empty_machine_it_shows_the_alarm_and_writes_nothing(t
         (os.mkfifo, "not a regular file"),
         (None, "no such file"),
         (b"", "it is empty"),
-        (60, "a newer livedeck made it"),
-        (4096, "it is damaged: `livedeck history salvage`"),
+        (60, "a newer version of livedeck made it"),
+        (4096, "it is damaged: run `livedeck history salvage`"),
     ],
 )
 def test_a_file_that_cannot_be_replayed_is_told_why(

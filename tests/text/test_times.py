@@ -61,8 +61,8 @@ def test_the_end_of_a_stretch_is_the_first_such_time_after_its_beginning(minutes
     ("text", "reason"),
     [
         ("soon", "is not a time"),
-        ("25:00", "no such time of day"),
-        ("2026-02-30 9:00", "no such day"),
+        ("25:00", "no valid time of day"),
+        ("2026-02-30 9:00", "no valid day"),
         ("2560", "no such"),
     ],
 )

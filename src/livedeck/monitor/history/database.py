@@ -270,9 +270,9 @@ class Database:
         if not fresh and application not in {APPLICATION, RECORDING}:
             raise StorageError(self.path, f"it belongs to another program{advice}")
         if 0 < schema < OLDEST:
-            raise StorageError(self.path, "an older livedeck made it", aside="older")
+            raise StorageError(self.path, "an older version of livedeck made it", aside="older")
         if schema > SCHEMA:
-            raise StorageError(self.path, f"a newer livedeck made it{advice}")
+            raise StorageError(self.path, f"a newer version of livedeck made it{advice}")
         db.execute(f"PRAGMA page_size = {_PAGE}")
         if not reads:
             db.execute("PRAGMA journal_mode = WAL")

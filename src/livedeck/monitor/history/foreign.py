@@ -316,9 +316,9 @@ class Foreign(Database):
         if application not in {APPLICATION, RECORDING}:
             raise StorageError(self.path, "it belongs to another program")
         if 0 < schema < OLDEST:
-            raise StorageError(self.path, "an older livedeck made it", aside="older")
+            raise StorageError(self.path, "an older version of livedeck made it", aside="older")
         if schema > SCHEMA:
-            raise StorageError(self.path, "a newer livedeck made it")
+            raise StorageError(self.path, "a newer version of livedeck made it")
         allowed = _allowed_entries()
         for entry in (_Entry.of(*row) for row in found):
             if entry not in allowed:
