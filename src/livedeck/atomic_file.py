@@ -165,8 +165,8 @@ def _trusted_users() -> set[int]:
 class FileStatus(NamedTuple):
     """Owner, mode and size (bytes) of an opened file.
 
-    `mode`: from `stat`. If the file has an access control list, the group's bits are the rights that the list grants to
-    anybody but the owner, root and this user.
+    `mode`: from `stat`. With an access control list, the group's bits are the rights of anybody but the owner, root and
+    this user.
     """
 
     owner: int

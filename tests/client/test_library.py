@@ -269,7 +269,7 @@ async def test_what_is_no_file_is_refused_with_words(file: Any) -> None:
         for call in calls:
             with pytest.raises(Misconfigured, match=r"binary mode|should be a path, bytes or an open file"):
                 await call()
-        with pytest.raises(Misconfigured, match="bytes cannot be written to"):
+        with pytest.raises(Misconfigured, match="bytes cannot be a target"):
             await api.chat.export(ChatExport("e", "s"), b"chat.json")  # type: ignore[arg-type]
     assert not platform.requests
 

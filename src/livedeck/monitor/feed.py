@@ -16,8 +16,8 @@ class Feed(Protocol):
     """Source of snapshots for a screen, which sends back focus and commands. `Monitor` is the feed that polls.
 
     Commands are awaited, because they may cross a network. A feed raises AlarmRefused, with a sentence for the user, if
-    it cannot carry out a command. `shown` is the alarm as the user saw it, so that a late key press cannot silence an
-    alarm that has changed since; None accepts the current one.
+    it cannot carry out a command. `shown` is the alarm as the user saw it, so that a late key press cannot silence a
+    changed alarm. None accepts the current one.
     """
 
     @property

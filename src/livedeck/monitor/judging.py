@@ -254,7 +254,7 @@ class _Replay:
             if now >= listed_at:
                 results.append(self._result(LIST, now, EventList(tuple(event for _, event in self._listed.values()))))
                 listed_at = now + timedelta(seconds=self._cadence.events)
-            results += [self._result(event_id, now, answer) for event_id, answer in self._answers(now)]
+            results += [self._result(event_id, now, payload) for event_id, payload in self._responses(now)]
             for result in results:
                 await self._world.ingest(result)
             log += await self._step(now, tuple(results))
@@ -293,12 +293,12 @@ class _Replay:
                 self._listed[record.event_id] = record, _event(record)
             self._next = next(self._changes, None)
 
-    def _answers(self, now: datetime) -> Iterator[tuple[str, QosSamples]]:
+    def _responses(self, now: datetime) -> Iterator[tuple[str, QosSamples]]:
         for record, event in self._listed.values():
             if event.stream and not record.is_completed:
                 key, until = StreamKey(record.event_id, record.stream_id), now.timestamp() - _LATENCY
                 since, self._answered[key] = self._answered.get(key, 0.0), until
-                yield event.id, _answer(self._recorded.streams.get(key, Readings()), since - _ANSWERED, until)
+                yield event.id, _response(self._recorded.streams.get(key, Readings()), since - _ANSWERED, until)
 
 
 def _event(record: EventRecord) -> Event:
@@ -325,7 +325,7 @@ def _event(record: EventRecord) -> Event:
     )
 
 
-def _answer(readings: Readings, since: float, until: float) -> QosSamples:
+def _response(readings: Readings, since: float, until: float) -> QosSamples:
     """Return the samples after `since` and up to `until` (epoch s)."""
     part = slice(bisect_right(readings.time, since), bisect_right(readings.time, until))
     return QosSamples(

@@ -52,7 +52,7 @@ class Shares(Protocol):
 
     @property
     def retry_seconds(self) -> float:
-        """Seconds for which no process may poll the platform; 0 if polling is allowed."""
+        """Seconds until any process may poll the platform again; 0 if polling is allowed."""
 
     def holds(self, event_id: str) -> bool:
         """Return whether this process has the lease of an event."""
@@ -118,14 +118,14 @@ class SharedPolls:
         self._world.part = self._shares.part if self._shares.fault.apart_since else 1.0
         self._share_retry(self._shares)
         is_news = False
-        for answer in self._shares.received():
-            tracker = self._world.find(answer.event_id)
-            if tracker is None or tracker.stream_id != answer.stream_id or not tracker.has_response:
+        for shared in self._shares.received():
+            tracker = self._world.find(shared.event_id)
+            if tracker is None or tracker.stream_id != shared.stream_id or not tracker.has_response:
                 continue
-            monotonic = self._clock.monotonic() - answer.age
-            if self._poller.note_answer(answer.event_id, monotonic):
-                at = self._clock.now() - timedelta(seconds=answer.age)
-                result = PollResult(answer.event_id, at, monotonic, answer.samples)
+            monotonic = self._clock.monotonic() - shared.age
+            if self._poller.note_answer(shared.event_id, monotonic):
+                at = self._clock.now() - timedelta(seconds=shared.age)
+                result = PollResult(shared.event_id, at, monotonic, shared.samples)
                 is_news |= await self._world.ingest(result)
                 await asyncio.sleep(0)
         return is_news

@@ -4,8 +4,8 @@ A platform may repeat a key in an error, a library a token in an exception, and 
 Therefore every parsed secret enters the register. The log, the history, notices, errors, the clipboard, pictures and
 printed tables pass through it. It keeps the newest `MAX_SECRETS`, because signed links come and go.
 
-A secret that is also a public name (of an event or room, for example) protects nothing, and masking the name would hide
-which object is meant. So texts keep it. The field of the secret itself stays masked (trust.md, "The register").
+A secret that is also a public name, such as an event's, protects nothing. Masking the name would hide which object is
+meant, so texts keep it. The field of the secret itself stays masked (trust.md, "The register").
 
 A text is sampled at every fifth character, however many secrets there are: 15 µs for a line of the log.
 """
@@ -89,8 +89,8 @@ class SecretRegister:
     def add_public(self, name: str) -> None:
         """Keep a name readable in texts, even if the same value is registered as a secret before or after.
 
-        Only a secret that equals the whole name stays readable, in any case and without blanks around it; one that is
-        a part of the name is masked.
+        Only a secret that equals the whole name stays readable, in any case and without blanks around it. A secret that
+        is only a part of the name is masked.
         """
         if len(name) > _MAX_PUBLIC_LENGTH:
             return

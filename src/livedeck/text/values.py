@@ -10,7 +10,7 @@ UNKNOWN = "?"
 """Sign for a missing field, or for a value that the platform's documentation does not name."""
 
 NO_DATA = "--"
-"""Sign for an expected value of which no fresh one arrived."""
+"""Sign for an expected value that did not arrive in time."""
 
 NOT_ASKED = "·"
 """Sign for a value that has not been polled yet."""

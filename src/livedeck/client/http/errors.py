@@ -11,7 +11,7 @@
     ├── Unreadable               a response came that does not match the document
     ├── Unknown                  a change was sent and its response was lost: it may or may not have been made
     └── Rejected                 the platform responded with an error or a redirect
-        ├── Redirected           3xx; not followed: it may be a network that wants a login first
+        ├── Redirected           3xx; not followed: the network may require a login first
         ├── Unauthorized         401
         ├── Forbidden            403
         ├── NotFound             404, and 400 with code 400404

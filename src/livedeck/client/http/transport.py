@@ -1,7 +1,7 @@
 """Sends requests to the platform and receives the responses. Only this file and `outgoing.py` import httpx.
 
-This file alone has the bearer token, timeouts, size limit, rate limit, retry of reads, read-only check, and the mapping
-of network and platform errors to ApiErrors. Redirects are not followed, so the token stays with the two configured
+This file alone handles the bearer token, timeouts, size limit, rate limit, retries and the read-only check. It maps
+network and platform errors to ApiErrors. Redirects are not followed, so the token stays with the two configured
 addresses. Only reads are retried, because a change must never be sent twice.
 """
 
@@ -348,7 +348,7 @@ class Transport:
         )
         if request.signed_link:
             request.signed_link.register()
-            del sent.headers["Authorization"]  # it goes to the configured addresses only (trust.md, "Secrets")
+            del sent.headers["Authorization"]  # only the configured addresses receive it (trust.md, "Secrets")
         sent.extensions["started_at"] = self.timing.timer()
         if not request.upload_size:
             guard = LinkGuard(request.summary, self._platform_hosts()) if request.signed_link else None

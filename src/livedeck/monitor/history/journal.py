@@ -55,7 +55,7 @@ operations"), and a person chose the content of an event for good."""
 
 
 IN_FORCE = ("event",)
-"""Kinds of which the last record of each topic before the retention stays: it was in force when the retention began."""
+"""Kinds with records that hold until the next one. The last record of each topic before the retention stays."""
 
 
 _REPLACE = "DELETE FROM journal WHERE kind = ? AND at = ? AND topic = ?"

@@ -216,7 +216,7 @@ class PageFile:
         page.rows.append(Row(number, _values(payload)))
 
     def _payload(self, content: bytes, place: int, length: int, cell: tuple[int, int], *, is_table: bool) -> bytes:
-        """Return the bytes of a row, the end of which may be on overflow pages.
+        """Return the bytes of a row, including those on overflow pages.
 
         Raises ValueError if the row is incomplete, or if its overflow pages belong to another row.
         """

@@ -99,9 +99,9 @@ class PastHistory(HistoryReads):
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _known_readings(self, db: Database, event: str, mark: KnownSamples) -> Readings:
-        was = self._readings.get(event)
-        if was and was[0] == mark:
-            return was[1]
+        previous = self._readings.get(event)
+        if previous and previous[0] == mark:
+            return previous[1]
         return samples.readings(db, StreamKey(event, mark.stream_id), mark.newest, mark.size)
 
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:

@@ -141,8 +141,8 @@ def _first_new(written: Readings | None, readings: Readings) -> int:
     if start and (forgotten < 0 or before[forgotten] != times[0]):
         return 0
     count = min(start, _RECENT)
-    was, now = slice(len(before) - count, None), slice(start - count, start)
-    same = _alike(written.video[was], readings.video[now]) and _alike(written.status[was], readings.status[now])
+    old, new = slice(len(before) - count, None), slice(start - count, start)
+    same = _alike(written.video[old], readings.video[new]) and _alike(written.status[old], readings.status[new])
     return start if same else 0
 
 
