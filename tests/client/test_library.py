@@ -141,7 +141,7 @@ def test_an_api_in_a_second_event_loop_says_so() -> None:
     api = api_of(saying({"data": []}))
     asyncio.run(_list(api))
     with pytest.raises(
-        Misconfigured, match=r"list events: not sent, this Api belongs to another event loop; make one in"
+        Misconfigured, match=r"list events: not sent, this Api belongs to another event loop; create one in"
     ):
         asyncio.run(_list(api.without_retry()))
 
