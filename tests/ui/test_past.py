@@ -98,7 +98,7 @@ async def test_the_keys_of_the_past_are_refused_now_and_say_why(tmp_path: Path) 
             assert stage.last_notice() == f":{name} is for the past, and this is now"
         stage.deck.dispatch("past.go", f"{EVENING - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}")
         await stage.done()
-        assert "what is kept begins at" in stage.last_notice()
+        assert "the history begins at" in stage.last_notice()
         stage.deck.dispatch("past.go", "soon")
         await stage.done()
         assert "soon is not a time" in stage.last_notice()
@@ -131,7 +131,7 @@ async def test_a_moment_takes_an_enter_says_why_it_is_refused_and_is_left_by_esc
         await stage.press("T")
         await stage.enter(f"{EVENING - timedelta(days=1):%Y-%m-%d %H:%MZ}")
         await stage.press("enter")
-        await stage.until(lambda: "what is kept begins at" in stage.text())
+        await stage.until(lambda: "the history begins at" in stage.text())
         await stage.press("escape")
         assert not isinstance(stage.deck.screen, PromptScreen)
 
