@@ -1,7 +1,7 @@
-"""The one writer of files: a temporary file beside the target, fsync, rename; readable by its owner alone.
+"""Writes files atomically (temporary file, fsync, rename), and reads and locks private files.
 
-Who owns a file and who else may read it is asked of what was opened, never of a path: that may lead elsewhere by then.
-Everything here waits for the disk: an event loop calls it in a thread, or uses a `BackgroundWriter`.
+Owner and mode are read from the opened file, never from its path, which may lead elsewhere by then. Every function
+waits for the disk: call it in a thread from an event loop, or use a `BackgroundWriter`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import IO, NamedTuple, Self
 
 @contextmanager
 def _naming(target: Path) -> Iterator[None]:
-    """Name the target in every OSError: whoever gave it knows nothing of a temporary file beside it."""
+    """Name the target in every OSError, since the caller does not know the temporary file."""
     try:
         yield
     except OSError as error:
@@ -33,22 +33,28 @@ def _naming(target: Path) -> Iterator[None]:
 
 
 class AtomicFile:
-    """A file that takes the place of `target` when it is committed, and is gone when it is discarded.
+    """A file that replaces `target` on `commit` and vanishes on `discard`.
 
-    Until then it is called as the target with `.part` at its end: what a killed process leaves is known for what it is.
-    As a context manager it commits, or discards where an exception leaves the block. Raises OSError: FileExistsError
-    where the target is there and was not to be replaced, though it came while this one was written.
+    Until then its name is the target's with a random part and `.part`, which identifies the leftover of a killed
+    process. As a context manager it commits at the end of the block, or discards if an exception leaves the block.
 
-    `mode`: of the finished file. `is_synced`: it survives a loss of power; for what is written anew each second it need
-    not.
+    Args:
+        target: Path of the finished file.
+        replace: Replace an existing target.
+        mode: Mode of the finished file.
+        is_synced: Sync the file, so that it survives a power loss. Needless for a file that is rewritten each second.
+
+    Raises:
+        FileExistsError: The target exists and `replace` is false, even if it appeared while this file was written.
+        OSError: The file cannot be written.
     """
 
     def __init__(self, target: Path, *, replace: bool, mode: int = 0o600, is_synced: bool = True) -> None:
         self._target, self._replace, self._mode, self._is_synced = target, replace, mode, is_synced
         with _naming(target):
             self._check_target()
-            # Made anew, following no link, with a name that nobody can guess, for which 40 characters of any script
-            # leave room.
+            # mkstemp follows no link and picks a name that nobody can guess; 40 characters of any script leave room
+            # for it
             descriptor, name = mkstemp(dir=target.parent, prefix=f"{target.name[:40]}.", suffix=".part")
         self.path = Path(name)
         self.file: IO[bytes] = os.fdopen(descriptor, "wb")
@@ -62,13 +68,13 @@ class AtomicFile:
         try:
             if kind is None:
                 self.commit()
-            elif isinstance(error, OSError) and error.filename is None:  # the file itself would take no more
+            elif isinstance(error, OSError) and error.filename is None:  # writing the file failed: a full disk
                 error.filename = str(self._target)
         finally:
             self.discard()
 
     def commit(self) -> None:
-        """Put what was written in the place of the target. Raises OSError."""
+        """Replace the target with the written file. Raises OSError."""
         with _naming(self._target):
             self._commit()
 
@@ -90,31 +96,31 @@ class AtomicFile:
                 os.close(folder)
 
     def discard(self) -> None:
-        """Close the file and remove it; after `commit` there is nothing to remove."""
-        with suppress(OSError):  # of what is buffered and finds no room: it was told by then
+        """Close the file and remove it, unless it was committed."""
+        with suppress(OSError):  # flushing the buffer to a full disk, which was reported already
             self.file.close()
         self.path.unlink(missing_ok=True)
 
     def _check_target(self) -> None:
         resolve_target(self._target)
         if not self._replace and (self._target.exists() or self._target.is_symlink()):
-            raise FileExistsError(f"{self._target.name} is there already")
+            raise FileExistsError(f"{self._target.name} already exists")
 
     def _claim_target(self) -> None:
-        """Give it its name in one step that fails where something has that name by now, as a rename would not."""
+        """Name the file in a single step that fails if the name is taken; a rename would replace that file."""
         try:
             os.link(self.path, self._target)
         except FileExistsError:
             raise
-        except OSError:  # a file system without hard links: the name is taken first, empty
+        except OSError:  # a file system without hard links: claim the name with an empty file first
             os.close(os.open(self._target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
             self.path.replace(self._target)
 
 
 def resolve_target(target: Path) -> Path:
-    """Where that path leads by links of one's own, which stay links. Raises OSError where no file may be written.
+    """Follow the user's own links and return the path to write to, so that the links stay.
 
-    That is where a folder, a device, a pipe or a socket is, and behind a link that somebody else has laid.
+    Raises OSError for a folder, device, pipe or socket, and for a link that belongs to another user.
     """
     with _naming(target):
         return _resolve(target)
@@ -130,20 +136,20 @@ def _resolve(target: Path) -> Path:
             _check_regular(status)
             return target
         if status.st_uid not in _trusted_users():
-            raise PermissionError(EPERM, "a link that belongs to somebody else")
+            raise PermissionError(EPERM, "a link that belongs to another user")
         target = target.parent / target.readlink()
     raise OSError(ELOOP, os.strerror(ELOOP))
 
 
 _MAX_LINKS = 40
-"""Links in a row, as the kernel counts them."""
+"""Most links in a row; the kernel has the same limit."""
 
 
 def _check_regular(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(EINVAL, "not a regular file")  # it would be replaced by one
+        raise OSError(EINVAL, "not a regular file")  # a rename would replace it
 
 
 def _check_owner(status: os.stat_result) -> None:
@@ -152,15 +158,15 @@ def _check_owner(status: os.stat_result) -> None:
 
 
 def _trusted_users() -> set[int]:
-    """Whose files may be used: one's own, and those of the administrator, who may do anything anyway."""
+    """Return the users whose files are trusted: this user and root, who can do anything anyway."""
     return {os.geteuid(), 0}
 
 
 class FileStatus(NamedTuple):
-    """Owner, rights and size (bytes) of a file that was opened.
+    """Owner, mode and size (bytes) of an opened file.
 
-    `mode`: as `stat` has it. If the file has an access control list, the group's bits are what the list grants to
-    anybody but the owner, root and us.
+    `mode`: from `stat`. With an access control list, the group's bits are the rights of anybody but the owner, root and
+    this user.
     """
 
     owner: int
@@ -169,9 +175,9 @@ class FileStatus(NamedTuple):
 
 
 def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
-    """Return at most `max_bytes` of a file and one more, and its status. Raises OSError for anything but a file.
+    """Return up to `max_bytes + 1` bytes of a file, and its status; the additional byte shows that it is too long.
 
-    A pipe is not waited for, and a device not read.
+    Raises OSError, also for anything but a regular file: it does not wait for a pipe and does not read a device.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with os.fdopen(descriptor, "rb") as file:
@@ -182,17 +188,17 @@ def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
 
 
 def _granted_mode(descriptor: int, mode: int) -> int:
-    """Return the mode, with the group's bits as an access control list grants them.
+    """Return the mode, with the group's bits replaced by the rights in the access control list.
 
-    Beside such a list `stat` shows its mask in their place. systemd hands a credential to a service that way: mode
-    0440, though root and the service's user alone may read it.
+    For a file with a list, `stat` shows the list's mask in these bits. systemd gives a credential to a service with
+    such a list: the mode is 0440, but only root and the service's user may read it.
     """
     if sys.platform != "linux" or not mode & stat.S_IRWXG:
         return mode
     try:
         acl = os.getxattr(descriptor, "system.posix_acl_access")
         entries = list(struct.iter_unpack("<HHI", acl.removeprefix(_ACL_VERSION)))
-    except (OSError, struct.error):  # no list, or a version that is not known
+    except (OSError, struct.error):  # no list, or a list of an unknown version
         return mode
     ours = {(_ACL_USER, user) for user in _trusted_users()}
     granted = 0
@@ -203,7 +209,7 @@ def _granted_mode(descriptor: int, mode: int) -> int:
 
 
 _ACL_VERSION = b"\x02\0\0\0"
-"""Begins an access control list (linux/posix_acl_xattr.h); entries of 8 bytes follow."""
+"""Header of an access control list (linux/posix_acl_xattr.h); entries of 8 bytes follow."""
 
 _ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP = 0x02, 0x04, 0x08
 _ACL_OTHERS = {_ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP}
@@ -211,21 +217,21 @@ _ACL_OTHERS = {_ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP}
 
 
 def owner_fault(path: Path, status: FileStatus, *, others: int) -> str:
-    """Return why a file cannot be trusted, and what to do; empty if it is one's own and nobody else's.
+    """Return why a file cannot be trusted and what to do; empty if it can be.
 
-    `others`: the rights, as bits of a mode, that nobody else may have: 0o077 of a secret, 0o022 of settings.
+    `others`: mode bits that group and others must not have: 0o077 for a secret, 0o022 for settings.
     """
     if status.owner not in _trusted_users():
-        return "it belongs to another user; make one of your own"
+        return "it belongs to another user; create a file of your own"
     if status.mode & others & 0o044:
         return f"others can read it; run chmod 600 {path}"
     return f"others can change it; run chmod go-w {path}" if status.mode & others else ""
 
 
 def open_private(path: Path, flags: int) -> int:
-    """A descriptor of a file of the user's own, made with its folders where it is not there, for its owner alone.
+    """Open a private file and return its descriptor. Creates the file and its folders if they are missing.
 
-    Its mode is mended where others could read it. Raises OSError for a device, a pipe, another's link or file.
+    Sets the mode to 0600. Raises OSError, also for a device, a pipe, and a link or file of another user.
     """
     path = resolve_target(path)
     make_private_folder(path.parent)
@@ -244,7 +250,7 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make that folder and those above it that are not there, each for its owner alone, whatever the umask."""
+    """Create a folder and its missing parents, each with mode 0700. Raises OSError."""
     missing = [folder, *folder.parents]
     while missing and missing[-1].exists():
         missing.pop()
@@ -253,11 +259,11 @@ def make_private_folder(folder: Path) -> None:
             path.mkdir(mode=0o700)
             path.chmod(0o700)
     if not folder.is_dir():
-        raise NotADirectoryError(ENOTDIR, f"{folder} is no folder")
+        raise NotADirectoryError(ENOTDIR, f"{folder} is not a folder")
 
 
 def write_private(target: Path, text: str, *, replace: bool) -> None:
-    """Write a small file of the user's own, its folders too. Raises OSError, FileExistsError among them."""
+    """Write a small file with mode 0600, and create its folders. Raises OSError, such as FileExistsError."""
     target = resolve_target(target)
     make_private_folder(target.parent)
     with AtomicFile(target, replace=replace) as atomic:
@@ -265,18 +271,18 @@ def write_private(target: Path, text: str, *, replace: bool) -> None:
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Put that in place of a file that others may read, as a web server does. Raises OSError.
+    """Write a file that others, such as a web server, may read, and replace an existing one. Raises OSError.
 
-    Not synced: a picture or a page of the documentation is made again.
+    Not synced, because a picture or a documentation page can be made again.
     """
     with AtomicFile(resolve_target(target), replace=True, mode=0o644, is_synced=False) as atomic:
         atomic.file.write(content)
 
 
 class FileLock:
-    """An exclusive lock that a file stands for while a process holds it; made by `acquire`.
+    """Exclusive lock on a file. Create it with `acquire`.
 
-    The kernel frees it when the process ends, however that ends, so no lock outlives its holder.
+    The kernel frees the lock when the process ends for any reason, so no lock outlives its holder.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -284,11 +290,14 @@ class FileLock:
 
     @classmethod
     def acquire(cls, path: Path) -> Self | None:
-        """Return the lock of that file, made with its folders; None at once while another holds it. Raises OSError."""
+        """Lock a file, and create it with its folders. Return None at once if another process holds the lock.
+
+        Raises OSError.
+        """
         descriptor = open_private(path, os.O_RDWR)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_ours = os.path.samestat(os.fstat(descriptor), path.stat())  # its last holder may have removed it
+            is_ours = os.path.samestat(os.fstat(descriptor), path.stat())  # the last holder may have removed the file
         except (BlockingIOError, FileNotFoundError):
             is_ours = False
         except BaseException:
@@ -300,16 +309,16 @@ class FileLock:
         return None
 
     def release(self) -> None:
-        """Remove the file and let the next one have the lock."""
+        """Remove the file and free the lock."""
         with suppress(OSError):
             self._path.unlink()
         os.close(self._descriptor)
 
 
 class BackgroundWriter:
-    """Writes one file over and over in a thread of its own, in order: the last text wins, and none is written late.
+    """Rewrites a file in a thread of its own, in order, and skips a text if a newer one is waiting.
 
-    A text that is superseded before its turn is skipped. `on_error` is called in that thread.
+    `on_error` is called in that thread.
     """
 
     def __init__(self, target: Path, on_error: Callable[[OSError], None]) -> None:
@@ -319,14 +328,14 @@ class BackgroundWriter:
         self._pending: str | None = None
 
     def write(self, text: str) -> None:
-        """Have this text written; returns at once."""
+        """Queue a text, replacing one that still waits. Returns at once."""
         with self._lock:
             is_scheduled, self._pending = self._pending is not None, text
         if not is_scheduled:
             self._thread.submit(self._write_pending)
 
     def close(self) -> None:
-        """Return once the last text is written. Nothing may be written afterwards."""
+        """Wait until the last text is written. No call of `write` may follow."""
         self._thread.shutdown()
 
     def _write_pending(self) -> None:

@@ -1,6 +1,6 @@
-"""The rule for the hosts that notifications may go to (notifications.md, "Reach"). Pure, but for `literal_addresses`.
+"""Rule for the hosts that notifications may go to (notifications.md, "Reach"). Pure, except `literal_addresses`.
 
-The process of a try by apprise imports this module, so it imports the standard library alone.
+The process that sends through apprise imports this module, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
 def read_entry(text: str) -> IPv4Network | IPv6Network | str:
-    """Return an entry of the list as a network, or as a host's name in the form of `host_key`.
+    """Parse an entry of `allow_private` as a network, or as a host name in the form of `host_key`.
 
-    Raises ValueError for anything else, also for a number that only some systems take for an address.
+    Raises ValueError for anything else, also for a number that only some systems accept as an address.
     """
     try:
         return ip_network(text)
     except ValueError:
         name = host_key(text)
     if "/" in name or len(name) > 253 or not _NAME.fullmatch(name) or _NUMBER.fullmatch(name.rpartition(".")[2]):
-        raise ValueError("should be an address, a network such as `10.1.0.0/16`, or the name of a host")
+        raise ValueError("should be an address, a network such as `10.1.0.0/16`, or a host name")
     return name
 
 
 def host_key(host: str) -> str:
-    """Return a host's name as it is compared: lower case, without brackets, scope and final dot."""
+    """Return a host name for comparison: lower case, without brackets, scope and final dot."""
     return host.strip("[]").partition("%")[0].casefold().removesuffix(".")
 
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """The private hosts and networks that notifications may go to. Every public address is allowed besides.
+    """Private hosts and networks that notifications may go to. Public addresses are always allowed.
 
-    `hosts`: names as of `host_key`; such a host may have any address.
+    `hosts`: names in the form of `host_key`. A host in this list may have any address.
     """
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -59,15 +59,15 @@ class Egress:
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """The list as text, which `of` reads."""
+        """The entries as text, in the form that `of` reads."""
         return (*map(str, self.networks), *sorted(self.hosts))
 
     def names(self, host: str) -> bool:
-        """Return whether the list has that host by its name."""
+        """Return whether the list has the host's name."""
         return host_key(host) in self.hosts
 
     def refusal(self, host: str, address: str) -> str:
-        """Return why nothing may be sent to that IP address of that host, and what to set; empty if it may."""
+        """Return why nothing may be sent to an IP address of a host, and what to set; empty if sending is allowed."""
         zone = zone_of(address)
         if not zone or self.names(host) or self._has_network(address):
             return ""
@@ -76,18 +76,21 @@ class Egress:
         return f"not sent: {subject} is on {zone}; {self.mend(name if _is_entry(name) else host_key(address))}"
 
     def refusal_unseen(self, host: str) -> str:
-        """Return why nothing may be sent to a host whose address cannot be checked; empty if the list names it."""
+        """Return why nothing may be sent to a host with an unknown address; empty if the list names the host."""
         if self.names(host):
             return ""
         name = host_key(host)
-        return f"not sent: this service does not show which address {name} has; {self.mend(name)}"
+        return f"not sent: this service does not show the address of {name}; {self.mend(name)}"
 
     def refusal_local(self, subject: str) -> str:
-        """Return why nothing may be given to that part of this machine; empty if the list has `localhost`."""
+        """Return why nothing may be sent to a part of this machine; empty if the list has `localhost`.
+
+        `subject`: the part in words, such as a program or a socket.
+        """
         return "" if self.names(THIS_MACHINE) else f"not sent: {subject} is on this machine; {self.mend(THIS_MACHINE)}"
 
     def mend(self, entry: str) -> str:
-        """Return what to write into the settings to allow that entry."""
+        """Return the change of the settings that allows an entry, in words."""
         if self.networks or self.hosts:
             return f'to allow it, add "{entry}" to allow_private of [notify]'
         return f'to allow it, set allow_private = ["{entry}"] in [notify]'
@@ -98,16 +101,16 @@ class Egress:
 
 
 def zone_of(address: str) -> str:
-    """Return the network that an IP address is in, in words; empty for a public address."""
+    """Return the kind of network of an IP address in words; empty for a public address."""
     outer = ip_address(address.partition("%")[0])
     ip = _unwrapped(outer)
     return _zone(ip) or (_zone(outer) if _is_isatap(outer) else "")
 
 
 def literal_addresses(host: str) -> list[str]:
-    """Return the address that a host's text stands for in any spelling, such as `0x7f.1`; none for a name.
+    """Return the IP address that a host's text spells, in any notation such as `0x7f.1`; an empty list for a name.
 
-    `localhost` counts as 127.0.0.1. Nothing is looked up.
+    `localhost` counts as 127.0.0.1. Makes no DNS query.
     """
     name = host.strip("[]").removesuffix(".").casefold()
     if not name:
@@ -139,7 +142,7 @@ def _zone(ip: IPv4Address | IPv6Address) -> str:
 
 
 def _unwrapped(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address in an IPv6 address that spells it, or leads to it by a tunnel or a translator."""
+    """Return the IPv4 address that an IPv6 address holds, or leads to through a tunnel or translator."""
     if isinstance(ip, IPv4Address):
         return ip
     if ip in _NAT64 or _is_isatap(ip) or (int(ip) >> 32 == 0 and int(ip) > 1):

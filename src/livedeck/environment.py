@@ -1,4 +1,4 @@
-"""What this machine says: variables, paths of files, the terminal. The sole reader of the environment."""
+"""Environment variables, paths of files and facts of the terminal. No other module reads the environment."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ PREFIX = "LIVEDECK_"
 
 
 class SettingsError(Exception):
-    """A setting that cannot be used: which one, from where, and what to do."""
+    """A setting cannot be used. The message names the setting, its origin and the remedy."""
 
 
 def variables() -> Mapping[str, str]:
-    """The variables that are meant for us, by name, which may be of any case."""
+    """Return livedeck's variables (`LIVEDECK_...`, in any case) by name."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
 
 
 def child_variables() -> dict[str, str]:
-    """What a program that we start may know: all but the variables that are meant for us, a token among them."""
+    """Return the variables for a child process: all but livedeck's own, one of which may be a token."""
     return {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
 
 
 def sender_variables(proxies: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a program that sends a notification: `child_variables`, with these proxies alone.
+    """Return the variables for a program that sends a notification: `child_variables` with these proxies only.
 
-    It finds no `.netrc`: the credentials there are not meant for receivers.
+    Hides `.netrc` from the program, because its credentials are not meant for receivers.
     """
     kept = {name: value for name, value in child_variables().items() if not name.lower().endswith("_proxy")}
     return {**kept, "NETRC": os.devnull, **proxies}
@@ -48,38 +48,41 @@ _TELLTALE = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG", "TEXTUAL_SCREENSHOT", "T
 
 
 def ignore_telltale_variables() -> tuple[str, ...]:
-    """Unset what has Textual write keys, messages and screens to files and sockets that others read.
+    """Unset the variables that make Textual write keys, messages and screens to files and sockets.
 
-    To be called before Textual is imported. Returns the names of those that were set.
+    Call it before Textual is imported. Returns the names of the variables that were set.
     """
     return tuple(name for name in _TELLTALE if os.environ.pop(name, None))
 
 
 def config_path() -> Path:
-    """The TOML file: `LIVEDECK_CONFIG`, or `config.toml` in the user's configuration folder. Raises SettingsError."""
+    """Return the path of the TOML file: `LIVEDECK_CONFIG`, or `config.toml` in the user's configuration folder.
+
+    Raises SettingsError.
+    """
     path = os.environ.get(f"{PREFIX}CONFIG")
     return expand_user(path) if path else _absolute(platformdirs.user_config_path, "XDG_CONFIG_HOME") / "config.toml"
 
 
 def log_path() -> Path:
-    """Where the log is written. Raises SettingsError."""
+    """Return the path of the log. Raises SettingsError."""
     return _absolute(platformdirs.user_log_path, "XDG_STATE_HOME") / "livedeck.log"
 
 
 def history_path(profile: str, base_url: str) -> Path:
-    """Where the history of that platform is kept, if no setting says otherwise: a file each. Raises SettingsError."""
+    """Return the default path of a history; each profile and platform has its own file. Raises SettingsError."""
     name = re.sub(r"[^a-z0-9]+", "-", profile.lower()).strip("-") or "platform"
     platform = sha256(base_url.rstrip("/").encode()).hexdigest()[:8]
     return _absolute(platformdirs.user_data_path, "XDG_DATA_HOME") / f"history-{name[:40]}-{platform}.sqlite"
 
 
 def state_folder() -> Path:
-    """Where the preferences of the deck are kept. Raises SettingsError."""
+    """Return the folder of the deck's preferences. Raises SettingsError."""
     return _absolute(platformdirs.user_state_path, "XDG_STATE_HOME")
 
 
 def this_process() -> str:
-    """Who acts, and by which process: `user@host:pid`; the number of an account that has no name."""
+    """Return the user and process as `user@host:pid`, with the user's number if the account has no name."""
     try:
         user = getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -88,18 +91,21 @@ def this_process() -> str:
 
 
 def is_credential(path: Path) -> bool:
-    """Return whether systemd hands that file to this service: a copy, made when the service starts."""
+    """Return whether a file is a systemd credential of this service, which is copied when the service starts."""
     folder = os.environ.get("CREDENTIALS_DIRECTORY")
     return bool(folder) and path.is_relative_to(str(folder))
 
 
 def expand_user(path: str) -> Path:
-    """The path with `~` for the user's home; one of a user that this machine does not know stays as it is."""
-    return Path(os.path.expanduser(path))  # noqa: PTH111  which raises no RuntimeError
+    """Return the path with `~` replaced by the home folder; `~name` of an unknown user stays unchanged."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111  Path.expanduser raises RuntimeError for an unknown user
 
 
 def _absolute(find_folder: Callable[[str], Path], variable: str) -> Path:
-    """Our folder of that kind: a relative one would be another wherever the command is run, and anyone's settings."""
+    """Return livedeck's folder of a kind. Raises SettingsError if a variable makes it relative.
+
+    A relative folder would change with the working directory, and could hold anybody's settings.
+    """
     for name in (variable, "HOME"):
         value = os.environ.get(name, "").strip()
         if value and not Path(value).is_absolute():
@@ -108,7 +114,7 @@ def _absolute(find_folder: Callable[[str], Path], variable: str) -> Path:
 
 
 def multiplexer() -> str:
-    """The program between the deck and the person's own terminal, if there is one: `tmux`, `screen`, or nothing."""
+    """Return the terminal multiplexer that the deck runs in: `tmux` or `screen`; empty if there is none."""
     if os.environ.get("TMUX"):
         return "tmux"
     return "screen" if os.environ.get("STY") else ""
@@ -118,9 +124,9 @@ _KITTY_PROGRAMS, _SIXEL_TERMS = {"ghostty", "WezTerm"}, ("foot", "mlterm", "cont
 
 
 def graphics() -> str:
-    """How this terminal draws pictures, by what it says of itself: `kitty`, `iterm2`, `sixel`; empty: it says nothing.
+    """Return the terminal's graphics protocol by its variables: `kitty`, `iterm2` or `sixel`; empty if unknown.
 
-    In tmux and GNU screen nothing is known of the terminal behind them.
+    Always empty in tmux and GNU screen, which hide the terminal behind them.
     """
     term, program = os.environ.get("TERM", ""), os.environ.get("TERM_PROGRAM", "")
     if multiplexer():
@@ -133,17 +139,20 @@ def graphics() -> str:
 
 
 def cell_pixels() -> tuple[int, int]:
-    """Width and height of a cell in pixels; where the terminal does not say, so few that no picture is too large."""
+    """Return width and height of a cell in pixels.
+
+    Returns a small cell, 6 by 12, if the terminal does not report a size: then no picture is too large.
+    """
     try:
-        answer = fcntl.ioctl(sys.__stdout__ or 1, termios.TIOCGWINSZ, bytes(8))
+        size = fcntl.ioctl(sys.__stdout__ or 1, termios.TIOCGWINSZ, bytes(8))
     except (OSError, ValueError):
-        answer = bytes(8)
-    rows, columns, width, height = struct.unpack("HHHH", answer)
+        size = bytes(8)
+    rows, columns, width, height = struct.unpack("HHHH", size)
     return (width // columns, height // rows) if rows and columns and width >= columns and height >= rows else (6, 12)
 
 
 def file_opener() -> str:
-    """The program that opens a file in the application that it belongs to; empty without a desktop, as over ssh."""
+    """Return the program that opens a file in its default application; empty without a desktop, as over ssh."""
     if sys.platform == "darwin":
         return shutil.which("open") or ""
     desktop = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
@@ -151,11 +160,11 @@ def file_opener() -> str:
 
 
 def no_screen_reason() -> str:
-    """Why no full screen can be shown here; empty where one can."""
+    """Return why this process cannot show a full screen; empty if it can."""
     if os.environ.get("TERM", "") in {"dumb", ""}:
         return "TERM is not set" if not os.environ.get("TERM") else "TERM=dumb"
     streams = {"standard input": sys.stdin, "standard output": sys.stdout, "standard error": sys.stderr}
-    for name, stream in streams.items():  # all three: a screen is drawn on standard error
+    for name, stream in streams.items():  # standard error too, because Textual draws on it
         if stream is None:
             return f"{name} is closed"
         if not stream.isatty():
@@ -165,7 +174,7 @@ def no_screen_reason() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What the terminal can show. `colours`: how many, 0 where none are wanted; `columns`, `rows`: cells."""
+    """Facts of the terminal. `colours`: number of colours, 0 if NO_COLOR is set. `columns`, `rows`: size in cells."""
 
     term: str
     colours: int
@@ -175,7 +184,7 @@ class Terminal:
 
 
 def terminal() -> Terminal:
-    """The terminal of this process, or what is assumed where there is none."""
+    """Return the facts of this process's terminal, or defaults if there is none."""
     size = shutil.get_terminal_size()
     return Terminal(os.environ.get("TERM", ""), _colours(), size.columns, size.lines, sys.stdout.encoding or "unknown")
 

@@ -132,7 +132,7 @@ def test_a_recording_holds_what_was_asked_for_in_one_file_that_no_deck_writes_to
         deck = await History.open(target, NOW)
         await deck.append(snapshot({"one": readings(ticking(10))}))
         await deck.flush()
-        assert "it is a recording, and stays as it is" in deck.fault
+        assert "a recording cannot be changed" in deck.fault
         await deck.close()
         rows = (await HistoryReader(target).recorded({"one": "stream-one"}, 4e9))["one"].readings
         assert (rows.time[0], rows.time[-1]) == (NOW.timestamp() + 1800, NOW.timestamp() + 5398)
@@ -145,7 +145,7 @@ def test_a_recording_holds_what_was_asked_for_in_one_file_that_no_deck_writes_to
 def test_a_damaged_file_is_salvaged_by_hand_into_the_history(path: Path, tmp_path: Path) -> None:
     path.write_bytes(bytes(100) + path.read_bytes()[100:])
     code, text = history(tmp_path, "salvage", str(path), "--file", str(tmp_path / "new.sqlite"))
-    assert (code, f"saved of it: {2 * SAMPLES:,} samples" in text) == (0, True)
+    assert (code, f"saved: {2 * SAMPLES:,} samples" in text) == (0, True)
     assert count(tmp_path / "new.sqlite", "alarm") == 2
 
 

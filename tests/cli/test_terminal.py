@@ -83,7 +83,7 @@ def test_a_paste_presses_no_key_and_no_byte_ends_the_deck(tmp_path: Path) -> Non
         deck.press("T")
         deck.until("Go back to")
         deck.press_slowly(coloured.encode())
-        deck.until("that is no moment")
+        deck.until("that is not a time")
         deck.press("\r")
         deck.pause(LOOK)
         deck.press("\x1b")

@@ -49,7 +49,7 @@ async def test_a_file_that_is_there_is_replaced_only_where_that_is_said(tmp_path
     file = tmp_path / "a"
     file.write_text("mine")
     async with api_of(Recorder({"their": "s"})) as api:
-        with pytest.raises(FileFault, match="is there already"):
+        with pytest.raises(FileFault, match="already exists"):
             await api.cdn.save("https://cdn.example/a", file, "download")
         assert file.read_text() == "mine"
         await api.cdn.save("https://cdn.example/a", file, "download", replace=True)

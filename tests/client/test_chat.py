@@ -96,7 +96,7 @@ async def test_what_is_no_log_is_told_and_never_hangs(body: bytes, size: int) ->
 )
 async def test_what_is_no_log_is_unreadable(body: bytes) -> None:
     async with api_of(saying(body)) as api:
-        with pytest.raises(Unreadable, match="read chat of event e: the answer is not as documented"):
+        with pytest.raises(Unreadable, match="read chat of event e: the response is not as documented"):
             await all_of(api)
 
 
@@ -271,7 +271,7 @@ async def test_a_folder_is_no_place_to_export_onto(replace: bool, tmp_path: Path
 async def test_a_link_to_nowhere_is_not_replaced_unasked(tmp_path: Path) -> None:
     (tmp_path / "chat.csv").symlink_to(tmp_path / "gone")
     async with api_of(saying(CSV)) as api:
-        with pytest.raises(FileFault, match="is there already"):
+        with pytest.raises(FileFault, match="already exists"):
             await api.chat.export(CSV_OF_IT, tmp_path / "chat.csv")
 
 
@@ -287,7 +287,7 @@ async def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path
     target.write_text("mine")
     platform = saying(b"theirs", headers={"Content-Type": "text/plain"})
     async with api_of(platform) as api:
-        with pytest.raises(FileFault, match="is there already"):
+        with pytest.raises(FileFault, match="already exists"):
             await api.chat.export(TXT_OF_IT, target)
         assert (target.read_text(), platform.requests) == ("mine", [])
         await api.chat.export(TXT_OF_IT, target, replace=True)

@@ -151,7 +151,7 @@ async def test_a_timestamp_is_aware_and_in_utc_whatever_its_digits(text: str, mo
 async def test_what_is_no_event_is_unreadable(wrong: object, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:
         await read(wrong)
-    assert str(caught.value) == f"get event x: the answer is not as documented: {reason}"
+    assert str(caught.value) == f"get event x: the response is not as documented: {reason}"
 
 
 async def test_a_name_cut_inside_a_character_does_not_cost_the_event() -> None:

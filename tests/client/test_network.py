@@ -245,7 +245,7 @@ def test_a_certificate_that_cannot_be_used_is_named(certificates: Certificates, 
     other.write_text("no certificate")
     with pytest.raises(Misconfigured, match=f"^ca_file {tmp_path / 'none'}: No such file"):
         api_at(443, ca_file=tmp_path / "none")
-    with pytest.raises(Misconfigured, match=f"^ca_file {other}: should hold certificates in PEM"):
+    with pytest.raises(Misconfigured, match=f"^ca_file {other}: should contain certificates in PEM"):
         api_at(443, ca_file=other)
     with pytest.raises(Misconfigured, match=f"^client_cert {tmp_path / 'none'}: No such file"):
         api_at(443, client_cert=tmp_path / "none")

@@ -132,7 +132,7 @@ async def test_text_of_the_platform_is_harmless_in_a_message() -> None:
     ],
 )
 async def test_a_redirect_names_where_it_points_and_nothing_that_may_sign_it(location: str, place: str) -> None:
-    assert f"the platform points to {place}" in str(await refused(302, b"", {"Location": location}))
+    assert f"the platform redirects to {place}" in str(await refused(302, b"", {"Location": location}))
 
 
 async def test_a_token_that_the_platform_repeats_is_masked() -> None:
@@ -188,7 +188,7 @@ async def test_invalid_params_of_any_depth_do_no_harm() -> None:
 @pytest.mark.parametrize("body", [b"<html>Sign in</html>", b"{", b"NaN", b"[" * 100_000, b'{"data": Infinity}'])
 async def test_what_is_no_json_is_unreadable(body: bytes) -> None:
     async with api_of(saying(body, headers={"Content-Type": "text/html; charset=utf-8"})) as api:
-        with pytest.raises(Unreadable, match=r"list events: the answer \(text/html\) is no JSON; check the address"):
+        with pytest.raises(Unreadable, match=r"list events: the response \(text/html\) is not JSON; check the address"):
             await api.events.list()
 
 

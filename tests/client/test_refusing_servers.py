@@ -182,7 +182,7 @@ async def test_what_nginx_makes_of_a_platform_that_hangs_up_is_never_taken_for_a
         with nginx(tmp_path, proxied(behind, buffering)) as address:
             caught = await answered(address, size, tmp_path)
     if closes and isinstance(caught, Unknown):
-        assert "the answer is 502" in str(caught)
+        assert "the response is 502" in str(caught)
     else:
         assert isinstance(caught, Rejected)
         assert caught.status == 413

@@ -49,7 +49,7 @@ async def test_an_app_in_process_that_hangs_is_a_timeout() -> None:
         await asyncio.Event().wait()
 
     async with api_of(hang, timeout=0.05) as api:
-        with pytest.raises(Unreachable, match="did not answer in time"):
+        with pytest.raises(Unreachable, match="did not respond in time"):
             await api.events.list()
 
 
@@ -78,7 +78,7 @@ async def test_a_peer_that_speaks_another_protocol_is_unreadable() -> None:
 async def test_an_answer_that_cannot_be_unpacked_is_unreadable() -> None:
     packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd"
     async with listening(packed) as (address, _heads), api_at(address) as api:
-        with pytest.raises(Unreadable, match="cannot be unpacked"):
+        with pytest.raises(Unreadable, match="cannot be decompressed"):
             await api.events.list()
 
 
@@ -112,7 +112,7 @@ async def test_what_unpacks_to_very_much_is_cut_off_and_others_have_their_turn()
 async def test_another_content_coding_is_unreadable(coding: str) -> None:
     nested = gzip.compress(gzip.compress(bytes(2**20)))
     async with api_of(saying(nested, headers={"Content-Encoding": coding})) as api:
-        with pytest.raises(Unreadable, match="cannot be unpacked"):
+        with pytest.raises(Unreadable, match="cannot be decompressed"):
             await api.events.list()
 
 
@@ -128,7 +128,7 @@ async def test_a_redirect_is_named_and_the_token_does_not_follow_it(status: byte
     async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") as (elsewhere, seen):
         away = f"\r\nLocation: {elsewhere}/v2?sign=signature-of-the-url\r\nContent-Length: 0\r\n\r\n".encode()
         async with listening(b"HTTP/1.1 " + status + away) as (address, _heads), api_at(address) as api:
-            with pytest.raises(Rejected, match=f"points to {elsewhere}, which is not followed") as caught:
+            with pytest.raises(Rejected, match=f"redirects to {elsewhere}, which is not followed") as caught:
                 await api.events.list()
     assert not seen
     assert "signature" not in str(caught.value)
@@ -149,7 +149,7 @@ async def changing(address: str) -> None:
 @pytest.mark.parametrize("answer", [None, b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"])
 async def test_a_change_whose_answer_is_lost_is_unknown_and_sent_once(answer: bytes | None) -> None:
     async with listening(answer) as (address, heads):
-        with pytest.raises(Unknown, match="enable event x: the answer was lost"):
+        with pytest.raises(Unknown, match="enable event x: the response was lost"):
             await changing(address)
     assert len(heads) == 1
 
@@ -275,7 +275,7 @@ async def test_an_id_that_would_be_another_path_is_not_sent(event_id: str) -> No
     async with api_of(platform) as api:
         calls: list[Callable[[str], Awaitable[object]]] = [api.events.get, api.qos.get]
         for call in calls:
-            with pytest.raises(Misconfigured, match="is no id"):
+            with pytest.raises(Misconfigured, match="is not an id"):
                 await call(event_id)
     assert not platform.requests
 

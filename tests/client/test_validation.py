@@ -153,7 +153,7 @@ async def test_the_log_names_event_and_field_once(caplog: pytest.LogCaptureFixtu
 @pytest.mark.parametrize("body", [{}, [], {"data": {}}, {"data": "none"}, {"data": 7}])
 async def test_only_a_wrong_envelope_costs_the_list(body: object) -> None:
     async with api_of(saying(body)) as api:
-        with pytest.raises(Unreadable, match="the answer is not as documented"):
+        with pytest.raises(Unreadable, match="the response is not as documented"):
             await api.events.list()
 
 

@@ -35,7 +35,7 @@ async def test_what_got_no_answer_is_logged_with_its_cause(log: pytest.LogCaptur
     async with api_at(nobody()) as api:
         with pytest.raises(Unreachable):
             await api.events.enable("e")
-    assert lines(log) == ["PUT /v2/live/events/e/enable: no answer (refused)"]
+    assert lines(log) == ["PUT /v2/live/events/e/enable: no response (refused)"]
 
 
 async def test_no_line_shows_a_secret_or_begins_another(log: pytest.LogCaptureFixture, tmp_path: Path) -> None:

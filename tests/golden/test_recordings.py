@@ -60,7 +60,7 @@ def test_what_is_told_otherwise_today_is_said(tmp_path: Path) -> None:
     path = RECORDINGS[0]
     silent = with_overrides(Thresholds(), {"content": "silent"})
     (comparison,) = judged(path, Limits(silent)).alarms
-    assert comparison.differences == ("not told today",)
+    assert comparison.differences == ("not raised today",)
     other = Path(shutil.copy(path, tmp_path / "other.livedeck"))
     with closing(sqlite3.connect(other)) as db, db:
         db.execute("""UPDATE journal SET body = replace(body, '"critical"', '"warning"') WHERE kind = 'alarm'""")
@@ -146,13 +146,13 @@ def test_in_the_deck_of_an_empty_machine_it_shows_the_alarm_and_writes_nothing(t
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"no recording\n" * 40, "it is no history and no recording"),
+        (b"no recording\n" * 40, "not a history or recording"),
         (Path.mkdir, "it is a folder"),
-        (os.mkfifo, "it is no regular file"),
-        (None, "there is no such file"),
+        (os.mkfifo, "not a regular file"),
+        (None, "no such file"),
         (b"", "it is empty"),
-        (60, "a newer livedeck made it"),
-        (4096, "it is damaged: `livedeck history salvage`"),
+        (60, "a newer version of livedeck made it"),
+        (4096, "it is damaged: run `livedeck history salvage`"),
     ],
 )
 def test_a_file_that_cannot_be_replayed_is_told_why(

@@ -565,7 +565,10 @@ async def test_a_file_whose_newest_samples_cannot_be_counted_is_set_aside(opened
     ("script", "words"),
     [
         ("CREATE TABLE theirs (a)", "another program"),
-        ("CREATE TABLE ours (a); PRAGMA application_id = 0x6C646869; PRAGMA user_version = 99", "newer livedeck"),
+        (
+            "CREATE TABLE ours (a); PRAGMA application_id = 0x6C646869; PRAGMA user_version = 99",
+            "newer version of livedeck",
+        ),
     ],
 )
 async def test_a_database_that_is_not_ours_is_left_alone(
@@ -589,7 +592,7 @@ async def test_a_file_of_an_older_livedeck_is_set_aside_and_said_and_a_new_one_b
     with closing(sqlite3.connect(path)) as db:
         db.executescript("CREATE TABLE ours (a); PRAGMA application_id = 0x6C646869; PRAGMA user_version = 2")
     history = await opened()
-    assert "an older livedeck made it" in history.fault
+    assert "an older version of livedeck made it" in history.fault
     assert "deck.sqlite.older-20260301T120000Z" in history.fault
     assert "deck.sqlite.older-20260301T120000Z" in contents(path.parent)
     await kept(history, *ticking(10))

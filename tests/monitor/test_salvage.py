@@ -224,7 +224,7 @@ def test_the_deck_goes_on_at_once_and_says_what_was_saved(whole: Path, tmp_path:
 
     async def session() -> str:
         history = await History.open(path, LATER)
-        assert "it was corrupt; it is now deck.sqlite.corrupt-20260301T140000Z" in history.fault
+        assert "it was corrupt; renamed to deck.sqlite.corrupt-20260301T140000Z" in history.fault
         await history.append(snapshot({"one": readings(rows)}, 7200))
         await history.flush()
         assert (await everything(history))[-20:] == rows
@@ -238,7 +238,7 @@ def test_the_deck_goes_on_at_once_and_says_what_was_saved(whole: Path, tmp_path:
         await history.close()
         return fault
 
-    assert "saved of it: 3,000 samples" in asyncio.run(session())
+    assert "saved: 3,000 samples" in asyncio.run(session())
     assert (tmp_path / "deck.sqlite.corrupt-20260301T140000Z").read_bytes() == damaged
 
 

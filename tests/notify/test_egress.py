@@ -288,7 +288,7 @@ async def test_no_spelling_of_this_machine_is_sent_a_byte(host: str) -> None:
             for address in (f"https://{host}:{port}/hook", f"http://{host}:{port}/hook"):
                 delivery = await post(NOWHERE, address)
                 assert not delivery.is_taken
-                words = ("this machine", "https, or http to loopback", "Invalid IPv4", "no answer (dns)")
+                words = ("this machine", "https, or http to loopback", "Invalid IPv4", "no reply (dns)")
                 assert any(part in delivery.answer for part in words)
             for service in ("form", "json"):
                 try:
@@ -329,7 +329,7 @@ def test_a_refused_message_waits_for_other_settings_and_raises_the_alarm_of_a_si
 async def test_over_plain_http_a_message_stays_on_this_machine_whatever_its_name_leads_to() -> None:
     delivery = await on_moving_names({"localhost": [["198.51.100.7"]]}, Egress.of(["localhost"]), "http://localhost:1/")
     assert delivery.answer == (
-        "not sent: localhost (198.51.100.7) is not on this machine, and http is for this machine alone; use https"
+        "not sent: localhost (198.51.100.7) is not on this machine; use https, since http is allowed only here"
     )
 
 
@@ -446,7 +446,7 @@ async def test_a_service_that_hides_its_look_up_is_sent_nothing_unless_its_host_
         receiver.setblocking(False)
         address = f"rsyslog://localhost:{receiver.getsockname()[1]}"
         answer = await try_alone(address, ["127.0.0.1"])
-        assert answer["refusal"].startswith("not sent: this service does not show which address localhost has")
+        assert answer["refusal"].startswith("not sent: this service does not show the address of localhost")
         with pytest.raises(BlockingIOError):
             receiver.recv(1)
         assert (await try_alone(address, ["localhost"]))["is_taken"]

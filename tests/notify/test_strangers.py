@@ -110,9 +110,9 @@ def tried(answer: Answer) -> tuple[Delivery, float]:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (nothing, Delivery(is_taken=False, answer="no answer (timeout)")),
-        (a_head_without_an_end, Delivery(is_taken=False, answer="no answer (timeout)")),
-        (no_protocol_at_all, Delivery(is_taken=False, answer="no answer (it was not HTTP)")),
+        (nothing, Delivery(is_taken=False, answer="no reply (timeout)")),
+        (a_head_without_an_end, Delivery(is_taken=False, answer="no reply (timeout)")),
+        (no_protocol_at_all, Delivery(is_taken=False, answer="no reply (it was not HTTP)")),
         (yes_without_its_words, Delivery(is_taken=True, answer="200")),
         (yes_and_words_without_an_end, Delivery(is_taken=True, answer="200")),
         (yes_and_cut_off, Delivery(is_taken=True, answer="200")),
@@ -167,7 +167,7 @@ async def test_a_certificate_counts_by_the_authority_of_the_settings_and_by_no_o
         async with Outgoing(ca_file=certificates.authority) as outgoing:
             delivery = await Webhook(outgoing.send, sink.address).send(message())
     assert (refused.is_taken, refused.is_refused) == (False, False)
-    assert refused.answer == "no answer (tls)"
+    assert refused.answer == "no reply (tls)"
     assert delivery.is_taken
     assert len(sink.received) == 1
 

@@ -105,7 +105,7 @@ def test_a_search_finds_notes_markers_and_actions(night: Path, tmp_path: Path, w
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "no such event": (("history", "Nobody"), "no event is called 'Nobody'"),
-    "no moment": (("history", "Main stage", "--from", "sometime"), "is no moment"),
+    "no moment": (("history", "Main stage", "--from", "sometime"), "is not a time"),
     "no stretch": (
         ("history", "Main stage", "--to", FROM, "--from", TO),
         "read as 2026-11-21 09:00:00Z is not after --from, read as 2026-11-21 09:13:00Z",

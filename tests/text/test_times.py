@@ -60,10 +60,10 @@ def test_the_end_of_a_stretch_is_the_first_such_time_after_its_beginning(minutes
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("soon", "is no moment"),
-        ("25:00", "no such time of day"),
-        ("2026-02-30 9:00", "no such day"),
-        ("2560", "no such"),
+        ("soon", "is not a time"),
+        ("25:00", "no valid time of day"),
+        ("2026-02-30 9:00", "no valid day"),
+        ("2560", "no valid"),
     ],
 )
 def test_what_is_no_time_is_refused_with_the_reason(text: str, reason: str) -> None:

@@ -100,10 +100,10 @@ async def test_the_keys_of_the_past_are_refused_now_and_say_why(tmp_path: Path) 
             assert stage.last_notice() == f":{name} is for the past, and this is now"
         stage.deck.dispatch("past.go", f"{EVENING - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}")
         await stage.done()
-        assert "what is kept begins at" in stage.last_notice()
+        assert "the history begins at" in stage.last_notice()
         stage.deck.dispatch("past.go", "soon")
         await stage.done()
-        assert "soon is no moment" in stage.last_notice()
+        assert "soon is not a time" in stage.last_notice()
         assert stage.deck.past is None
 
 
@@ -125,7 +125,7 @@ async def test_the_footer_offers_in_the_past_what_does_something_there(tmp_path:
 async def test_a_moment_takes_an_enter_says_why_it_is_refused_and_is_left_by_escape(tmp_path: Path) -> None:
     async with stage_with_past(tmp_path / "history") as stage:
         await stage.press("T", *"soon", "enter")
-        assert "that is no moment" in stage.text()
+        assert "that is not a time" in stage.text()
         await stage.press("escape")
         assert not isinstance(stage.deck.screen, PromptScreen)
         assert "PAST" not in stage.text()
@@ -133,7 +133,7 @@ async def test_a_moment_takes_an_enter_says_why_it_is_refused_and_is_left_by_esc
         await stage.press("T")
         await stage.enter(f"{EVENING - timedelta(days=1):%Y-%m-%d %H:%MZ}")
         await stage.press("enter")
-        await stage.until(lambda: "what is kept begins at" in stage.text())
+        await stage.until(lambda: "the history begins at" in stage.text())
         await stage.press("escape")
         assert not isinstance(stage.deck.screen, PromptScreen)
 

@@ -66,7 +66,7 @@ async def test_blind(picture: SnapshotAssertion, screen: str) -> None:
         assert await steady(deck, pilot) == picture
 
 
-WHY = "list events: 127.0.0.1:8787 did not answer in time (4 s)"
+WHY = "list events: 127.0.0.1:8787 did not respond in time (4 s)"
 FAILING = {"state": ConnectionState.FAILING, "problem": ConnectionProblem.NO_ANSWER, "reason": WHY, "failures": 2}
 STATES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "loading": ({"state": ConnectionState.CONNECTING, "as_of": None}, {"events": (), "alarms": (), "quiet": ()}),

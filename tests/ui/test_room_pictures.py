@@ -25,7 +25,7 @@ async def test_the_states_of_the_rooms(picture: SnapshotAssertion) -> None:
             "waiting": CachedList(),
             "failed": CachedList(error="list rooms: the platform does not allow this (403 403403 not allowed)"),
             "empty": CachedList(as_of=EVENING),
-            "stale": replace(old, error="list rooms: 127.0.0.1:8787 did not answer in time (4 s)"),
+            "stale": replace(old, error="list rooms: 127.0.0.1:8787 did not respond in time (4 s)"),
             "read-only": listed,
         }
         for name, state in states.items():

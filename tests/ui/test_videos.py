@@ -411,7 +411,7 @@ async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_de
         await stage.press("ctrl+u")
         await stage.enter(str(tmp_path / "got.txt"))
         await sent(stage)
-        await stage.until(lambda: "is there already" in words(stage))
+        await stage.until(lambda: "already exists" in words(stage))
         await stage.press("tab", "space")
         await sent(stage)
         await stage.act("material.delete")

@@ -1,4 +1,4 @@
-"""client SPEAKS the platform's API. It knows HTTP; it knows nothing of screens, alarms or files of ours."""
+"""Client of the platform's API. It does not depend on screens, alarms or livedeck's own files."""
 
 from __future__ import annotations
 

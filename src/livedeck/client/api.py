@@ -1,4 +1,4 @@
-"""The client: one attribute for each resource of the document."""
+"""The client, with one attribute for each resource of the platform."""
 
 from __future__ import annotations
 
@@ -39,31 +39,39 @@ def _utc_now() -> datetime:
 
 
 class Api:
-    """The platform of platform-api.md, to be used as `async with Api(...) as api`, in one event loop.
+    """Client of the platform described in platform-api.md. Use it as `async with Api(...) as api`, in one event loop.
 
-    The examples of its calls are what a person types into `python -m asyncio`.
+    You can type the examples of its methods into `python -m asyncio`.
 
-    `base_url`, `upload_url` (None: the same): https, or http to this machine only. `read_only`: every change raises
-    ReadOnly and is not sent. `meet_segment`: the path segment of the meeting product.
+    Args:
+        base_url: Address of the API: https, or http to this machine only.
+        token: The token.
+        upload_url: Address for uploads; None if it is `base_url`.
+        read_only: Raise ReadOnly for every change, and send none.
+        meet_segment: Path segment of the meeting product.
+        timeout: Seconds for connecting, and for each silence. A whole exchange takes at most twice that; an upload or
+            chat export takes any time as long as it progresses.
+        retry: Seconds that a read may take with all its tries; 0 for a single try. A change is never retried.
+        rate: Requests per second.
+        upload_timeout: Seconds to wait for the response after the last byte of an upload.
+        http2: Offer HTTP/2, which needs the package h2.
+        proxy: Proxy for https addresses, such as `http://proxy.example:3128`; may contain `user:password@`.
+        ca_file: Certificates in PEM that are trusted besides the public authorities.
+        client_cert: PEM file with the client certificate and its key.
+        use_environment: Use HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR unless set above.
+        platforms: Domain -> value of `service`; has priority over the table of the package.
+        bitrate_unit: Unit of the platform's bit rates, per second (platform-api.md, "Units"). Samples are always in
+            bit/s.
+        now: Wall clock; its datetimes have a time zone.
+        timer: Clock in seconds that never runs backwards.
+        sleep: Waits for some seconds.
+        jitter: Returns a random number from 0 up to 1.
+        token_source: Source to read again after the platform refused the token; a read is then tried once more.
+        mount: ASGI app that replaces the platform.
+        run_in_thread: Runs the decoding of long responses.
 
-    `timeout`: seconds for connecting and for every silence; a whole exchange takes at most twice that, an upload and a
-    chat export as long as they move. `retry`: seconds that a read may take with all its tries; 0: it is tried once. A
-    change is never retried.
-    `rate`: requests per second. `upload_timeout`: seconds in which an upload may be answered after its last byte.
-    `http2`: offer HTTP/2, which needs the package h2.
-
-    `proxy`: reach https addresses through it, as in `http://proxy.example:3128`; it may hold `user:password@`.
-    `ca_file`: certificates in PEM that are trusted besides the public authorities. `client_cert`: a PEM file of the
-    certificate that the platform asks for, and its key. `use_environment`: where these say nothing, heed HTTPS_PROXY,
-    ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.
-
-    `platforms`: domain -> value of `service`, before the table of the package. `bitrate_unit`: what this platform
-    counts bit rates in, a second (platform-api.md, "Units"); samples always come in bit/s.
-
-    `now`: the wall clock, aware. `timer`: seconds that never run backwards. `sleep`, `jitter` (0 up to 1): the waits.
-    `token_source`: is read again when the platform refuses the token, and a read is then tried once more.
-    `mount`: an ASGI app to talk to in place of a socket. `run_in_thread`: for responses that take long to decode.
-    Raises Misconfigured for what cannot be used.
+    Raises:
+        Misconfigured: An argument cannot be used.
     """
 
     def __init__(
@@ -94,9 +102,9 @@ class Api:
         run_in_thread: RunInThread = asyncio.to_thread,
     ) -> None:
         if not meet_segment.replace("-", "").isalnum() or not meet_segment.isascii():
-            raise Misconfigured("meet_segment should be one segment of a path")
+            raise Misconfigured("meet_segment should be a single path segment of letters, digits and hyphens")
         if not (timeout > 0 and retry >= 0 and rate > 0 and upload_timeout > 0):
-            raise Misconfigured("timeout and rate should be above 0, and retry 0 at least")
+            raise Misconfigured("timeout and rate should be above 0, and retry at least 0")
         api_url = check_base_url("base_url", base_url)
         self._platforms = dict(platforms or {})
         self._options = meet_segment, bitrate_unit
@@ -133,14 +141,14 @@ class Api:
         self.relays: Relays = Relays(transport, meet_segment)
 
     def without_retry(self) -> Api:
-        """The same client (connections, token, rate limit), but reads are tried once: for a poller at its own pace.
+        """Return a client with the same connections, token and rate limit that tries each read once, for a poller.
 
         >>> samples = await api.without_retry().qos.get(event_id)
         """
         return self._over(self._transport.without_retry())
 
     def with_timeout(self, seconds: float) -> Api:
-        """The same client, but its calls have another timeout: for a call that takes long, or must not.
+        """Return a client with the same connections, token and rate limit, but another timeout in seconds.
 
         >>> events = await api.with_timeout(20).events.list()
         """
@@ -156,12 +164,11 @@ class Api:
 
     @property
     def read_only(self) -> bool:
-        """Whether changes are refused."""
+        """True if the client refuses changes."""
         return self._transport.read_only
 
     def service_of(self, url: str) -> str:
-        """The value of `service` that the platform will compute for a relay address (platform-api.md, "Relay
-        platforms").
+        """Return the `service` that the platform computes for a relay address (platform-api.md, "Relay platforms").
 
         >>> api.service_of("rtmp://live.example/app")
         'custom'
@@ -169,14 +176,14 @@ class Api:
         return service_of(url, self._platforms)
 
     async def check_uploads(self) -> None:
-        """See whether the upload address can be reached, where it is another than that of the API. Raises ApiError.
+        """Check the connection to the upload address, if it differs from the API's. Raises ApiError.
 
         >>> await api.check_uploads()
         """
         await self._transport.check_uploads()
 
     def set_token(self, token: str | Secret) -> None:
-        """Go on with another token. Raises Misconfigured for one that cannot be sent.
+        """Use another token from now on. Raises Misconfigured if it cannot be sent.
 
         >>> api.set_token("another-token")
         """
@@ -189,7 +196,7 @@ class Api:
 
     @property
     def last_response(self) -> ResponseTiming | None:
-        """The newest response to any call, its status and request id; None before the first.
+        """Timing, status and request id of the newest response; None before the first.
 
         >>> event = await api.events.get(event_id)
         >>> api.last_response.status
@@ -199,7 +206,7 @@ class Api:
 
     @property
     def request_counts(self) -> RequestCounts:
-        """How many requests went out to do what, how they ended and how long they took, since it was made.
+        """Numbers, results and durations of the requests so far, by operation.
 
         >>> api.request_counts.results["list events", "ok"]
         1
@@ -208,7 +215,7 @@ class Api:
 
     @property
     def timings(self) -> deque[ResponseTiming]:
-        """Of the last five responses, newest last."""
+        """Timings of the last five responses, newest last."""
         return self._transport.timings
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""What a screen needs of whoever watches the platform for it."""
+"""Interfaces between a screen and the source of its snapshots."""
 
 from __future__ import annotations
 
@@ -13,80 +13,80 @@ from livedeck.monitor.model.thresholds import Content
 
 
 class Feed(Protocol):
-    """Snapshots one way, what a person looks at and answers the other. `Monitor` polls the platform for it.
+    """Source of snapshots for a screen, which sends back focus and commands. `Monitor` is the feed that polls.
 
-    Commands are awaited, as they may have a way to go. What a feed cannot do it refuses with AlarmRefused, in a
-    sentence. `shown`: the alarm as the person saw it, so that no late key press silences what it was not meant for;
-    None: as it stands.
+    Commands are awaited, because they may cross a network. A feed raises AlarmRefused, with a sentence for the user, if
+    it cannot carry out a command. `shown` is the alarm as the user saw it, so that a late key press cannot silence a
+    changed alarm. None accepts the current one.
     """
 
     @property
     def clock(self) -> Clock:
-        """That of every time that the snapshots tell."""
+        """Clock of the times in the snapshots."""
 
     @property
     def actor(self) -> str:
-        """Who acts here: `user@host:pid`."""
+        """Author of this screen's commands: `user@host:pid`."""
 
     def snapshots(self) -> AsyncGenerator[Snapshot, None]:
-        """All that is known: at once, and whenever it changed. One listener at a time."""
+        """Yield the current snapshot at once, and each later one. One listener at a time."""
 
     def refresh(self) -> None:
-        """Something was changed: everything should be asked anew."""
+        """Poll everything soon, after a change."""
 
     def set_focus(self, event_id: str | None) -> None:
-        """Somebody is looking at that event: its samples are wanted more often. None: at no one."""
+        """Poll the samples of the event on the screen more often. None: no event is on the screen."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """That viewer shows these lists, and no others, from now on."""
+        """Set the lists that a viewer shows from now on; they replace its previous ones."""
 
     async def find_video(self, video_id: str) -> Video:
-        """The video of that id, which need not be listed. Raises ApiError, NotFound where there is none."""
+        """Return a video by its id, listed or not. Raises ApiError; NotFound if it does not exist."""
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember these materials of a video, in this order, behind what is known."""
+        """Add materials of a video, in this order, after those remembered already."""
 
     async def forget_materials(self, *ids: str) -> None:
-        """These materials are not there any more."""
+        """Forget materials that no longer exist."""
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
-        """Promise to act on that alarm. False where it needed none."""
+        """Acknowledge an alarm. Return False if it needs no acknowledgement."""
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
-        """Take an own acknowledgement of that alarm back, within `TAKE_BACK_FOR`."""
+        """Take back your own acknowledgement of an alarm, within `TAKE_BACK_FOR`."""
 
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Put it out of sight for so many minutes, None: until it is over."""
+        """Shelve an alarm for some minutes; None: until it clears."""
 
     async def unshelve(self, key: AlarmKey) -> None:
-        """Bring it back in sight."""
+        """Unshelve an alarm."""
 
     async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
-        """Put it out of sight until it is put in service again."""
+        """Take an alarm out of service, until `in_service`."""
 
     async def in_service(self, key: AlarmKey) -> None:
-        """End that."""
+        """Bring an alarm back into service."""
 
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
-        """Keep these words beside it."""
+        """Attach a note to an alarm."""
 
     async def take_as_usual(self, event_id: str) -> bool:
-        """Judge that event by what it sends now. False where there are no samples."""
+        """Take the current values of an event as its baseline. Return False if it has no samples."""
 
     async def choose_content(self, event_id: str, content: Content | None) -> bool:
-        """Set the content of an event; None follows the settings. Return False if nothing changes."""
+        """Set the content of an event; None: the content in the settings. Return False if that changes nothing."""
 
 
 @runtime_checkable
 class AttachedFeed(Feed, Protocol):
-    """That of a deck whose platform a collector watches (collector.md, "The attached deck")."""
+    """Feed of a deck that is attached to a collector (collector.md, "The attached deck")."""
 
     @property
     def can_poll(self) -> bool:
-        """Whether this deck could ask the platform by itself."""
+        """True if this deck can poll the platform itself."""
 
     def poll_alone(self) -> None:
-        """Ask it from now on, until the collector is well again. Raises AlarmRefused."""
+        """Poll the platform until the collector is back. Raises AlarmRefused if this deck cannot."""
 
     def attach_again(self) -> None:
-        """Go back to the collector as soon as it is heard."""
+        """Attach to the collector again as soon as it responds."""

@@ -1,7 +1,7 @@
-"""A recording judged anew: what the detector says today of the samples and states of then, on a clock of its own.
+"""Judges a recording again: compares the alarms recorded then with those that today's detection raises.
 
-A recording holds what was answered, and not how the deck fared with asking: what a deck says of its own machine and
-link, of late metrics, and of fields that are not recorded, is not judged (monitoring.md, "Recordings").
+A recording holds the platform's responses, but not the polling. So alarms about the deck's machine and link, late
+metrics and fields that are not recorded are not judged (monitoring.md, "Recordings").
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from livedeck.monitor.polling.schedule import LIST
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 _LATENCY = 2.0
-"""Seconds until a sample is answered."""
+"""Seconds from a sample's time until a response holds it."""
 
 _ANSWERED = 120.0
-"""Seconds of samples that an answer repeats: what is older is known by then."""
+"""Seconds of samples that a response repeats."""
 
 _ENDED_APART = timedelta(seconds=30)
-"""How far apart two decks may notice the same end: each asks in its own time."""
+"""Largest difference between two decks for the end of the same fault: each polls at its own times."""
 
 _NEAR = timedelta(hours=1)
-"""How long before and after whatever is recorded it is judged; between, for years perhaps, nobody watched."""
+"""Time judged before and after anything recorded. Longer gaps, in which nobody watched, are skipped."""
 
 _LAST = timedelta(seconds=30)
-"""What begins so late in a recording may have been told after its end."""
+"""End of a recording in which an alarm may begin without being recorded."""
 
 _NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNOWN_DATA", "VIDEO_BELOW_PRESET"})
 
@@ -62,7 +62,7 @@ _STATUS = {
 
 
 _LISTED_APART = timedelta(seconds=30)
-"""How far apart two decks learn from their lists what a restream does."""
+"""Largest difference between two decks for the onset of a restream's fault, which they find in their lists."""
 
 
 def _onset_tolerance(kind: str) -> timedelta:
@@ -71,8 +71,10 @@ def _onset_tolerance(kind: str) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class AlarmSpan:
-    """One occurrence of an alarm. `until`: when its fault was over, None where it still stood at the end.
-    `severity`: the loudest that it was."""
+    """One occurrence of an alarm.
+
+    `until`: end of the fault; None if it lasted to the end of the recording. `severity`: the highest that it had.
+    """
 
     key: AlarmKey
     subject: str
@@ -83,8 +85,10 @@ class AlarmSpan:
 
 
 class Comparison(NamedTuple):
-    """An alarm as it was told then and as it is told today; None where it was not, or is not. `end`: of what was
-    judged."""
+    """An alarm as recorded and as raised by today's detection; None for one that was not raised.
+
+    `end`: end of the judged time.
+    """
 
     then: AlarmSpan | None
     today: AlarmSpan | None
@@ -92,15 +96,15 @@ class Comparison(NamedTuple):
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """In what they differ, in words; nothing where they say the same."""
+        """Differences in words; empty if both alarms agree."""
         then, today, _ = self
         if then is None or today is None:
-            return ("not told today",) if then else ("not told then",)
+            return ("not raised today",) if then else ("not raised then",)
         found = []
         if abs(then.since - today.since) > _onset_tolerance(then.key.kind):
             found.append(f"begins at {today.since:%H:%M:%S}Z today")
         if abs((then.until or self.end) - (today.until or self.end)) > _ENDED_APART:
-            found.append(f"ends at {today.until:%H:%M:%S}Z today" if today.until else "is not over today")
+            found.append(f"ends at {today.until:%H:%M:%S}Z today" if today.until else "does not end today")
         if then.severity is not today.severity:
             found.append(f"is {today.severity} today")
         return tuple(found)
@@ -108,10 +112,15 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A recording as it is judged today, alarm by alarm, by onset. `since`, `until`: what was judged of it.
+    """Result of judging a recording.
 
-    Alarms of then that are not compared, counted: `unjudged` are of kinds that no recording tells, `begun_before` it,
-    `begun_last` in its last 30 s and told then alone.
+    Attributes:
+        since: Beginning of the judged time.
+        until: End of the judged time.
+        alarms: Compared alarms, by onset.
+        unjudged: Number of recorded alarms of kinds that a recording cannot show.
+        begun_before: Number of recorded alarms that began before `since`.
+        begun_last: Number of alarms in the last 30 s that were raised then but not today.
     """
 
     since: datetime
@@ -123,30 +132,33 @@ class Judgement:
 
     @property
     def left_out(self) -> int:
-        """How many alarms of then are not compared."""
+        """Number of recorded alarms that were not compared."""
         return self.unjudged + self.begun_before + self.begun_last
 
     @property
     def differs(self) -> bool:
-        """Whether anything is told otherwise today."""
+        """True if an alarm differs today."""
         return any(comparison.differences for comparison in self.alarms)
 
 
 async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | None = None) -> Judgement | None:
-    """Judge that recording by these limits; None where it holds no samples. Raises StorageError."""
+    """Judge a recording with the given limits, or the defaults. Return None if it holds no samples.
+
+    Raises StorageError.
+    """
     recorded = await in_thread(partial(_recorded, path))
     if not recorded.streams:
         return None
     today = await _Replay(recorded, limits or Limits(), cadence or Cadence()).run()
     since, until = recorded.since, recorded.until
-    told = alarm_spans(recorded.told)
-    then, now = ([span for span in spans if span.since >= since] for spans in (told, alarm_spans(today)))
+    logged = alarm_spans(recorded.log)
+    then, now = ([span for span in spans if span.since >= since] for spans in (logged, alarm_spans(today)))
     pairs = [Comparison(*pair, until) for pair in _paired(then, now)]
     alarms = [pair for pair in pairs if (pair.then and pair.today) or _onset(pair) < until - _LAST]
     compared = sum(pair.then is not None for pair in alarms)
     unjudged = {
         (record.event_id, record.kind, record.target, record.since)
-        for record in recorded.told
+        for record in recorded.log
         if not _is_judged(record.kind)
     }
     return Judgement(
@@ -154,7 +166,7 @@ async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | Non
         until,
         tuple(sorted(alarms, key=_onset)),
         unjudged=len(unjudged),
-        begun_before=len(told) - len(then),
+        begun_before=len(logged) - len(then),
         begun_last=len(then) - compared,
     )
 
@@ -164,29 +176,29 @@ def _onset(comparison: Comparison) -> datetime:
 
 
 class _Recorded(NamedTuple):
-    """What a recording holds of what can be judged."""
+    """Records of a recording that judging needs."""
 
     events: tuple[EventRecord, ...]
     streams: Mapping[StreamKey, Readings]
     rulings: tuple[Ruling, ...]
-    told: tuple[AlarmRecord, ...]
+    log: tuple[AlarmRecord, ...]
 
     @property
     def since(self) -> datetime:
-        """When it was first known of an event where it stood: samples from before were answered at once."""
+        """Time of the first sample or, if later, of the first event record: older samples came in one response."""
         first = datetime.fromtimestamp(min(readings.time[0] for readings in self.streams.values()), UTC)
         return max([first, *(record.at for record in self.events[:1])])
 
     @property
     def until(self) -> datetime:
-        """The last that it knows of."""
+        """Time of the last sample or record."""
         newest = datetime.fromtimestamp(max(readings.time[-1] for readings in self.streams.values()), UTC)
-        return max([newest, *(record.at for record in self.events), *(record.at for record in self.told)])
+        return max([newest, *(record.at for record in self.events), *(record.at for record in self.log)])
 
     def stretches(self) -> Iterator[tuple[datetime, datetime]]:
-        """Yield the times within `_NEAR` of anything that is recorded, in order."""
+        """Yield the time ranges within `_NEAR` of anything recorded, in order."""
         near = _NEAR.total_seconds()
-        runs = [(at, at) for at in (record.at.timestamp() for record in (*self.events, *self.told, *self.rulings))]
+        runs = [(at, at) for at in (record.at.timestamp() for record in (*self.events, *self.log, *self.rulings))]
         for readings in self.streams.values():
             first = readings.time[0]
             for time, following in pairwise(readings.time):
@@ -209,17 +221,17 @@ def _recorded(path: Path) -> _Recorded:
 
 
 def _read(db: Foreign) -> _Recorded:
-    known = events.read(db, None, None, None)
+    records = events.read(db, None, None, None)
     names = "SELECT event.name, stream.name FROM stream JOIN event ON event.id = event"
     keys = db.checked("event.name stream.name", names)
     streams = {StreamKey(*key): samples.readings(db, StreamKey(*key), 2**40) for key in keys}
     _, rulings = journal.rulings(db, 0)
-    held = {key: readings for key, readings in streams.items() if len(readings)}
-    return _Recorded(known, held, rulings, journal.read(db, AlarmRecord))
+    filled = {key: readings for key, readings in streams.items() if len(readings)}
+    return _Recorded(records, filled, rulings, journal.read(db, AlarmRecord))
 
 
 class _Replay:
-    """The monitor's judging half, given what was recorded as if it were answered now."""
+    """Runs detection and alarms on the recorded data as if they were responses of the platform."""
 
     def __init__(self, recorded: _Recorded, limits: Limits, cadence: Cadence) -> None:
         self._recorded, self._limits, self._cadence = recorded, limits, cadence
@@ -227,29 +239,29 @@ class _Replay:
         self._engine = AlarmEngine(limits.base)
         self._rulings = Rulings()
         self._listed: dict[str, tuple[EventRecord, Event]] = {}
-        self._answered: dict[StreamKey, float] = {}  # until when samples of it were answered (epoch s)
+        self._answered: dict[StreamKey, float] = {}  # time up to which a stream's samples were in a response (epoch s)
         self._changes = iter(recorded.events)
         self._next = next(self._changes, None)
 
     async def run(self) -> list[AlarmRecord]:
-        """What was told, from the first sample to the end."""
-        told: list[AlarmRecord] = []
+        """Return the alarm log of the whole recording."""
+        log: list[AlarmRecord] = []
         listed_at = self._recorded.since
         for now in self._moments():
-            await asyncio.sleep(0)  # ctrl-c ends it
+            await asyncio.sleep(0)  # lets ctrl-c cancel the loop
             self._update_events(now)
             results = []
             if now >= listed_at:
                 results.append(self._result(LIST, now, EventList(tuple(event for _, event in self._listed.values()))))
                 listed_at = now + timedelta(seconds=self._cadence.events)
-            results += [self._result(event_id, now, answer) for event_id, answer in self._answers(now)]
+            results += [self._result(event_id, now, payload) for event_id, payload in self._responses(now)]
             for result in results:
                 await self._world.ingest(result)
-            told += await self._step(now, tuple(results))
-        return told
+            log += await self._step(now, tuple(results))
+        return log
 
     def _moments(self) -> Iterator[datetime]:
-        """Yield the moments at which samples are asked for, without what lies between far from all that is recorded."""
+        """Yield the times of polls, without gaps far from anything recorded."""
         now, step = self._recorded.since, timedelta(seconds=self._cadence.qos)
         for first, last in self._recorded.stretches():
             now = max(now, first)
@@ -281,16 +293,16 @@ class _Replay:
                 self._listed[record.event_id] = record, _event(record)
             self._next = next(self._changes, None)
 
-    def _answers(self, now: datetime) -> Iterator[tuple[str, QosSamples]]:
+    def _responses(self, now: datetime) -> Iterator[tuple[str, QosSamples]]:
         for record, event in self._listed.values():
             if event.stream and not record.is_completed:
                 key, until = StreamKey(record.event_id, record.stream_id), now.timestamp() - _LATENCY
                 since, self._answered[key] = self._answered.get(key, 0.0), until
-                yield event.id, _answer(self._recorded.streams.get(key, Readings()), since - _ANSWERED, until)
+                yield event.id, _response(self._recorded.streams.get(key, Readings()), since - _ANSWERED, until)
 
 
 def _event(record: EventRecord) -> Event:
-    """The event as the platform would list it, as far as it was recorded."""
+    """Return the event as the platform would list it, with the recorded fields only."""
     stream: dict[str, Any] | None = None
     if record.stream_id:
         stream = {
@@ -313,8 +325,8 @@ def _event(record: EventRecord) -> Event:
     )
 
 
-def _answer(readings: Readings, since: float, until: float) -> QosSamples:
-    """The samples between these times (epoch s)."""
+def _response(readings: Readings, since: float, until: float) -> QosSamples:
+    """Return the samples after `since` and up to `until` (epoch s)."""
     part = slice(bisect_right(readings.time, since), bisect_right(readings.time, until))
     return QosSamples(
         readings.time[part], readings.video[part], readings.audio[part], readings.fps[part], readings.status[part]
@@ -328,10 +340,10 @@ def _is_judged(kind: str) -> bool:
     return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
 
 
-def alarm_spans(told: Iterable[AlarmRecord]) -> list[AlarmSpan]:
-    """The occurrences of alarms that a log of their changes tells of, by onset; of those that can be judged anew."""
+def alarm_spans(log: Iterable[AlarmRecord]) -> list[AlarmSpan]:
+    """Return the occurrences of alarms in an alarm log, by onset. Skips kinds that a recording cannot show."""
     spans: dict[tuple[AlarmKey, datetime], AlarmSpan] = {}
-    for record in told:
+    for record in log:
         if not _is_judged(record.kind):
             continue
         key = AlarmKey(record.event_id, record.kind, record.target)
@@ -351,15 +363,15 @@ def alarm_spans(told: Iterable[AlarmRecord]) -> list[AlarmSpan]:
 
 
 _PAIRED = timedelta(minutes=5)
-"""Two occurrences of one alarm are the same where they begin so close: the one was told later, or earlier."""
+"""Largest difference between the onsets of two occurrences that are compared as the same alarm."""
 
 
 def _paired(then: list[AlarmSpan], today: list[AlarmSpan]) -> Iterator[tuple[AlarmSpan | None, AlarmSpan | None]]:
-    left = list(today)
+    unpaired = list(today)
     for span in then:
-        alike = [other for other in left if other.key == span.key and abs(other.since - span.since) <= _PAIRED]
+        alike = [other for other in unpaired if other.key == span.key and abs(other.since - span.since) <= _PAIRED]
         nearest = min(alike, key=lambda other: abs(other.since - span.since), default=None)
         if nearest:
-            left.remove(nearest)
+            unpaired.remove(nearest)
         yield span, nearest
-    yield from ((None, span) for span in left)
+    yield from ((None, span) for span in unpaired)

@@ -1,4 +1,4 @@
-"""The past as a feed: what was published, shown again as it stood, at a pace of its own (past.md)."""
+"""The past as a feed: plays the stored snapshots of a history at any speed (past.md)."""
 
 from __future__ import annotations
 
@@ -17,52 +17,53 @@ from livedeck.monitor.model.state import Clock
 from livedeck.monitor.published.codec import UnreadableSnapshotError, decode
 
 FASTEST = 60.0
-"""Times as fast as it happened."""
+"""Highest speed, as a multiple of real time."""
 
 _TURN_SECONDS = 0.25
-"""Between two looks for what was published next, while it plays."""
+"""Seconds between two looks for the next snapshot while playing."""
 
 
 class PastError(Exception):
-    """Nothing can be shown of that moment: why, and what can be."""
+    """A moment cannot be shown. The message says why, and which moments can be."""
 
 
 class PlayedClock:
-    """The clock of a `Playback`: it stands, or runs `speed` times as fast as the machine's, whose delays it keeps."""
+    """Clock of a `Playback`: paused, or `speed` times as fast as the machine's. Delays are in real time."""
 
     def __init__(self, clock: Clock, at: datetime) -> None:
         self.speed = 0.0
-        self.offset = 0.0  # seconds that the machine's clock was set forward by then: times are told without that
+        self.offset = 0.0  # seconds that the recording machine's clock was ahead of the clock of the snapshots
         self._clock, self._at, self._since = clock, at, clock.monotonic()
 
     @property
     def moment(self) -> datetime:
-        """The moment by the clock of the machine then."""
+        """The shown moment, by the clock of the machine that recorded it."""
         passed = (self._clock.monotonic() - self._since) * self.speed if self.speed else 0.0
         return min(self._at + timedelta(seconds=passed), max(self._at, self._clock.now()))
 
     def set(self, at: datetime, speed: float) -> None:
-        """Stand at that moment, or run on from it."""
+        """Go to a moment and run on at `speed`; 0 pauses."""
         self._at, self._since, self.speed = at, self._clock.monotonic(), speed
 
     def now(self) -> datetime:
-        """The moment as the monitor told its times then."""
+        """Return the shown moment, by the clock of the snapshots."""
         return self.moment - timedelta(seconds=self.offset)
 
     def monotonic(self) -> float:
-        """That of the machine, whatever moment is shown."""
+        """Return the machine's monotonic clock, which ignores the shown moment."""
         return self._clock.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Return after that many seconds of the machine's."""
+        """Sleep for some seconds of real time."""
         await self._clock.sleep(seconds)
 
 
 class Playback:
-    """A `Feed` of what a history file keeps; made by `open`. Nothing is written, neither there nor at the platform.
+    """Read-only `Feed` of the snapshots in a history file, paused until `play`. Create it with `open`.
 
-    It stands at a moment, until `play` has it run on. `history`: the history as it stood at that moment, never later.
-    `first`: the earliest moment that can be shown.
+    Attributes:
+        history: The history as it was at the shown moment.
+        first: Earliest moment that can be shown.
     """
 
     actor = ""
@@ -77,56 +78,56 @@ class Playback:
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, at: datetime | None = None) -> Playback:
-        """What that file says of that moment; None: of the first one. `clock`: the machine's. Raises PastError."""
+        """Open a history at a moment; None: at the first one. `clock`: the machine's. Raises PastError."""
         history = PastHistory(path)
         try:
-            return await cls._standing(history, clock, at)
+            return await cls._paused(history, clock, at)
         except BaseException:
             await history.close()
             raise
 
     @classmethod
-    async def _standing(cls, history: PastHistory, clock: Clock, at: datetime | None) -> Playback:
+    async def _paused(cls, history: PastHistory, clock: Clock, at: datetime | None) -> Playback:
         bounds = await history.bounds()
         if bounds is None:
-            raise PastError(history.fault or f"history {history.path}: nothing is kept of the past yet")
+            raise PastError(history.fault or f"history {history.path}: no snapshots recorded yet")
         playback = cls(history, clock, bounds[0], at or bounds[0])
         await playback.jump(at or bounds[0])
         return playback
 
     @property
     def clock(self) -> PlayedClock:
-        """That of the past: it stands, or plays."""
+        """Clock of the shown moment."""
         return self._clock
 
     @property
     def moment(self) -> datetime:
-        """The moment that is shown, by this machine's clock then."""
+        """The shown moment, by the clock of the machine that recorded it."""
         return self._clock.moment
 
     @property
     def speed(self) -> float:
-        """How many times as fast as it happened it plays; 0: it stands."""
+        """Playing speed as a multiple of real time; 0 while paused."""
         return self._clock.speed
 
     @property
     def snapshot(self) -> Snapshot:
-        """What was published last at that moment."""
+        """The snapshot at the shown moment."""
         assert self._snapshot is not None
         return self._snapshot
 
     async def jump(self, at: datetime) -> None:
-        """Show that moment. Raises PastError, and stays where it was, where nothing is kept of it."""
+        """Show a moment, at the same speed as before. Raises PastError and stays if it cannot be shown."""
         if at > self._machine.now():
-            raise PastError(f"{at:%Y-%m-%d %H:%M:%S}Z is yet to come")
+            raise PastError(f"{at:%Y-%m-%d %H:%M:%S}Z is in the future")
         if not await self._show(at, None):
-            since = f"what is kept begins at {self.first:%Y-%m-%d %H:%M:%S}Z"
-            raise PastError(self.history.fault or f"nothing is kept of {at:%Y-%m-%d %H:%M:%S}Z: {since}")
+            since = f"the history begins at {self.first:%Y-%m-%d %H:%M:%S}Z"
+            raise PastError(self.history.fault or f"nothing recorded at {at:%Y-%m-%d %H:%M:%S}Z: {since}")
         self._clock.set(at, self._clock.speed)
         self._wanted.set()
 
     async def step(self, step: int) -> bool:
-        """Stand at the moment at which something happened next, or with -1 before; False where nothing did."""
+        """Pause at the next change (1) or the previous one (-1). Return False if there is none."""
         found = await self.history.news_beside(self.moment, step)
         if found is None:
             return False
@@ -135,21 +136,21 @@ class Playback:
         return True
 
     def play(self, speed: float = 1.0) -> None:
-        """Run on from the moment that is shown, so many times as fast as it happened: up to 60; 0: stand."""
+        """Play from the shown moment, at up to 60 times real time; 0 pauses."""
         self._clock.set(self.moment, min(max(speed, 0.0), FASTEST))
         self._wanted.set()
 
     def machine_time(self) -> datetime:
-        """What this machine's clock says, whatever moment is shown."""
+        """Return the present time of this machine's clock."""
         return self._machine.now()
 
     async def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._wanted.set()
         await self.history.close()
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
-        """What was published last at the moment that is shown: at once, and whenever that is another."""
+        """Yield the snapshot of the shown moment at once, and each later one."""
         seq = 0
         while True:
             if self._seq != seq:
@@ -160,7 +161,7 @@ class Playback:
                 await self._show(self.moment, self._frame)
 
     async def _rest(self) -> None:
-        """While it plays for a moment, while it stands until somebody acts."""
+        """Wait a quarter of a second while playing; wait for a command while paused."""
         if not self.speed:
             await self._wanted.wait()
             self._wanted.clear()
@@ -178,27 +179,26 @@ class Playback:
         try:
             snapshot = decode(frame.values, readings)
         except UnreadableSnapshotError as error:
-            raise PastError(f"what was published at {frame.at:%Y-%m-%d %H:%M:%S}Z cannot be read: {error}") from error
+            raise PastError(f"the snapshot of {frame.at:%Y-%m-%d %H:%M:%S}Z cannot be read: {error}") from error
         self._frame, self._snapshot, self._seq = frame, snapshot, self._seq + 1
         self._clock.offset = snapshot.link.clock_offset
         return True
 
     def refresh(self) -> None:
-        """Nothing is asked anew of the past."""
+        """Do nothing: the past is not polled."""
 
     def set_focus(self, event_id: str | None) -> None:
-        """What was looked at then is what was asked often."""
+        """Do nothing: the samples are recorded."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """What was watched then is what is known."""
+        """Do nothing: the lists are recorded."""
 
     async def find_video(self, video_id: str) -> Video:
-        """The video of that id: nobody is asked whether there is one."""
+        """Return a video with that id, without checking that it exists."""
         return Video(video_id)
 
     async def _refuse(self, *_: Any) -> NoReturn:
-        """Raises AlarmRefused: nothing can be changed any more."""
-        raise AlarmRefused("this is the past: nothing in it can be answered or changed")
+        raise AlarmRefused("You are viewing the past: nothing can be changed here")
 
     acknowledge = unacknowledge = shelve = unshelve = out_of_service = in_service = note = _refuse
     take_as_usual = choose_content = remember_materials = forget_materials = _refuse

@@ -1,7 +1,7 @@
-"""Asking together: what several processes that watch one workspace share of their polls (engine.md, "Leases").
+"""Shared polls of several processes that watch the same workspace (engine.md, "Leases").
 
-Each lists the events itself and judges all of them; the samples of an event are asked for by who holds it, and handed
-out to the others, who take them as if they had asked.
+Each process lists the events itself and judges all of them. Only the process with the lease of an event polls its
+samples; it publishes them to the others, which take them as their own.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec
 from livedeck.monitor.tracker import WorldTracker
 
 _OVERDUE = 1.5
-"""Intervals without an answer after which who does not hold an event asks for it himself: before it looks stale."""
+"""Poll intervals without a response after which a process without the lease polls an event itself, before its data
+look stale."""
 
 _OVERLAP = 30.0
-"""Seconds of samples that are handed out again: what the platform corrects, and what a reader may have missed."""
+"""Seconds of samples that are published again, for corrections of the platform and for readers that missed them."""
 
 
 _SAME_RETRY = 1.0
-"""Seconds: two clocks do not tell a time to the millisecond."""
+"""Difference in seconds up to which two retry times count as equal."""
 
 
 class SharedAnswer(NamedTuple):
-    """The samples of an event's stream as somebody was answered `age` seconds ago."""
+    """Samples of an event's stream from a response that some process received `age` seconds ago."""
 
     event_id: str
     stream_id: str
@@ -39,41 +40,41 @@ class SharedAnswer(NamedTuple):
 
 
 class Shares(Protocol):
-    """The others, as the monitor sees them. Nothing of it waits for a network."""
+    """The other processes, as the monitor sees them. No method but `wait` waits for a network."""
 
     @property
     def part(self) -> float:
-        """Of the request budget that is this process's, above 0."""
+        """This process's fraction of the request budget, above 0."""
 
     @property
     def fault(self) -> SharingFault:
-        """What is wrong."""
+        """Current fault of the sharing."""
 
     @property
     def retry_seconds(self) -> float:
-        """For how long nobody may ask the platform; 0 where everybody may."""
+        """Seconds until any process may poll the platform again; 0 if polling is allowed."""
 
     def holds(self, event_id: str) -> bool:
-        """Whether this process asks for that event's samples, for all."""
+        """Return whether this process has the lease of an event."""
 
     def want(self, event_ids: Collection[str], *, is_answering: bool) -> None:
-        """These are to be shared out. `is_answering`: whether the platform answers this process at all."""
+        """Set the events to distribute. `is_answering`: the platform responds to this process."""
 
     def publish(self, answer: SharedAnswer) -> None:
-        """Hand out what was answered of an event that is held."""
+        """Publish the samples of an event that this process holds."""
 
     def hold_back(self, seconds: float) -> None:
-        """The platform wants nobody to ask for so long."""
+        """Stop the polls of every process for some seconds, because the platform demands it."""
 
     def received(self) -> tuple[SharedAnswer, ...]:
-        """What others were answered since the last call, the newest of each event."""
+        """Return the samples that others published since the previous call, the newest of each event."""
 
     async def wait(self) -> None:
-        """Return when something was received, or it changed what is held."""
+        """Wait until samples arrived or the leases of this process changed."""
 
 
 class SharedPolls:
-    """The monitor's side of it. `shares` None: this process is alone, and asks for everything."""
+    """The monitor's use of `Shares`. With `shares` None this process is alone and polls everything."""
 
     def __init__(
         self, shares: Shares | None, poller: Poller, world: WorldTracker, clock: Clock, cadence: Cadence
@@ -83,14 +84,17 @@ class SharedPolls:
 
     @property
     def fault(self) -> SharingFault:
-        """What is wrong with the sharing."""
+        """Current fault of the sharing; none while this process is alone."""
         return self._shares.fault if self._shares else NO_SHARING_FAULT
 
     def share_out(
         self, schedule: dict[PollKey, PollSpec], focus: Collection[str], *, is_answering: bool
     ) -> dict[PollKey, PollSpec]:
-        """The schedule of this process: what others hold is asked for here only when their answer is overdue, but for
-        what somebody looks at here."""
+        """Return the schedule of this process.
+
+        An event in focus here keeps its interval. An event that another process holds is polled here only once its
+        samples are overdue.
+        """
         if self._shares is None:
             return schedule
         self._shares.want([str(key) for key in schedule if key != LIST], is_answering=is_answering)
@@ -100,13 +104,13 @@ class SharedPolls:
         }
 
     def _overdue(self, spec: PollSpec) -> PollSpec:
-        slack = 2 * self._cadence.together  # answers, and calls that are due soon, wait for a round
+        slack = 2 * self._cadence.together  # responses and calls that are due soon wait for a round
         return spec._replace(interval=spec.interval * _OVERDUE + slack)
 
     async def take_in(self) -> bool:
-        """Take what others were answered; whether that shows a new fault, or a worse one.
+        """Take the samples that others published. Return whether they show a new or worse fault.
 
-        An event of which nothing was answered here is asked for first: what is handed out is only the newest of it.
+        Skips an event until this process has a response of its own: only the newest samples are published.
         """
         if self._shares is None:
             return False
@@ -114,20 +118,20 @@ class SharedPolls:
         self._world.part = self._shares.part if self._shares.fault.apart_since else 1.0
         self._share_retry(self._shares)
         is_news = False
-        for answer in self._shares.received():
-            tracker = self._world.find(answer.event_id)
-            if tracker is None or tracker.stream_id != answer.stream_id or not tracker.has_response:
+        for shared in self._shares.received():
+            tracker = self._world.find(shared.event_id)
+            if tracker is None or tracker.stream_id != shared.stream_id or not tracker.has_response:
                 continue
-            monotonic = self._clock.monotonic() - answer.age
-            if self._poller.note_answer(answer.event_id, monotonic):
-                at = self._clock.now() - timedelta(seconds=answer.age)
-                result = PollResult(answer.event_id, at, monotonic, answer.samples)
+            monotonic = self._clock.monotonic() - shared.age
+            if self._poller.note_answer(shared.event_id, monotonic):
+                at = self._clock.now() - timedelta(seconds=shared.age)
+                result = PollResult(shared.event_id, at, monotonic, shared.samples)
                 is_news |= await self._world.ingest(result)
                 await asyncio.sleep(0)
         return is_news
 
     def hand_out(self, key: PollKey, result: PollResult) -> None:
-        """Give the others what was answered, before it is merged here."""
+        """Publish the result of a poll, before it is merged here."""
         if self._shares is None:
             return
         tracker = self._world.find(str(key))
@@ -138,7 +142,7 @@ class SharedPolls:
         self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples))
 
     def _share_retry(self, shares: Shares) -> None:
-        """What the platform told one of them holds for all."""
+        """Apply a retry time that the platform gave to one process to all of them."""
         here, there = self._poller.retry_seconds, shares.retry_seconds
         if here > there + _SAME_RETRY:
             shares.hold_back(here)
@@ -146,7 +150,7 @@ class SharedPolls:
             self._poller.hold_back(there)
 
     async def wait(self) -> None:
-        """Return soon after others were answered; alone, wait to be cancelled."""
+        """Wait until shortly after others published samples; forever if this process is alone."""
         if self._shares is None:
             await asyncio.get_running_loop().create_future()
             return

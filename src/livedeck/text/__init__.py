@@ -1,1 +1,1 @@
-"""Leaves: values, times and styled segments as text; they import nothing of ours."""
+"""Values, times and styled segments as text. Imports no other room."""

@@ -1,8 +1,7 @@
-"""Addresses as they may be shown: their scheme, host, port and app, and nothing else of them.
+"""Shows addresses without their secrets: only scheme, host, port and app stay, the rest becomes a mask. Pure.
 
-A list of names that hold secrets is never complete: a key stands in a path, a password before the host, a token in any
-parameter. So all that is not on the list above is a mask, and of an address that cannot be read the scheme is left.
-Pure.
+No list of secret parameters is ever complete: a path may hold a key, the part before the host a password, and any
+parameter a token. An address that cannot be parsed keeps only its scheme.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ _HOLDS_KEY_APART = frozenset({"rtmp", "rtmps", "rtmpt", "rtmpe", "rtmpte", "rtsp
 _SEPARATORS = re.compile(r"[/,;:=&#!?]+")
 _PARAMETER_SEPARATORS = re.compile("[&;]")
 _MIN_PART = 8
-"""Characters of a part of a path or query that is a secret wherever it stands; a shorter one is often a plain word."""
+"""Shortest part of a path or query that counts as a secret, in characters; a shorter one is often a plain word."""
 
 _BEGINS = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _IN_TEXT = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>\\`{}]+", re.IGNORECASE)
 
 
 class _Address(NamedTuple):
-    """An address in parts. `segments`: of its path; `query`, `fragment`: None where there is none."""
+    """An address in parts. `segments`: those of the path. `user`, `query`, `fragment`: None if missing."""
 
     scheme: str
     user: str | None
@@ -43,11 +42,16 @@ class _Address(NamedTuple):
 
 
 def show(address: str | None, absent: str = UNKNOWN, *, has_key: bool = False, keeps_path: bool = False) -> Shown:
-    """The address by scheme, host, port and app; a mask marks what else there is: `rtmp://in.example/live/••••9c1d`.
+    """Return an address with its secrets masked, such as `rtmp://in.example/live/••••9c1d`.
 
-    The app is the first segment of the path, where another one follows; in an address of RTMP whose key is a field of
-    its own it may stand alone. `has_key`: the key is the last segment. `keeps_path`: the path is the user's own and has
-    no key. `absent`: what stands for no address.
+    Scheme, host, port and app stay. The app is the first segment of the path, if another one follows. In an RTMP
+    address without the key, it may be the only segment.
+
+    Args:
+        address: The address.
+        absent: Result if there is no address.
+        has_key: The last segment is a key.
+        keeps_path: The path is the user's own and has no key, so it stays.
     """
     if not address:
         return shown(absent)
@@ -66,12 +70,12 @@ def show(address: str | None, absent: str = UNKNOWN, *, has_key: bool = False, k
 
 
 def may_let_in(address: str) -> bool:
-    """Whether it has parts that may let its holder in: a user, parameters, a fragment."""
+    """Return whether an address has parts that may grant access: a user, parameters or a fragment."""
     return any(sign in address for sign in "@?#")
 
 
 def holds_secret(text: str) -> bool:
-    """Whether an address in it should not stand in a field: one may let its holder in, or a key stands in it."""
+    """Return whether a text has an address that may grant access or contains a key."""
     if not _BEGINS.match(text):
         return any(holds_secret(found[0]) for found in _IN_TEXT.finditer(text))
     is_ingest = not text.lower().lstrip().startswith("http")
@@ -79,19 +83,20 @@ def holds_secret(text: str) -> bool:
 
 
 def show_in(text: str) -> str:
-    """The text with every address in it shown so."""
+    """Return a text with the secrets of every address in it masked."""
     return _IN_TEXT.sub(_show_match, text) if "://" in text else text
 
 
 def show_text(text: str) -> Shown:
-    """Return an address as `show` does, and any other text, such as a name, with only its addresses shown so."""
+    """Return an address as `show` does, or any other text, such as a name, as `show_in` does."""
     return show(text) if _BEGINS.match(text) else shown(show_in(text))
 
 
 def secret_parts(address: str, *, has_key: bool = False) -> Iterator[str]:
-    """What must not be repeated of that address: password, key, and the values of its parameters.
+    """Yield the secret parts of an address: password, key and values of parameters.
 
-    `has_key`: the key is the last segment of its path. A path of http is no secret by itself: ids stand there.
+    `has_key`: the last segment of the path is a key. Without it, the path of an http address is no secret: it holds
+    ids.
     """
     opened = _OPEN.fullmatch(address)
     parts = _split(opened) if opened else None
@@ -116,7 +121,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _split(opened: re.Match[str]) -> _Address | None:
-    """The parts of an address; None where it is none that two readers would read alike."""
+    """Split an address into parts. Returns None if it is invalid, or if two parsers could read it differently."""
     scheme, slashes, rest = opened[1], opened[2], opened[3]
     rest, has_fragment, fragment = rest.partition("#")
     rest, has_query, query = rest.partition("?")
@@ -138,7 +143,7 @@ def _split(opened: re.Match[str]) -> _Address | None:
 
 
 def _app(parts: _Address, *, has_key: bool) -> tuple[str, str]:
-    """The app, empty where none may be shown, and what follows it in the path."""
+    """Return the app, empty if none may be shown, and the rest of the path."""
     if not parts.segments:
         return "", ""
     app, *others = parts.segments

@@ -1,7 +1,7 @@
-"""Text from outside as a terminal may have it: nothing in it controls, hides, or leaves its cells. Pure.
+"""Makes text from outside safe for a terminal: nothing controls the terminal, hides, or leaves its cells. Pure.
 
-`shown` is the one way to the type `Shown`, which every outlet takes: the lines of widgets, pictures and printed text.
-`escaped` and `unescaped` are the way into a field that is edited, and back.
+`shown` returns the type `Shown`, which every output takes: lines of widgets, pictures and printed text. `escaped` turns
+a text into one for an edited field, and `unescaped` turns it back.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from functools import lru_cache
 from typing import NewType
 
 Shown = NewType("Shown", str)
-"""Text without control, bidi or hidden characters; each of its marks stands on a letter (trust.md, "Outside text")."""
+"""Text without control, bidi or hidden characters, and with marks on letters only (trust.md, "Outside text")."""
 
 MAX_MARKS = 4
-"""Marks on one letter: Vietnamese needs two, Thai and Arabic three, Hebrew four."""
+"""Most marks on a letter: Vietnamese needs two, Thai and Arabic three, Hebrew four."""
 
 MAX_JOINS = 3
-"""Characters joined to one emoji or letter: a family has four members. What is joined takes no cells of its own."""
+"""Most characters joined to an emoji or letter, which takes no further cells: a family has four members."""
 
 BLANK_LETTER = "␣"
-"""In place of a letter that has no picture: a name of such letters would look like none."""
+"""Replacement for a letter that looks blank: a name of such letters would look empty."""
 
 _PLAIN = re.compile("[ -~¡-¬®-˿Ͱ-҂Ҋ-ԯ‐-‧‰-⁞←-⯿ぁ-ヿ一-鿿가-힣]*")
-"""Texts of these blocks alone are shown as they are: neither marks nor joiners nor anything hidden is among them."""
+"""Texts of these blocks only, which need no change: the blocks have no marks, joiners or hidden characters."""
 
 _LINE_BREAKS = frozenset("\t\n\r\v\f\x85\u2028\u2029")
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
@@ -37,27 +37,27 @@ _TAGGED_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{5}\U000e007f")
 _SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 _NON_JOINER, _JOINER, _EMOJI_SELECTOR, _KEYCAP = "\u200c", "\u200d", "\ufe0f", "\u20e3"
 _VIRAMA = 9
-"""The canonical combining class of the sign that takes a letter its vowel, in the scripts of India."""
+"""Canonical combining class of the virama, which removes a letter's vowel in Indian scripts."""
 
 
 def shown(text: str) -> Shown:
-    """The text in one line: breaks and tabs are a space, letters without a picture are `␣`, the hidden is dropped.
+    """Return a text in one line: breaks and tabs become spaces, blank letters `␣`; hidden characters are dropped.
 
-    What a script needs stays: accents, vowel signs, joiners between letters, emoji made of several characters.
+    Everything that a script needs stays: accents, vowel signs, joiners between letters, emoji of several characters.
     """
     return Shown(text) if has_agreed_width(text) else _shown(text)
 
 
 def has_agreed_width(text: str) -> bool:
-    """Whether every terminal gives the text the same cells: none of it is joined, stacked or hidden."""
+    """Return whether every terminal gives the text the same number of cells: nothing is joined, stacked or hidden."""
     return bool(_PLAIN.fullmatch(text))
 
 
 def escaped(text: str) -> str:
-    """The text with all that `shown` would change as Python writes it (`\\x1b`, `\\u202e`, `\\n`), for a field.
+    """Escape everything that `shown` would change as Python does (`\\x1b`, `\\u202e`, `\\n`), for an edited field.
 
-    A text that is shown as it is comes back as it is. In one with escapes a backslash is doubled, so that `unescaped`
-    returns every text.
+    A text that `shown` does not change is returned unchanged. Otherwise backslashes are doubled, so that `unescaped`
+    restores every text.
     """
     if shown(text) == text:
         return text
@@ -65,22 +65,22 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """What `escaped` made that text of. A backslash that begins no escape is one."""
+    """Reverse `escaped`. A backslash that begins no escape stays."""
     return _ESCAPE.sub(lambda match: _unescape(match[0]), text)
 
 
 def escaped_json(text: str) -> str:
-    """JSON of the same value without characters that control a terminal or that no encoding has."""
+    """Escape the characters of a JSON text that control a terminal or cannot be encoded. The value stays the same."""
     return _JSON_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def shown_after(before: str, text: str) -> Shown:
-    """What is shown of a text that follows another one: an accent may stand on its last letter."""
+    """Return `text` as shown after `before`: it may begin with an accent for the last letter of `before`."""
     return Shown("".join(visible for _, visible in _characters(before + text)[len(before) :]))
 
 
 _JSON_CONTROLS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""C1 controls, line and paragraph separators, direction marks, and halves of a surrogate pair."""
+"""C1 controls, line and paragraph separators, direction marks and lone surrogates."""
 
 _ESCAPE = re.compile(r"\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})")
 
@@ -99,12 +99,12 @@ def _shown(text: str) -> Shown:
 
 
 def _characters(text: str) -> list[tuple[str, str]]:
-    """Each character, and what is shown of it."""
+    """Return each character with its shown form."""
     return list(zip(text, _visible_characters(text), strict=True))
 
 
 def _visible_characters(text: str) -> Iterator[str]:
-    base = before = ""  # the letter that carries marks, and what is shown before the character
+    base = before = ""  # the letter that carries marks, and the shown form of the previous character
     marks = joins = flag_end = 0
     for index, char in enumerate(text):
         after = text[index + 1 : index + 2]
@@ -127,7 +127,7 @@ def _visible_characters(text: str) -> Iterator[str]:
 
 @lru_cache(4096)
 def _is_mark(char: str) -> bool:
-    """Whether it is drawn into the cell of the letter before it."""
+    """Return whether a character is drawn into the cell of the previous letter."""
     is_joined = char in _SKIN_TONES or bool(_JOINED_LETTERS.match(char))
     return is_joined or (unicodedata.category(char)[0] == "M" and char != _EMOJI_SELECTOR and not _is_hidden_mark(char))
 
@@ -138,20 +138,20 @@ def _is_hidden_mark(char: str) -> bool:
 
 @lru_cache(4096)
 def _visible_letter(char: str) -> str:
-    """What is shown of a character that is no mark."""
+    """Return the shown form of a character that is not a mark; empty if it is hidden."""
     if char in _LINE_BREAKS:
         return " "
     if char in _BLANK_LETTERS:
         return BLANK_LETTER
     category = unicodedata.category(char)
-    if category == "Cn" and _NEW_CHARACTERS.match(char):  # younger than Python's tables: the newest emoji
+    if category == "Cn" and _NEW_CHARACTERS.match(char):  # emoji that are newer than Python's tables
         return char
     is_hidden = category[0] == "C" or _is_hidden_mark(char)
     return "" if is_hidden and char not in _VISIBLE_FORMATS else char
 
 
 def _joins(char: str, base: str, before: str, after: str) -> bool:
-    """Whether a joiner does there what its script needs (RFC 5892, A.1 and A.2), or an emoji is made of several."""
+    """Return whether a joiner is needed by its script (RFC 5892, A.1 and A.2) or joins the parts of an emoji."""
     if char == _EMOJI_SELECTOR:
         return _is_emoji(before) or (after == _KEYCAP and before in "0123456789#*")
     if char == _JOINER and _is_emoji(base):
@@ -166,5 +166,5 @@ def _is_emoji(char: str) -> bool:
 
 
 def _is_arabic(char: str) -> bool:
-    """Whether its letters are joined as those of Arabic are."""
+    """Return whether a character belongs to a script whose letters are joined like Arabic ones."""
     return bool(char) and unicodedata.bidirectional(char) == "AL"

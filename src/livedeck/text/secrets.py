@@ -1,13 +1,13 @@
-"""The register of secrets: what was parsed as one is masked in every text that leaves the process.
+"""Register of secrets, which masks them in every text that leaves the process.
 
-A platform may repeat a key in a refusal, a library a token in an error, a person either in a note: none says so.
-Everything that is parsed as a secret enters the register, and the log, the history, notices, errors, the clipboard,
-pictures and printed tables pass through it. It holds the newest `MAX_SECRETS`, for signatures of links come and go.
+A platform may repeat a key in an error, a library a token in an exception, and a person either of them in a note.
+Therefore every parsed secret enters the register. The log, the history, notices, errors, the clipboard, pictures and
+printed tables pass through it. It keeps the newest `MAX_SECRETS`, because signed links come and go.
 
-A secret that is also a public name (of an event, a room ...) guards nothing: in texts it is left as it is, for a masked
-name tells nobody what is meant. The value of the secret itself stays masked (trust.md, "The register").
+A secret that is also a public name, such as an event's, protects nothing. Masking the name would hide which object is
+meant, so texts keep it. The field of the secret itself stays masked (trust.md, "The register").
 
-A text is sampled every fifth character, whatever number of secrets there is: 15 µs for a line of the log.
+A text is sampled at every fifth character, however many secrets there are: 15 µs for a line of the log.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from livedeck.text.values import MASK, mask
 MAX_SECRETS = 4096
 
 MAX_PUBLIC = 32_768
-"""Public names and ids that are known, the newest: some three for each of 10,000 events."""
+"""Most public names and ids in the register: about three for each of 10,000 events."""
 
 _MAX_PUBLIC_LENGTH = 512
-"""Characters of a public name; a longer one is no key that a platform takes."""
+"""Longest public name, in characters; no platform accepts a longer key."""
 
 _MIN_ALONE = 4
-"""A shorter value occurs in any text."""
+"""Shortest secret, in characters; a shorter value occurs in any text."""
 
 _MIN_ANYWHERE = 8
-"""A shorter value is masked only where it stands alone, and not at all where it is a word."""
+"""Shortest secret that is masked inside other text, in characters. A shorter one must stand alone and not be a word."""
 
 _GRAM = 4
 _STRIDE = _MIN_ANYWHERE - _GRAM + 1  # every run of `_MIN_ANYWHERE` characters holds a whole gram at such a step
@@ -46,35 +46,35 @@ _STRIDE = _MIN_ANYWHERE - _GRAM + 1  # every run of `_MIN_ANYWHERE` characters h
 _CREDENTIAL = re.compile(
     r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth|secret|password|passphrase)=)(?!••••)[^&#\s\"'<>\\,;]+"
 )
-"""What somebody calls a secret in a text; a second net, for values that were never parsed as one."""
+"""Text that is labelled as a secret; a second net for values that were never parsed as secrets."""
 
 _ESCAPE = re.compile(r"((?:\\+x[0-9a-f]{2})+)|\\+(?:u([0-9a-f]{4})|(.))", re.IGNORECASE | re.DOTALL)
 _BASE64, _NO_WORD = re.compile(r"[A-Za-z0-9+/_-]{11,}"), re.compile(r"[A-Z0-9+]")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}[0-9a-fA-F]?")
 _STARTS = re.compile(rf"(?<!\w)(?=.{{{_MIN_ALONE}}})", re.DOTALL)
-"""Places where a value of under eight characters may stand alone."""
+"""Places where a secret of under eight characters may stand alone."""
 
 _SHORT_LENGTHS = range(_MIN_ANYWHERE - 1, _MIN_ALONE - 1, -1)
 
 _WORD = re.compile(r"\w")
 _ROUNDS = 3
-"""How often a text may have been escaped."""
+"""Most escapings of a text, one on top of another, that are undone."""
 
 
 class SecretRegister:
-    """Knows the secrets of the process, and masks them in texts. Any thread may use it."""
+    """Keeps the secrets of the process and masks them in texts. Thread-safe."""
 
     def __init__(self) -> None:
         self._secrets: OrderedDict[str, str] = OrderedDict()  # by `_key_of`, the newest last
         self._public: OrderedDict[str, None] = OrderedDict()  # by `_key_of`, the newest last
         self._by_gram: dict[str, set[str]] = {}
-        self._short_counts = [0] * _MIN_ANYWHERE  # of the secrets under eight characters, by length
+        self._short_counts = [0] * _MIN_ANYWHERE  # number of secrets under eight characters, by length
         self._lock = Lock()
 
     def add(self, secret: str) -> None:
-        """Mask this value from now on, unless it is too short or too common to guard anything.
+        """Mask a value from now on, unless it is too short or too common to protect anything.
 
-        Costs the same for any number of secrets: lists of 10,000 keys are registered one by one.
+        The cost does not grow with the number of secrets: lists of 10,000 keys are registered one by one.
         """
         key = _key_of(secret)
         with self._lock:
@@ -87,10 +87,10 @@ class SecretRegister:
                     self._forget_oldest()
 
     def add_public(self, name: str) -> None:
-        """Leave this name as it is in texts, whether it becomes known as a secret before or after.
+        """Keep a name readable in texts, even if the same value is registered as a secret before or after.
 
-        The whole name counts, as it came and as it is shown, in any case and without blanks around it: a secret that is
-        a part of a name stays masked.
+        Only a secret that equals the whole name stays readable, in any case and without blanks around it. A secret that
+        is only a part of the name is masked.
         """
         if len(name) > _MAX_PUBLIC_LENGTH:
             return
@@ -104,11 +104,11 @@ class SecretRegister:
                         self._public.popitem(last=False)
 
     def is_public(self, secret: str) -> bool:
-        """Return whether this secret is also a public name, so that it guards nothing."""
+        """Return whether a secret is also a public name, which protects nothing."""
         return _key_of(secret.strip()) in self._public
 
     def clear(self) -> None:
-        """Forget all secrets and names."""
+        """Remove every secret and name."""
         with self._lock:
             self._secrets.clear()
             self._public.clear()
@@ -116,7 +116,7 @@ class SecretRegister:
             self._short_counts = [0] * _MIN_ANYWHERE
 
     def mask(self, text: str) -> str:
-        """The text with every secret masked, however it is escaped or encoded in there."""
+        """Return a text with every secret masked, escaped and encoded ones too."""
         if not self._secrets:
             return text
         for secret in self._secrets_in(text):
@@ -149,7 +149,7 @@ class SecretRegister:
                 del self._by_gram[gram]
 
     def _mask_alone(self, text: str, lengths: Sequence[int]) -> str:
-        """Mask the secrets of these lengths that stand alone; of two at one place the longer."""
+        """Mask secrets of these lengths that stand alone; if two start at the same place, the longer one."""
         parts, masked_to, folded = list[str](), 0, _folded(text)
         for found in _STARTS.finditer(text):
             start = found.start()
@@ -164,33 +164,35 @@ class SecretRegister:
         return "".join((*parts, text[masked_to:])) if parts else text
 
     def _secrets_in(self, text: str) -> list[str]:
-        """Return the secrets of eight characters and more that stand in it and are not public, the longest first."""
+        """Return the secrets of eight or more characters in a text that are not public, longest first."""
         lowered = text.lower()
         candidates = self.candidates(lowered).items()
         found = [secret for key, secret in candidates if key in lowered and not self.is_public(secret)]
         return sorted(found, key=len, reverse=True)
 
     def candidates(self, lowered: str) -> dict[str, str]:
-        """The secrets that share a sample with a text in lower case, by their own; no other can stand in it."""
+        """Return key -> secret for each secret that shares a sample with a lower-case text; no other can be in it."""
         samples = {lowered[at : at + _GRAM] for at in range(0, len(lowered) - _GRAM + 1, _STRIDE)}
         with self._lock:
             return {key: self._secrets[key] for gram in samples & self._by_gram.keys() for key in self._by_gram[gram]}
 
     @property
     def count(self) -> int:
-        """How many it knows."""
+        """Number of secrets."""
         return len(self._secrets)
 
     def _mask_escaped(self, text: str) -> str:
-        """The text without what is a secret once escapes of URLs, JSON, Python and HTML are taken off."""
+        """Mask secrets that are escaped for URLs, JSON, Python or HTML."""
         plain = text
         for _ in range(_ROUNDS):
             before, plain = plain, _unescaped(plain)
-            spaced = _unescaped(before.replace("+", " ")) if "+" in before else ""  # as forms are encoded
+            spaced = (
+                _unescaped(before.replace("+", " ")) if "+" in before else ""
+            )  # a form encodes spaces as plus signs
             for secret in self._secrets_in(f"{plain}\n{spaced}"):
                 text, count = _replace("".join(map(_escaped_character, secret)), mask(secret), text)
                 if not count and secret.lower() not in before.lower():
-                    return MASK  # escaped in a way that nobody foresaw
+                    return MASK  # the secret is there, but its escaping is unknown
             if plain == before:
                 break
         return text
@@ -207,7 +209,7 @@ def _key_of(secret: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return the text with one character for all that `re.IGNORECASE` takes for the same. Its length stays."""
+    """Return a text of the same length in which characters that `re.IGNORECASE` treats alike are the same."""
     lowered = text.translate(_TWINS).lower()
     upper = lowered.upper()
     if len(upper) == len(text):
@@ -216,11 +218,11 @@ def _folded(text: str) -> str:
 
 
 _TWINS = str.maketrans("\u0130\u1fd3\u1fe3\ufb05", "i\u0390\u03b0\ufb06")
-"""Characters that `re.IGNORECASE` takes for another one, and that have no case of one character in common with it."""
+"""Characters that `re.IGNORECASE` treats like another one, although their upper and lower cases differ from it."""
 
 
 def _grams_of(key: str) -> Iterator[str]:
-    """Those of its end: keys of one platform often begin alike."""
+    """Return the grams of a key's end, because keys of the same platform often begin alike."""
     tail = key[-_MIN_ANYWHERE:]
     return (tail[at : at + _GRAM] for at in range(_STRIDE))
 
@@ -240,7 +242,7 @@ def _replace(pattern: str, mask: str, text: str) -> tuple[str, int]:
 
 
 def _escaped_character(char: str) -> str:
-    """A pattern of that character, escaped in any of those ways or not at all."""
+    """Return a pattern that matches a character, plain or escaped for URLs, JSON, Python or HTML."""
     code, units = ord(char), char.encode(errors="replace")
     forms = [rf"\\*{re.escape(char)}", rf"\\+u{code:04x}"]
     forms += ["".join(f"%(?:25)*{unit:02x}" for unit in units), "".join(rf"\\+x{unit:02x}" for unit in units)]
@@ -252,7 +254,7 @@ def _escaped_character(char: str) -> str:
 
 
 def _decoded(run: str) -> Iterator[str]:
-    """What a run of letters and digits may stand for; the encoding may begin at any of its first characters."""
+    """Yield the decodings of a run of letters and digits as base64 and hex, which may begin at its first characters."""
     for start in range(4):
         part = run[start:]
         part = part[:-1] if len(part) % 4 == 1 else part
@@ -266,26 +268,26 @@ def _decoded(run: str) -> Iterator[str]:
 _URL_SAFE = str.maketrans("+/", "-_")
 
 REGISTER = SecretRegister()
-"""Of this process."""
+"""Register of this process."""
 
 
 def register_secret(secret: str) -> None:
-    """Mask that text wherever it would leave the process from now on."""
+    """Mask a text from now on wherever it would leave the process."""
     REGISTER.add(secret)
 
 
 def register_public(name: str) -> None:
-    """Leave this name as it is in texts from now on, though it is a secret, too."""
+    """Keep a name readable in texts from now on, even if it is also a secret."""
     REGISTER.add_public(name)
 
 
 def is_public(secret: str) -> bool:
-    """Return whether this secret is also a name that was registered as public."""
+    """Return whether a secret is also registered as a public name."""
     return REGISTER.is_public(secret)
 
 
 def register_address(address: str, *, has_key: bool = False) -> None:
-    """Mask what must not be repeated of that address (`addresses.secret_parts`)."""
+    """Mask the secret parts of an address from now on (`addresses.secret_parts`)."""
     if has_key or _MAY_HOLD_SECRET.search(address):
         for part in _secret_parts(address, has_key=has_key):
             REGISTER.add(part)
@@ -300,12 +302,12 @@ _MAY_HOLD_SECRET = re.compile(r"[?#@]|^\s*(?!http)", re.IGNORECASE)
 
 
 def mask_secrets(text: str) -> str:
-    """The text with every registered secret masked."""
+    """Return a text with every registered secret masked."""
     return REGISTER.mask(text)
 
 
 def mask_value(value: object, depth: int = 32) -> object:
-    """A value of JSON with every text in it `masked`, names too; what is nested deeper is left out."""
+    """Return a JSON value with every text and name in it `masked`, without levels beyond `depth`."""
     if isinstance(value, str):
         return masked(value)
     if not isinstance(value, list | tuple | dict):
@@ -318,15 +320,15 @@ def mask_value(value: object, depth: int = 32) -> object:
 
 
 def masked(text: str) -> str:
-    """A text from anywhere, fit to be shown and kept: no registered secret, no credential, addresses by parts."""
+    """Return a text without registered secrets, labelled credentials and secret parts of addresses."""
     return addresses.show_in(_CREDENTIAL.sub(rf"\1{MASK}", REGISTER.mask(text)))
 
 
 def masked_line(text: object, limit: int = 1000) -> Shown:
-    """The same as one line of at most `limit` characters. A `Secret` shows its mask."""
+    """Return a `masked` text as one line of at most `limit` characters. A `Secret` shows its mask."""
     line = values.safe(masked(str(text)[:_MAX_TEXT]), _MAX_TEXT)
-    return values.safe(masked(line), limit)  # what is not visible may have stood inside a secret
+    return values.safe(masked(line), limit)  # again, because hidden characters may have split a secret
 
 
 _MAX_TEXT = 100_000
-"""Characters; what is longer is cut before it is looked through."""
+"""Longest text that is searched, in characters; a longer one is cut first."""

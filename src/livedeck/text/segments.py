@@ -1,4 +1,4 @@
-"""Styled text: a line is a list of segments, a segment is a text and its style role. Pure."""
+"""Styled text: a line is a list of segments, each a text with a style role. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from livedeck.text.outside import Shown, shown
 
 
 class StyleRole(StrEnum):
-    """What a segment means; a theme gives each role its colours.
+    """Meaning of a segment; a theme gives each role its colours.
 
-    Filled: CRITICAL, LOSS, KEY_20, KEY_50, WARNING_FILL, banners. WARNING is a word, WARNING_CHIP stands on a tinted
-    ground. CRITICAL_MARK is its colour without a fill: a border, a bar, a refused field. ON_AIR: the lamp, no letters.
+    The roles in `FILLED` have a background. WARNING is for words, WARNING_CHIP for words on a tinted background.
+    CRITICAL_MARK is the colour of CRITICAL without a fill, for a border, a bar or a refused field. ON_AIR is for the
+    lamp, not for letters.
     """
 
     TEXT = "text"
@@ -74,15 +75,20 @@ FILLED = frozenset(
         StyleRole.BANNER_BLIND,
     }
 )
-"""The roles that have a ground of their own."""
+"""Roles with a background of their own."""
 
 
 class Shade(NamedTuple):
-    """A role on a ground of its own, as in a chart; a theme mixes the colours, or leaves the ground out.
+    """A role on a tinted background, as in a chart. A theme mixes the colours, or leaves the background out.
 
-    `strength`: percent of the role's colour, the rest is that of the ground. `area`: the role that tints the ground;
-    `depth`: by how much, 0 is the least and 100 the most. `fault`: the role that tints it over that. `filled`: the
-    ground is the role's colour, and the glyph is cut out of it. `board`: the role of the tile that all of it lies on.
+    Attributes:
+        ink: Role of the glyphs.
+        strength: Percentage of the role's colour; the rest is the background's.
+        area: Role that tints the background.
+        depth: Strength of that tint, from 0 to 100.
+        fault: Role that tints the background on top of `area`.
+        filled: The background has the role's colour, and the glyph is cut out of it.
+        board: Role of the tile below everything.
     """
 
     ink: StyleRole
@@ -95,9 +101,9 @@ class Shade(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A role of words that lead somewhere: a click on them does what that command does.
+    """A role of words that run a command when they are clicked.
 
-    `command`: the name of an action, or what the dialog around it makes of it. `argument`: what stands after it.
+    `command`: name of an action, or a word that the surrounding dialog interprets. `argument`: argument of the command.
     """
 
     role: StyleRole | Shade
@@ -109,37 +115,37 @@ Role = StyleRole | Shade | Link
 Segment = tuple[str, StyleRole]
 Line = list[Segment]
 ShadedLine = Sequence[tuple[str, Role]]
-"""A line of words or of a chart."""
+"""Line of words or of a chart."""
 ShownLine = list[tuple[Shown, StyleRole]]
-"""A line as an outlet takes it: whoever draws or prints gets one from `render` or `plain`, whatever it is made of."""
+"""Line that is safe to draw or print, from `render`."""
 
 R = TypeVar("R", bound=Role)
 
 
 def cell_len(text: str) -> int:
-    """Terminal cells of a text; a wide character takes two."""
+    """Return the number of terminal cells of a text; a wide character takes two."""
     return len(text) if text.isascii() and text.isprintable() else _measured_cells(text)
 
 
 @lru_cache(maxsize=4096)
 def _measured_cells(text: str) -> int:
-    from rich.cells import cell_len as measure  # not before something is drawn: operations know no terminal
+    from rich.cells import cell_len as measure  # imported late, because operations must not import rich
 
     return measure(text)
 
 
 def width(line: Iterable[tuple[str, Role]]) -> int:
-    """Terminal cells that the line takes; a wide character takes two."""
+    """Return the number of terminal cells of a line."""
     return sum([cell_len(text) for text, _ in line])
 
 
 def linked(line: ShadedLine, command: str, argument: str = "") -> list[tuple[str, Role]]:
-    """The line, all of whose words lead there."""
+    """Return a line whose words all run a command when clicked. Existing links stay."""
     return [(text, role if isinstance(role, Link) else Link(role, command, argument)) for text, role in line]
 
 
 def link_at(line: ShadedLine, cell: int) -> Link | None:
-    """Where a click on that cell of the line leads; None: nowhere."""
+    """Return the link at a cell of a line, or None if there is none."""
     for text, role in line:
         cell -= cell_len(text)
         if cell < 0:
@@ -148,12 +154,12 @@ def link_at(line: ShadedLine, cell: int) -> Link | None:
 
 
 def plain(line: Iterable[tuple[str, Role]]) -> Shown:
-    """The text without its roles."""
+    """Return the shown text of a line, without roles."""
     return Shown("".join(shown(text) for text, _ in line))
 
 
 def render(line: Iterable[tuple[str, R]], cells: int) -> list[tuple[Shown, R | StyleRole]]:
-    """The line in exactly that many cells, for a screen or a picture; a cut is marked."""
+    """Return a line in exactly `cells` cells, safe for a screen or picture. A cut is marked by an ellipsis."""
     fitted = fit([(shown(text), role) for text, role in line], cells, ellipsis=True)
     return [(Shown(text), role) for text, role in fitted]
 
@@ -161,9 +167,9 @@ def render(line: Iterable[tuple[str, R]], cells: int) -> list[tuple[Shown, R | S
 def fit(
     line: Sequence[tuple[str, R]], cells: int, *, right: bool = False, ellipsis: bool = False
 ) -> list[tuple[str, R | StyleRole]]:
-    """The line cut or padded to exactly that many cells; `right` aligns to the right.
+    """Return a line cut or padded to exactly `cells` cells.
 
-    `ellipsis` takes what is too much out of the middle, so that the last word stays: it tells names apart.
+    `right`: align to the right. `ellipsis`: cut out the middle, so that the last word stays, which distinguishes names.
     """
     length = width(line)
     if length <= cells:
@@ -173,13 +179,15 @@ def fit(
 
 
 def clip(line: Sequence[Segment], cells: int) -> Line:
-    """The line; where it is longer than that many cells, without its middle: `Annual ge…Südwind`."""
+    """Return a line of at most `cells` cells; a longer one loses its middle: `Annual ge…Südwind`."""
     return list(line) if width(line) <= cells else fit(line, cells, ellipsis=True)
 
 
 def shorten(text: str, cells: int) -> str:
-    """A text that says what is wrong, in so many cells: without its last parts (`, 9 s each 30 s`), then without its
-    last words. A number keeps all its digits and its unit, or goes whole."""
+    """Shorten the text of a fault to `cells` cells: drop its last parts (`, 9 s each 30 s`), then its last words.
+
+    A number keeps its digits and its unit, or is dropped as a whole.
+    """
     parts = text.split(", ")
     while len(parts) > 1 and cell_len(", ".join(parts)) > cells:
         parts.pop()
@@ -195,11 +203,11 @@ def shorten(text: str, cells: int) -> str:
 
 
 _LEADS_ON = re.compile(r"[\d.:]+|a|an|and|at|before|each|for|in|last|no|of|or|than|the|to|until|with")
-"""A word that says nothing without the next one: a number without its unit, a preposition."""
+"""Word that needs the next one: a number without its unit, or a preposition."""
 
 
 def on_ground(line: Iterable[Segment], ground: StyleRole, cells: int) -> ShadedLine:
-    """The line in exactly that many cells on the faintest ground of that role; what is filled stays so."""
+    """Return a line in exactly `cells` cells on the faintest tint of a role. Filled segments stay as they are."""
     return [
         (text, role if role in FILLED else Shade(role, area=ground))
         for text, role in fit([*line], cells, ellipsis=True)
@@ -207,26 +215,26 @@ def on_ground(line: Iterable[Segment], ground: StyleRole, cells: int) -> ShadedL
 
 
 def fit_height(lines: Sequence[ShadedLine], height: int, blank: ShadedLine = ()) -> list[ShadedLine]:
-    """The lines, cut or padded to that height."""
+    """Return the lines, cut or padded with `blank` to a height."""
     return [*lines[:height], *([blank] * (height - len(lines)))]
 
 
 def merge_neighbours(cells: Iterable[tuple[str, R]]) -> list[tuple[str, R]]:
-    """The line with neighbours of one role as one segment."""
+    """Return a line in which neighbours with the same role are joined."""
     return [("".join(text for text, _ in group), role) for role, group in groupby(cells, key=itemgetter(1))]
 
 
 def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:
-    """The line behind a label of that many cells."""
+    """Return a line after a label of `cells` cells."""
     return [*fit([(f" {label}", StyleRole.HEAD)], cells), *line]
 
 
 def changed_ranges(
     before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]], min_gap: int
 ) -> list[tuple[int, int]]:
-    """The ranges of cells in which two lines differ: first cell, and the one after the last.
+    """Return the ranges of cells in which two lines differ, each as its first cell and the cell after its last.
 
-    Ranges with a gap of fewer than `min_gap` cells between them are merged.
+    Merges ranges with fewer than `min_gap` cells between them.
     """
     ranges: list[tuple[int, int]] = []
     for cell in _changed_cells(before, after):
@@ -237,8 +245,9 @@ def changed_ranges(
 
 
 def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]]) -> Iterator[int]:
-    """The cells in which two lines differ. Where their segments have the same lengths, only changed ones are compared
-    cell by cell.
+    """Yield the cells in which two lines differ.
+
+    If the segments of both lines have the same lengths, only the changed segments are compared cell by cell.
     """
     lengths = [cell_len(text) for text, _ in after]
     is_aligned = [cell_len(text) for text, _ in before] == lengths
@@ -251,7 +260,7 @@ def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str
 
 
 def _cells(line: Iterable[tuple[str, Role]]) -> Iterator[tuple[str, Role]]:
-    """The line cell by cell, each with its accents. A wide letter takes two; its second cell is that of no other."""
+    """Return the cells of a line, each with its accents. The second cell of a wide letter equals no other letter's."""
     return chain.from_iterable(zip(_characters(text), repeat(role)) for text, role in line)
 
 
@@ -280,7 +289,7 @@ def _cut(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | Style
 
 
 def _cut_middle(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
-    """As much of the beginning as there is room for, an ellipsis, the last word; of a longer one its end."""
+    """Return the beginning of a line, an ellipsis, and its last word, or the end of that word if it is long."""
     end = _end(line, cell_len(kept_end("".join(part for part, _ in line), cells)))
     begin = _cut(line, cells - 1 - width(end))
     return [*begin[:-1], (begin[-1][0] + ELLIPSIS, begin[-1][1]), *end] if begin else [(ELLIPSIS, StyleRole.DIM), *end]
@@ -290,8 +299,9 @@ ELLIPSIS = "…"
 
 
 def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) -> str:
-    """What stays behind the ellipsis of a text that is cut to so many cells: its last word, or the end of it, which is
-    what tells names of a series apart. `measure`: cells of a text, where letters are drawn larger.
+    """Return the part after the ellipsis of a text cut to `cells` cells: its last word, or the end of that word.
+
+    The last word distinguishes the names of a series. `measure`: returns the cells of a text, for larger letters.
     """
     letters, limit = [*split_letters(text.rstrip())], (cells - measure(ELLIPSIS)) * 3 // 5
     first = next((place + 1 for place in range(len(letters) - 1, -1, -1) if letters[place] == " "), 0)
@@ -302,7 +312,7 @@ def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) ->
 
 
 def _end(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R]]:
-    """The last cells of the line without the blanks behind it: at most so many, as a wide letter is not cut in two."""
+    """Return the last cells of a line without trailing blanks: at most `cells`, because a wide letter is never cut."""
     kept: list[tuple[str, R]] = []
     for text, role in reversed(line):
         letters = [*split_letters(text if kept else text.rstrip())]
@@ -318,7 +328,7 @@ def _end(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R]]:
 
 
 def split_letters(text: str) -> Iterable[str]:
-    """The text letter by letter, each with its accents."""
+    """Return the letters of a text, each with its accents."""
     if text.isascii() and text.isprintable():
         return text
     from rich.cells import split_graphemes
@@ -327,24 +337,24 @@ def split_letters(text: str) -> Iterable[str]:
 
 
 def join(left: Sequence[tuple[str, R]], right: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
-    """`left` and `right` at the two ends of a line; `left` is cut where both do not fit."""
+    """Return a line with `left` and `right` at its ends. `left` is cut if both do not fit."""
     free = max(0, cells - width(right))
     return [*fit(left, free, ellipsis=True), *fit(right, min(cells, width(right)))]
 
 
 Group = tuple[int, Line]
-"""A rank and a line. Where both ends do not fit, the highest rank is dropped first; 0 is never dropped."""
+"""A rank and a line. If the groups do not fit, the highest rank is dropped first; 0 is never dropped."""
 
 Groups = Sequence[tuple[int, Sequence[tuple[str, R]]]]
 
 
 def wrap_groups(groups: Groups[R], cells: int, gap: int = 2) -> list[tuple[str, R | StyleRole]]:
-    """As many groups as fit, in their order."""
+    """Return as many groups as fit, in their order."""
     return _with_gaps(_fitting(groups, cells, gap), gap)
 
 
 def justify(left: Groups[R], right: Groups[R], cells: int, gap: int = 2) -> list[tuple[str, R | StyleRole]]:
-    """`left` aligned to the left, `right` to the right, with as many groups of both as fit."""
+    """Return a line with `left` at its left end and `right` at its right end, and as many groups as fit."""
     kept = {id(group) for group in _fitting([*left, *right], cells, gap)}
     begin, end = ([group for group in side if id(group) in kept] for side in (left, right))
     return join(_with_gaps(begin, gap), _with_gaps(end, gap), cells)
@@ -368,7 +378,7 @@ def _with_gaps(groups: Groups[R], gap: int) -> list[tuple[str, R | StyleRole]]:
 
 
 def wrap(text: str, role: StyleRole, cells: int) -> Iterator[Line]:
-    """A paragraph in lines of at most that many cells, broken between words; a longer word is cut."""
+    """Yield the lines of a paragraph, each of at most `cells` cells, broken between words. A longer word is cut."""
     row = ""
     for word in text.split():
         if row and cell_len(row) + 1 + cell_len(word) > cells:

@@ -1,5 +1,6 @@
-"""Times as people type them: `18:30`, `2104`, `tomorrow 9:00`, `in 20 min`, `-15m`, `2026-11-21 18:00Z`; and as ISO
-8601. Pure.
+"""Parses and formats times. Pure.
+
+People type `18:30`, `2104`, `tomorrow 9:00`, `in 20 min`, `-15m` or `2026-11-21 18:00Z`; the platform uses ISO 8601.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import overload
 from livedeck.text.values import duration
 
 EXAMPLES = "18:30, tomorrow 18:30, in 20 min, 2026-11-21 18:30, ...Z for UTC"
-"""What may be typed, for hints and error messages."""
+"""Examples of times, for hints and error messages."""
 
 PAST_EXAMPLES = "21:04, 2104, -15m, yesterday 21:04, 2026-11-20 21:04Z"
-"""The same where the past is meant."""
+"""Examples of times in the past."""
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _PART = r"\d{1,5} *(?:days?|d|hours?|h|min|m|sec|s)"
@@ -32,9 +33,13 @@ _ABSOLUTE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TimeReference:
-    """What a typed time is relative to: `now` (aware), and the zone of the person (None: that of this machine).
+    """Reference for a typed time.
 
-    `past`: a time without a day is the last such time, not the next. `after`: it is the first such time after that.
+    Attributes:
+        now: Current time, with a time zone.
+        zone: Time zone of the person; None for that of this machine.
+        past: A time without a day means the last such time, not the next.
+        after: A time without a day means the first such time after this one.
     """
 
     now: datetime
@@ -44,7 +49,7 @@ class TimeReference:
 
 
 def parse(text: str, reference: TimeReference) -> datetime:
-    """The time that the text means, in UTC. Raises ValueError, saying what may be typed."""
+    """Return a typed time in UTC. Raises ValueError with a predicate, such as `is not a time; try 18:30 ...`."""
     typed = " ".join(text.casefold().split())
     try:
         if match := _IN.fullmatch(typed):
@@ -55,23 +60,23 @@ def parse(text: str, reference: TimeReference) -> datetime:
             return _absolute(match, reference)
     except OverflowError as error:
         raise ValueError("is too far away") from error
-    raise ValueError(f"is no moment; type {PAST_EXAMPLES if reference.past else EXAMPLES}")
+    raise ValueError(f"is not a time; try {PAST_EXAMPLES if reference.past else EXAMPLES}")
 
 
 def is_time_of_day(text: str) -> bool:
-    """Whether it names no day: `21:04`, `2104`."""
+    """Return whether a text is a time without a day, such as `21:04` or `2104`."""
     match = _ABSOLUTE.fullmatch(text.strip().casefold())
     return bool(match and not match["day"])
 
 
 def format_time(at: datetime, zone: tzinfo | None) -> str:
-    """The time as `parse` reads it: local, with seconds where it has any; fractions of a second are cut off."""
+    """Return a time in a form that `parse` accepts: local, with seconds unless they are zero, without fractions."""
     local = _local(at, zone)
     return f"{_isoformat(local)}Z" if local.tzinfo is UTC and zone is not UTC else _isoformat(local)
 
 
 def describe(at: datetime, reference: TimeReference) -> str:
-    """The time in UTC, in the local zone, and how far away it is: `18:30Z  19:30 CET  T-00:20:00`."""
+    """Return a time in UTC, in the local zone, and its distance from now: `18:30Z  19:30 CET  T-00:20:00`."""
     local, ahead = _local(at, reference.zone), (at - reference.now).total_seconds()
     distance = f"T-{duration(ahead)}" if ahead >= 0 else f"T+{duration(-ahead)}"
     utc, today = at.astimezone(UTC), reference.now.astimezone(UTC)
@@ -80,10 +85,10 @@ def describe(at: datetime, reference: TimeReference) -> str:
 
 
 def _local(at: datetime, zone: tzinfo | None) -> datetime:
-    """The time in that zone; in UTC where it lies outside the calendar of the zone."""
+    """Return a time in a zone; in UTC if it is outside the zone's calendar."""
     try:
         return at.astimezone(zone)
-    except (OverflowError, ValueError):  # the machine's own zone raises ValueError
+    except (OverflowError, ValueError):  # the machine's own zone raises ValueError for it
         return at.astimezone(UTC)
 
 
@@ -114,9 +119,9 @@ def _absolute(match: re.Match[str], reference: TimeReference) -> datetime:
 
 def _clock_time(text: str) -> time:
     try:
-        return time.fromisoformat(text if text[1] != ":" else f"0{text}")  # which reads `2104`, too
+        return time.fromisoformat(text if text[1] != ":" else f"0{text}")  # reads `2104`, too
     except ValueError:
-        raise ValueError("has no such time of day") from None
+        raise ValueError("has no valid time of day") from None
 
 
 def _day(word: str, today: date) -> date:
@@ -126,25 +131,26 @@ def _day(word: str, today: date) -> date:
     try:
         return date.fromisoformat(word)
     except ValueError:
-        raise ValueError("has no such day") from None
+        raise ValueError("has no valid day") from None
 
 
 def _combine(day: date, clock_time: time, zone: tzinfo | None) -> datetime:
-    """That time of that day in UTC. Raises ValueError for one that the change to summer time skips, OverflowError for
-    one outside the calendar.
+    """Return a time of a day in UTC.
+
+    Raises ValueError for a time that the change to summer time skips, OverflowError for one outside the calendar.
     """
     naive = datetime.combine(day, clock_time)
     try:
         at = (naive.replace(tzinfo=zone) if zone else naive.astimezone()).astimezone(UTC)
-    except ValueError as error:  # the machine's own zone raises it for OverflowError
+    except ValueError as error:  # the machine's own zone raises it instead of OverflowError
         raise OverflowError from error
     if at.astimezone(zone).replace(tzinfo=None) != naive:
-        raise ValueError("does not exist: clocks go forward then; type it in UTC, with a Z")
+        raise ValueError("does not exist: clocks go forward then; type the time in UTC, with a Z")
     return at
 
 
 def timestamp(epoch_seconds: float) -> str:
-    """Epoch seconds as ISO 8601 UTC, to the millisecond: `2026-11-20T21:14:07.000Z`."""
+    """Format epoch seconds as ISO 8601 in UTC, to the millisecond: `2026-11-20T21:14:07.000Z`."""
     return f"{datetime.fromtimestamp(epoch_seconds, UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
@@ -153,14 +159,14 @@ def isoformat_utc(at: datetime) -> str: ...
 @overload
 def isoformat_utc(at: datetime | None) -> str | None: ...
 def isoformat_utc(at: datetime | None) -> str | None:
-    """An aware time in UTC as ISO 8601, with a Z; None stays None."""
+    """Format a time in UTC as ISO 8601 with a Z. None stays None."""
     return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 
 def parse_timestamp(text: str) -> datetime:
-    """An ISO 8601 timestamp, aware and in UTC; without an offset it is UTC (platform-api.md, "Addresses").
+    """Parse an ISO 8601 timestamp and return it in UTC; one without an offset is UTC (platform-api.md, "Addresses").
 
-    Digits past the microsecond are cut off. Raises ValueError for anything else.
+    Cuts off digits beyond the microsecond. Raises ValueError for anything else.
     """
     time = datetime.fromisoformat(text)
     if time.tzinfo is UTC:
@@ -174,5 +180,5 @@ def parse_timestamp(text: str) -> datetime:
 
 
 def format_timestamp(time: datetime) -> str:
-    """The timestamp of an aware datetime, as the platform writes them: `2026-11-21T18:00:00.000000Z`."""
+    """Format a datetime with a time zone as the platform does: `2026-11-21T18:00:00.000000Z`."""
     return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

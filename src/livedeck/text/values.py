@@ -1,4 +1,4 @@
-"""Values as text: durations, rates, sizes, masked secrets, safe text from outside. Pure."""
+"""Formats values as text: durations, rates, sizes, masked secrets and text from outside. Pure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from math import isfinite
 from livedeck.text.outside import BLANK_LETTER, Shown, shown
 
 UNKNOWN = "?"
-"""The field is missing, or has a value that the platform's documentation does not name."""
+"""Sign for a missing field, or for a value that the platform's documentation does not name."""
 
 NO_DATA = "--"
-"""A value is due, and no fresh one arrived."""
+"""Sign for an expected value that did not arrive in time."""
 
 NOT_ASKED = "·"
-"""The platform was not asked for it yet."""
+"""Sign for a value that has not been polled yet."""
 
 NOT_APPLICABLE = "-"
-"""Nothing can be measured here."""
+"""Sign for a value that cannot be measured."""
 
 
 def duration(seconds: float) -> str:
-    """`HH:MM:SS`; from 24 h on days, hours and minutes: `3d 04:05`. A negative duration is shown as zero."""
+    """Format a duration as `HH:MM:SS`, from 24 h on as `3d 04:05` (days, hours, minutes). Negative counts as zero."""
     whole = max(0, int(seconds))
     days, rest = divmod(whole, 86_400)
     clock = f"{rest // 3600:02}:{rest // 60 % 60:02}"
@@ -28,7 +28,7 @@ def duration(seconds: float) -> str:
 
 
 def position(seconds: float | None) -> str:
-    """A place in a video: `00:30:04.5`."""
+    """Format a position in a video in seconds, such as `00:30:04.5`; `?` for None."""
     if seconds is None:
         return UNKNOWN
     fraction = f"{seconds % 1:.3f}"[1:].rstrip("0").rstrip(".")
@@ -36,13 +36,13 @@ def position(seconds: float | None) -> str:
 
 
 def short_duration(seconds: float) -> str:
-    """`MM:SS` under an hour, `HH:MM:SS` from there on."""
+    """Format a duration as `MM:SS`, from an hour on as `duration` does."""
     whole = max(0, int(seconds))
     return f"{whole // 60:02}:{whole % 60:02}" if whole < 3600 else duration(whole)
 
 
 def compact_duration(seconds: float) -> str:
-    """A duration in at most six cells: `01:19`, `1h05m`, `3d 04h`."""
+    """Format a duration of under 100 days in at most seven characters: `01:19`, `1h05m`, `3d 04h`."""
     whole = max(0, int(seconds))
     if whole < 3600:
         return short_duration(whole)
@@ -52,13 +52,13 @@ def compact_duration(seconds: float) -> str:
 
 
 def age(seconds: float) -> str:
-    """How old a value is, or how long it has been missing: `3 s`, `01:19`, `02:10:33`."""
+    """Format an age in seconds: `3 s`, `01:19`, `02:10:33`."""
     whole = max(0, int(seconds))
     return f"{whole} s" if whole < 60 else short_duration(whole)
 
 
 def bits(rate: float | None) -> str:
-    """A bit rate (bit/s): `4.48M`, `128k`, `0`; `?` where it is missing."""
+    """Format a bit rate in bit/s: `4.48M`, `128k`, `0`; `?` if it is missing."""
     if rate is None or not isfinite(rate):
         return UNKNOWN
     if rate >= 999_500:
@@ -69,7 +69,7 @@ def bits(rate: float | None) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes: `512 B`, `4.5 kB`, `250.7 MB`."""
+    """Format a number of bytes: `512 B`, `4.5 kB`, `250.7 MB`."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= factor:
             return f"{count / factor:.1f} {unit}"
@@ -77,24 +77,24 @@ def size(count: float) -> str:
 
 
 def frames(rate: float | None) -> str:
-    """A frame rate (frames/s): `30.0`; `?` where it is missing."""
+    """Format a frame rate in frames/s: `30.0`; `?` if it is missing."""
     return UNKNOWN if rate is None or not isfinite(rate) else f"{rate:.1f}"
 
 
 MASK = "••••"
-"""Stands for what is not shown."""
+"""Replacement for a hidden part."""
 
 
 def mask(secret: str) -> str:
-    """A secret by its last four characters: `••••3f9a`; of a secret under 12 characters none is shown."""
+    """Mask a secret except its last four characters, `••••3f9a`; one of under 12 characters is masked entirely."""
     return f"{MASK}{secret[-4:]}" if len(secret) >= 12 else MASK
 
 
 def safe(text: str, limit: int = 1000) -> Shown:
-    """Text from outside as one line of at most `limit` characters, as `shown` makes it.
+    """Return text from outside as `shown` does, in at most `limit` characters.
 
-    What is hidden (bidi overrides, joiners between no letters, tags) is dropped, so that two names that look the same
-    are the same; the blank of the braille patterns is no letter in a name.
+    Hidden characters (bidi overrides, stray joiners, tags) are dropped, so that two names that look the same are the
+    same. The blank braille pattern becomes `␣`.
     """
     kept = shown(text[: limit * 2].replace("\u2800", BLANK_LETTER))
     return kept if len(kept) <= limit else Shown(f"{kept[: limit - 1]}…")

@@ -217,7 +217,7 @@ class _ExportRun:
                 async for items in parser:
                     yield self._filter(items)
             except NotJson as error:
-                raise Unreadable(f"{self._summary}: the answer is not as documented: {error}") from None
+                raise Unreadable(f"{self._summary}: the response is not as documented: {error}") from None
             if parser.error is not None:
                 rejected = Response(self._summary, 200, {}, encode({"error": parser.error}))
                 await self._transport.parse(rejected, lambda _: None)

@@ -1,1 +1,1 @@
-"""How the client speaks: requests, answers, errors, secrets, files."""
+"""HTTP layer of the client: requests, responses, errors, secrets and files."""

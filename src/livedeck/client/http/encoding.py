@@ -1,4 +1,4 @@
-"""Requests made into what is sent, secrets in clear: the one place where they are revealed for that. Pure."""
+"""Encodes requests for sending. Secrets are revealed for that here and nowhere else. Pure."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def encode(value: object) -> bytes:
-    """The JSON text of `value`, which may hold Secrets and aware datetimes."""
+    """Return `value` as JSON in UTF-8; it may hold Secrets and datetimes with a time zone."""
     return json.dumps(value, default=_json_text, separators=(",", ":")).encode()
 
 
 def bearer(token: Secret) -> str:
-    """The token as a header carries it. Raises Misconfigured for one that none can carry."""
+    """Return the token in clear, for a header. Raises Misconfigured if a header cannot carry it."""
     token.register()
     text = token.reveal()
     if not text:
         raise Misconfigured("the token is empty")
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise Misconfigured("the token holds characters that cannot be sent")
+        raise Misconfigured("the token has characters that cannot be sent: use printable ASCII without spaces")
     return text
 
 
 def header_text(text: str, summary: str) -> str:
-    """A name or title as the value of a header: plain ASCII as it is, any other as percent-encoded UTF-8 as a whole.
+    """Return a name or title as the value of a header (platform-api.md, "Upload headers").
 
-    (platform-api.md, "Upload headers".) Spaces at its ends, which no header can carry, are left out. Raises Invalid
-    for control characters.
+    ASCII stays unchanged, without the spaces at its ends; any other text is percent-encoded UTF-8 as a whole. Raises
+    Invalid for control characters.
     """
     _check_printable(text, summary)
     return text.strip(" ") if text.isascii() else quote(text, safe="", errors="replace")
 
 
 def header_url(url: str, summary: str) -> str:
-    """An address as the value of a header: what is not ASCII is percent-encoded UTF-8, all else stays as it is.
+    """Return an address as the value of a header, with only its non-ASCII characters percent-encoded (UTF-8).
 
-    (platform-api.md, "Upload headers".) Raises Invalid for control characters.
+    See platform-api.md, "Upload headers". Raises Invalid for control characters.
     """
     _check_printable(url, summary)
     return quote(url.strip(" "), safe=_ASCII, errors="replace")
@@ -55,16 +55,16 @@ def header_url(url: str, summary: str) -> str:
 
 def _check_printable(text: str, summary: str) -> None:
     if _CONTROL.search(text):
-        raise Invalid(summary, "header", "should hold no control characters")
+        raise Invalid(summary, "header", "should have no control characters")
 
 
 def query(request: Request) -> dict[str, Any] | None:
-    """The query, as httpx takes it."""
+    """Return the query of a request in httpx's form; None if it is empty."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in request.params.items()} or None
 
 
 def httpx_content(request: Request) -> dict[str, Any]:
-    """The body and the headers, as httpx takes them."""
+    """Return body and headers of a request as keyword arguments of httpx."""
     headers = dict(request.headers)
     match request.body:
         case JsonBody(value):
@@ -80,7 +80,7 @@ def httpx_content(request: Request) -> dict[str, Any]:
 
 def _json_text(value: object) -> str:
     if isinstance(value, Secret):
-        value.register()  # the refusal may repeat it
+        value.register()  # the platform's refusal may repeat it
         return value.reveal()
     if isinstance(value, datetime):
         return format_timestamp(value)

@@ -1,4 +1,4 @@
-"""Which error a response is that says no: by its status and its code. Pure."""
+"""Maps an error response to an exception by its status and code. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from livedeck.text.secrets import mask_value, masked_line
 _PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <= status < 500) - {
     HTTPStatus.REQUEST_TIMEOUT
 }
-_MAX_ITEMS = 100  # complaints in a response that are kept
+_MAX_ITEMS = 100  # complaints kept of a response
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
 
 _BY_STATUS: Mapping[int, type[Rejected]] = {
@@ -47,16 +47,22 @@ _BY_STATUS: Mapping[int, type[Rejected]] = {
 def error_from_response(
     summary: str, *, status: int, body: object, location: str, retry_after: float | None, is_to_change: bool = False
 ) -> Rejected:
-    """The error for an answer of that status and (perhaps) error body: platform-api.md, "Error codes" and "Error body".
+    """Return the exception for a response (platform-api.md, "Error codes" and "Error body"), with secrets masked.
 
-    Secrets are masked wherever the platform repeats them. `location`: where a redirect points, or empty.
+    Args:
+        summary: Words for the request, such as `get event 4d2c2f2e`.
+        status: HTTP status.
+        body: Decoded JSON body; None if there is none.
+        location: Target of a redirect, or empty.
+        retry_after: Seconds to wait, if the platform said so.
+        is_to_change: The request was a change.
     """
     document = body if isinstance(body, dict) else {}
     error = document.get("error")
     fields = error if isinstance(error, dict) else {"message": error}
     code = _code(fields.get("code"))
     message, detail = (_quoted(fields.get(name)) for name in ("message", "detail"))
-    # The document does not say whether it stands in the error or beside it.
+    # the document does not say whether this stands inside the error or beside it
     invalid = _mask_value(fields.get("invalid_params", document.get("invalid_params")))
     error_type = _error_type(status, code)
     happened = _redirect(_quoted(location)) if 300 <= status < 400 else error_type.happened
@@ -76,26 +82,29 @@ def error_from_response(
 
 
 def proves_refusal(error: Rejected) -> bool:
-    """Whether that answer to a change says that it was not made.
+    """Return whether an error response proves that a change was not made.
 
-    The registered 4xx do, but 408: whoever says that may have given up on a platform which goes on. 5xx, redirects and
-    what no register names prove nothing: a proxy says them of changes that land (trust.md, "Verdicts").
+    A registered 4xx status proves it, except 408: a proxy may send it while the platform goes on. 5xx, redirects and
+    unregistered statuses prove nothing: a proxy may send them for a change that succeeds (trust.md, "Verdicts").
     """
     return _implied_status(error.status, error.code) in _PROVE_REFUSAL
 
 
 def server_date(headers: Mapping[str, str]) -> datetime | None:
-    """The `Date` of an answer; None where it has none that can be read."""
+    """Return the `Date` of a response; None if it is missing or unreadable."""
     return _http_date(headers.get("Date", ""))
 
 
 def request_id(headers: Mapping[str, str]) -> str:
-    """What the platform calls the request that it answers, fit to be shown; empty where it does not say."""
+    """Return the platform's id of the request, safe to show; empty if the response has none."""
     return _quoted(headers.get("X-Request-ID", ""))[:80]
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds to wait, of `Retry-After`: a number, or a date counted from the answer's own `Date`, else from `now`."""
+    """Return the seconds of `Retry-After`, or None if it is missing or unreadable.
+
+    A date counts from the `Date` of the response, or from `now` if that is missing.
+    """
     text = headers.get("Retry-After", "").strip()
     date = _http_date(text)
     if date is not None:
@@ -117,7 +126,7 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
 
 
 def _implied_status(status: int, code: int | None) -> int:
-    """An error body under 200 has only its code to go by; the platform's codes begin with the status."""
+    """Return the status; for an error body with 2xx the status in its code, since codes begin with the status."""
     return code // 1000 if status < 300 and code is not None else status
 
 
@@ -126,14 +135,14 @@ def _code(value: object) -> int | None:
 
 
 def _redirect(location: str) -> str:
-    # Scheme and host only: the rest may carry a signature.
+    # scheme and host only, because the rest may hold a signature
     try:
         parts = urlsplit(location)
     except ValueError:
         parts = urlsplit("")
     host = parts.netloc.rpartition("@")[2]
     target = f"{parts.scheme}://{host}" if host else "another path"
-    return f"the platform points to {target}, which is not followed"
+    return f"the platform redirects to {target}, which is not followed"
 
 
 def _wait(seconds: float | None) -> str:
@@ -145,7 +154,7 @@ def _quoted(text: object) -> str:
 
 
 def _mask_value(value: object, depth: int = 5) -> object:
-    """A JSON value with the secrets in all its texts masked; what is nested deeper than `depth` is left out."""
+    """Return a JSON value with masked secrets, without items beyond `_MAX_ITEMS` and levels beyond `depth`."""
     if isinstance(value, list):
         value = value[:_MAX_ITEMS]
     elif isinstance(value, dict):
@@ -154,7 +163,7 @@ def _mask_value(value: object, depth: int = 5) -> object:
 
 
 def _complaints(invalid: object) -> str:
-    """`invalid_params` in words. The document leaves its items open: objects, strings and mappings are all met."""
+    """Return `invalid_params` in words. The document does not define its items: they are objects, texts or mappings."""
     if isinstance(invalid, dict):
         invalid = [{"name": name, "reason": reason} for name, reason in invalid.items()]
     if not isinstance(invalid, list):

@@ -1,17 +1,17 @@
-# ruff: noqa: N818  these names are read after `except`: "Unauthorized" says all that "UnauthorizedError" does
-"""Everything that can go wrong in the client, as one tree.
+# ruff: noqa: N818  after `except`, "Unauthorized" says all that "UnauthorizedError" does
+"""Errors of the client, as one tree.
 
-    ApiError                     whatever went wrong; its text says what was tried, what happened and what to do
-    ├── Misconfigured            an address, token or id that cannot be used; nothing was sent (also a ValueError)
-    ├── Invalid                  what was to be sent breaks a rule of the document; nothing was sent (also a ValueError)
+    ApiError                     base class; the text says what was tried, what happened and what to do
+    ├── Misconfigured            an address, token or id cannot be used; nothing was sent (also a ValueError)
+    ├── Invalid                  a value breaks a rule of the document; nothing was sent (also a ValueError)
     ├── FileFault                a file of this machine could not be read or written
-    ├── Incomplete               what was waited for did not happen in the time given
-    ├── ReadOnly                 a change was asked for in read-only mode; nothing was sent
-    ├── Unreachable              no complete answer came: refused, dns, tls, timeout, reset or proxy
-    ├── Unreadable               an answer came, and it is not what the document describes
-    ├── Unknown                  a change was sent and its answer was lost: done or not done
-    └── Rejected                 the platform said no, or pointed elsewhere
-        ├── Redirected           3xx; not followed: it may be a network that wants a login first
+    ├── Incomplete               the result did not appear within the time limit
+    ├── ReadOnly                 a change was requested in read-only mode; nothing was sent
+    ├── Unreachable              no complete response came: refused, dns, tls, timeout, reset or proxy
+    ├── Unreadable               a response came that does not match the document
+    ├── Unknown                  a change was sent and its response was lost: it may or may not have been made
+    └── Rejected                 the platform responded with an error or a redirect
+        ├── Redirected           3xx; not followed: the network may require a login first
         ├── Unauthorized         401
         ├── Forbidden            403
         ├── NotFound             404, and 400 with code 400404
@@ -22,8 +22,8 @@
         ├── RateLimited          429
         └── ServerFault          5xx
 
-Source of the codes: platform-api.md, "Error codes". No other exception leaves the client for
-anything that the network or the platform does.
+Source of the codes: platform-api.md, "Error codes". Whatever network and platform do, the client raises no other
+exception.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ Cause = Literal["refused", "dns", "tls", "timeout", "reset", "proxy"]
 
 LOST_RESPONSE: Mapping[Cause, str] = {
     "refused": "{host} cannot be reached; check the address and that the platform is up",
-    "dns": "{host} has no address; check its name and the network",
+    "dns": "no address found for {host}; check its name and the network",
     "tls": "no trusted connection to {host}; check the address, its certificate, ca_file and client_cert",
-    "timeout": "{host} did not answer in time ({timeout:g} s)",
-    "reset": "{host} broke the connection before its answer was complete",
+    "timeout": "{host} did not respond in time ({timeout:g} s)",
+    "reset": "{host} broke the connection before its response was complete",
     "proxy": "the proxy {proxy} {reason}; check the setting proxy, or HTTPS_PROXY",
 }
-"""The text of each cause; `host`, `timeout` (seconds), `proxy` and `reason` are to be filled in."""
+"""Text of each cause, with the fields `host`, `timeout` (seconds), `proxy` and `reason`."""
 
 
 class ApiError(Exception):
-    """Whatever went wrong between us and the platform. Its text is safe to show: one line, bounded, no secret.
+    """Base class of the client's errors. The text is safe to show: one line, of limited length, without secrets.
 
-    It can be copied and pickled.
+    Can be copied and pickled.
     """
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -61,13 +61,14 @@ class ApiError(Exception):
 
 
 class Misconfigured(ApiError, ValueError):
-    """What the client was given cannot be used. Refused before anything was sent."""
+    """An argument or setting of the client cannot be used. Nothing was sent."""
 
 
 class Invalid(ApiError, ValueError):
-    """What was to be sent breaks a rule of the document. Refused before anything was sent.
+    """A value to send breaks a rule of the document. Nothing was sent.
 
-    `field`: which part, as `restreams[2].stream_key`. `limit`: what it should be, as `should have 1 to 512 characters`.
+    `field`: the wrong part, such as `restreams[2].stream_key`. `limit`: its rule, such as `should have 1 to 512
+    characters`.
     """
 
     def __init__(self, summary: str, field: str, limit: str) -> None:
@@ -77,23 +78,23 @@ class Invalid(ApiError, ValueError):
 
 
 class FileFault(ApiError):
-    """A file of this machine could not be read or written, or is there already. The platform was not changed."""
+    """A file of this machine could not be read or written, or exists already. Nothing changed on the platform."""
 
 
 class Incomplete(ApiError):
-    """What was waited for did not happen in the time given. It may happen yet."""
+    """The result did not appear within the time limit. It may still appear."""
 
 
 class ReadOnly(ApiError):
-    """The client is read-only and was asked to change something. No socket was opened."""
+    """The client is read-only and cannot make a change. No connection was opened."""
 
 
 class Unreachable(ApiError):
-    """No complete answer came, and nothing was changed.
+    """No complete response came, and nothing was changed.
 
     `cause`: `refused` (no connection could be made), `dns` (the name has no address), `tls` (the certificate or the
-    handshake failed), `timeout`, `reset` (the connection broke before the answer was whole), `proxy` (it cannot be
-    reached, or opens no connection to the platform).
+    handshake failed), `timeout`, `reset` (the connection broke before the response was complete), `proxy` (the proxy
+    cannot be reached, or does not connect to the platform).
     """
 
     def __init__(self, text: str, cause: Cause) -> None:
@@ -102,26 +103,31 @@ class Unreachable(ApiError):
 
 
 class Unreadable(ApiError):
-    """An answer came and is not what the document describes: no JSON, a field of a wrong type, too long."""
+    """A response does not match the document: it is not JSON, has a field of a wrong type, or is too long."""
 
 
 class Unknown(ApiError):
-    """A change was sent and no answer says what became of it: it may or may not have happened, read the object again.
+    """A change was sent, and no response says whether it was made. The caller must read the object again.
 
-    `reason`: what came instead, in words, as `the platform failed (500), which does not say what became of it`.
+    `reason`: the cause in words, such as `the platform failed (500), which leaves the outcome open`.
     """
 
-    def __init__(self, text: str, reason: str = "no answer came") -> None:
+    def __init__(self, text: str, reason: str = "no response came") -> None:
         super().__init__(text)
         self.args = (text,)
         self.reason = masked(reason)
 
 
 class Rejected(ApiError):
-    """The platform answered with an error (platform-api.md, "Error codes") or a redirect.
+    """The platform responded with an error (platform-api.md, "Error codes") or a redirect. All parts are safe to show.
 
-    `status`: of HTTP. `code`, `message`, `detail`: of the error body, safe to show; None and empty where it had none.
-    `invalid_params`: of any shape, fit to be shown too. `retry_after`: seconds to wait, where the platform said so.
+    Attributes:
+        status: HTTP status.
+        code: Code of the error body; None if it has none.
+        message: Message of the error body, or empty.
+        detail: Detail of the error body, or empty.
+        invalid_params: Invalid parameters in the error body, of any shape.
+        retry_after: Seconds to wait; None if the platform did not say.
     """
 
     happened: ClassVar[str] = "the platform refused"
@@ -148,9 +154,9 @@ class Rejected(ApiError):
 
 
 class Redirected(Rejected):
-    """The answer points to another address, which is not followed: the token is not that one's business."""
+    """The platform redirects to another address. The client does not follow, to keep the token to itself."""
 
-    advice = "check the address, and whether this network wants a login first"
+    advice = "check the address, and whether this network requires a login first"
 
 
 class Unauthorized(Rejected):
@@ -161,30 +167,30 @@ class Unauthorized(Rejected):
 
 
 class Forbidden(Rejected):
-    """The token is good and may not do this."""
+    """The token is valid but has no right to do this."""
 
     happened = "the platform does not allow this"
     advice = "check the rights of the token"
 
 
 class NotFound(Rejected):
-    """There is no such object in the workspace; also HTTP 400 with code 400404 (posters, live events)."""
+    """The workspace has no such object. HTTP 404, or 400 with code 400404 (posters, live events)."""
 
     happened = "not found"
     advice = "it may have been deleted, or belong to another workspace"
 
 
 class Validation(Rejected):
-    """The platform does not accept what was sent; `invalid_params` may say which part."""
+    """The platform does not accept the request; `invalid_params` may name the wrong part."""
 
     happened = "the platform does not accept the request"
 
 
 class TooManyProfiles(Validation):
-    """A room takes at most 15 relay profiles (platform-api.md, "Limits")."""
+    """The room already has 15 relay profiles (platform-api.md, "Limits")."""
 
     happened = "too many relay profiles"
-    advice = "a room takes 15"
+    advice = "a room can have 15: delete one first"
 
 
 class Conflict(Rejected):
@@ -202,10 +208,10 @@ class RelayRunning(Conflict):
 
 
 class RateLimited(Rejected):
-    """Too many requests; `retry_after` says how many seconds to wait, None where the platform did not."""
+    """Too many requests. `retry_after`: seconds to wait; None if the platform did not say."""
 
     happened = "too many requests"
-    advice = "ask less often"
+    advice = "send fewer requests"
 
 
 class ServerFault(Rejected):

@@ -1,4 +1,4 @@
-"""Files of this machine: read while they are uploaded, downloads written so that no half file has the real name."""
+"""Local files: streams them into uploads, and writes downloads so that no partial file gets the final name."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ from livedeck.text import values
 
 T = TypeVar("T")
 UPLOAD_CHUNK = 256 * 2**10
-"""Bytes of a file that are read and sent at a time."""
+"""Bytes of a file read and sent at a time."""
 
 _WRITE_SIZE = 2**20
 _NOT_IN_A_NAME = re.compile(r"[^\w.]+|_+")
 
 
 FileSource = str | os.PathLike[str] | bytes | IO[bytes]
-"""What can be sent: a path, the bytes themselves, or a file that is open for reading bytes, from where it stands."""
+"""Source of an upload: a path, bytes, or a file open for reading bytes, which is read from its current position."""
 
 FileTarget = str | os.PathLike[str] | IO[bytes]
-"""What can be written: a path, or a file or pipe that is open for writing bytes."""
+"""Target of a download: a path, or a file or pipe open for writing bytes."""
 
 
 async def read_file(source: FileSource, max_bytes: int, summary: str) -> bytes:
-    """What is in it. Raises FileFault where it cannot be read or has over `max_bytes`, Misconfigured for no file."""
+    """Return the content of a file.
+
+    Raises FileFault if it cannot be read or is larger than `max_bytes`, Misconfigured if `source` is not a file.
+    """
     path = _label(source, summary)
 
     def read() -> bytes:
@@ -49,22 +52,22 @@ async def read_file(source: FileSource, max_bytes: int, summary: str) -> bytes:
 
 
 def file_name(source: FileSource) -> str:
-    """Its name without folders, which a disk may hold in any encoding; empty where it has none."""
+    """Return the file's name without folders, as valid Unicode; empty if it has no name."""
     name = source if isinstance(source, str | os.PathLike) else getattr(source, "name", "")
     is_path = isinstance(name, str | os.PathLike)
     return Path(name).name.encode(errors="replace").decode() if is_path else ""
 
 
 def file_target(target: FileTarget, summary: str) -> Path | IO[bytes]:
-    """Where to write. Raises Misconfigured for what is no file."""
+    """Return the target as a path or an open file. Raises Misconfigured if it is neither."""
     if isinstance(target, bytes):
-        raise Misconfigured(f"{summary}: bytes cannot be written to; name a path, or an open file")
+        raise Misconfigured(f"{summary}: bytes cannot be a target; give a path or an open file")
     _label(target, summary)
     return Path(target) if isinstance(target, str | os.PathLike) else target
 
 
 def _label(file: object, summary: str) -> Path:
-    """What to call it in an error. Raises Misconfigured for what is no file, and for one that is open for text."""
+    """Return words for a file in an error. Raises Misconfigured if it is not a file, or is open for text."""
     if isinstance(file, str | os.PathLike):
         path = os.fspath(file)
         if isinstance(path, str) and path:
@@ -80,7 +83,7 @@ def _label(file: object, summary: str) -> Path:
 
 @contextmanager
 def _opened(source: FileSource) -> Iterator[IO[bytes]]:
-    """The file, closed again where it was opened here."""
+    """Open the source if needed, and close it if it was opened here."""
     if isinstance(source, bytes):
         yield BytesIO(source)
     elif isinstance(source, str | os.PathLike):
@@ -92,10 +95,13 @@ def _opened(source: FileSource) -> Iterator[IO[bytes]]:
 
 @asynccontextmanager
 async def file_body(source: FileSource, summary: str, progress: Progress | None = None) -> AsyncIterator[StreamBody]:
-    """It as a body that is read while it is sent. Raises FileFault, and Misconfigured for what is no file."""
+    """Open a file as a request body that is read while it is sent.
+
+    Raises FileFault if the file cannot be read, Misconfigured if `source` is not a file with a size.
+    """
     path = _label(source, summary)
     if not isinstance(source, bytes | str | os.PathLike) and not source.seekable():
-        raise Misconfigured(f"{summary}: {_safe_path(path)} has no size, as a pipe; save it to a file first")
+        raise Misconfigured(f"{summary}: {_safe_path(path)} has no size, like a pipe; save it to a file first")
     async with AsyncExitStack() as opened:
         with mapped_file_errors(summary, path):
             context = _opened(source)
@@ -113,18 +119,18 @@ async def file_body(source: FileSource, summary: str, progress: Progress | None 
 
 
 async def open_in_thread(open_file: Callable[[], T], close: Callable[[T], None]) -> T:
-    """What `open_file` opens in a thread; closed again where the caller is cancelled meanwhile."""
+    """Call `open_file` in a thread and return its result. Closes the result if the caller is cancelled meanwhile."""
     opening = asyncio.ensure_future(asyncio.to_thread(open_file))
     try:
         return await asyncio.shield(opening)
-    except asyncio.CancelledError:  # a thread does not hear of it, and opens the file all the same
+    except asyncio.CancelledError:  # the thread cannot be cancelled and still opens the file
         with suppress(OSError):
             close(await opening)
         raise
 
 
 def _open(path: Path) -> IO[bytes]:
-    if path.exists() and not path.is_file():  # a pipe would be waited for, a device has no size
+    if path.exists() and not path.is_file():  # opening a pipe would wait, and a device has no size
         raise OSError(EINVAL, "not a regular file")
     return path.open("rb")
 
@@ -138,7 +144,7 @@ async def _read_chunks(
         with mapped_file_errors(summary, path):
             chunk = await asyncio.to_thread(file.read, min(UPLOAD_CHUNK, size - sent))
         if not chunk:
-            raise FileFault(f"{summary}: {_safe_path(path)} became shorter while it was sent")
+            raise FileFault(f"{summary}: {_safe_path(path)} shrank while it was sent")
         yield chunk
         sent += len(chunk)
         if progress:
@@ -147,13 +153,13 @@ async def _read_chunks(
 
 @contextmanager
 def mapped_file_errors(summary: str, path: Path) -> Iterator[None]:
-    """Let nothing of a file's errors out but FileFault, and a pipe that nobody reads any more."""
+    """Turn every OSError of a file into FileFault, except BrokenPipeError."""
     try:
         yield
     except BrokenPipeError:
         raise
     except FileExistsError as error:
-        raise FileFault(f"{summary}: {_safe_path(path)} is there already") from error
+        raise FileFault(f"{summary}: {_safe_path(path)} already exists") from error
     except OSError as error:
         raise FileFault(f"{summary}: {_safe_path(path)}: {error.strerror or 'cannot be used'}") from error
 
@@ -163,7 +169,7 @@ def _safe_path(path: Path) -> str:
 
 
 class ChunkWriter:
-    """A file or a pipe that is written in a thread, a mebibyte while the next one comes. `written`: bytes taken so far.
+    """Writes a file or pipe in a thread, one mebibyte while the next one arrives. `written`: bytes accepted so far.
 
     `write`, `fill` and `finish` raise OSError.
     """
@@ -176,7 +182,7 @@ class ChunkWriter:
         self._writing: asyncio.Future[None] | None = None
 
     async def write(self, chunk: bytes) -> None:
-        """Take these bytes."""
+        """Buffer a chunk, and start writing once a mebibyte is buffered."""
         self._chunks.append(chunk)
         self._buffered += len(chunk)
         self.written += len(chunk)
@@ -184,19 +190,19 @@ class ChunkWriter:
             await self._start_writing()
 
     async def fill(self, store: Callable[[IO[bytes]], None]) -> None:
-        """Have `store` write to the file, in a thread that is stopped when the caller is cancelled."""
+        """Call `store` with the file in a thread; cancelling the caller stops its writes."""
         await self.finish()
         stoppable = _StoppableFile(self._file)
         await wait_uncancelled(partial(store, cast("IO[bytes]", stoppable)), stoppable.stop)
         self.written += stoppable.written
 
     async def finish(self) -> None:
-        """Wait until all of it is written."""
+        """Write the buffered bytes and wait until everything is written."""
         await self._start_writing()
         await self._wait_written()
 
     async def abandon(self) -> None:
-        """Wait until nothing is being written any more, whatever becomes of it."""
+        """Wait for pending writes and ignore their result."""
         with suppress(OSError):
             await self._wait_written()
 
@@ -207,14 +213,14 @@ class ChunkWriter:
 
     async def _wait_written(self) -> None:
         if self._writing:
-            await asyncio.shield(self._writing)  # the thread goes on though its caller may not: abandon() waits for it
+            await asyncio.shield(self._writing)  # a cancelled caller cannot stop the thread: `abandon` waits for it
             self._writing = None
 
 
 class _StoppableFile(RawIOBase):
-    """The file, for a library that writes to it in a thread: once stopped, a write fails.
+    """File for a library that writes in a thread. After `stop` the next write fails.
 
-    After a write that failed the library tidies up, and what it writes then is dropped.
+    After a failed write the library tidies up; what it writes then is dropped.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -224,7 +230,7 @@ class _StoppableFile(RawIOBase):
         self._has_failed = False
 
     def stop(self) -> None:
-        """Let no more through."""
+        """Make the next write fail."""
         self._is_stopped = True
 
     def writable(self) -> bool:
@@ -243,7 +249,7 @@ class _StoppableFile(RawIOBase):
 
 
 async def wait_uncancelled(work: Callable[[], None], stop: Callable[[], None] = lambda: None) -> None:
-    """Do it in a thread. A caller that is cancelled stops it and waits: nothing goes on behind its back."""
+    """Run `work` in a thread. A cancelled caller calls `stop` and still waits, so that no work goes on afterwards."""
     working = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(working)
@@ -258,14 +264,14 @@ def _write_all(file: IO[bytes], chunks: list[bytes]) -> None:
     for chunk in chunks:
         rest = memoryview(chunk)
         while rest:
-            rest = rest[file.write(rest) :]  # a pipe may take less than it is given
+            rest = rest[file.write(rest) :]  # a pipe may accept only a part
 
 
 @asynccontextmanager
 async def download_to_file(target: Path, summary: str, *, replace: bool) -> AsyncIterator[ChunkWriter]:
-    """A writer of a file that becomes `target` when all went well, and is gone when not (`atomic_file.AtomicFile`).
+    """Open a writer for a file that becomes `target` if the block succeeds and vanishes otherwise (`AtomicFile`).
 
-    Raises FileFault where it cannot be written, and where the target is there and was not to be replaced.
+    Raises FileFault if the file cannot be written, or if the target exists and `replace` is false.
     """
     with mapped_file_errors(summary, target):
         atomic = await open_in_thread(partial(AtomicFile, target, replace=replace), AtomicFile.discard)
@@ -280,7 +286,10 @@ async def download_to_file(target: Path, summary: str, *, replace: bool) -> Asyn
 
 @asynccontextmanager
 async def download_to_pipe(pipe: IO[bytes], summary: str) -> AsyncIterator[ChunkWriter]:
-    """A pipe that belongs to someone else and stays open. Raises FileFault, and BrokenPipeError where nobody reads."""
+    """Open a writer for the caller's pipe, which stays open.
+
+    Raises FileFault, or BrokenPipeError if nobody reads the pipe.
+    """
     with mapped_file_errors(summary, Path("standard output")):
         async with _chunk_writer(pipe) as writer:
             yield writer
@@ -298,9 +307,10 @@ async def _chunk_writer(file: IO[bytes]) -> AsyncIterator[ChunkWriter]:
 
 
 def plain_name(text: str, default: str = "chat") -> str:
-    """A text from outside as part of a file name: letters, digits, dots and dashes, that lead to no other folder.
+    """Turn a text from outside into part of a file name: letters and digits of any script, dots and dashes.
 
-    Of any script, at most 100 bytes, never empty (`default`), and never hidden: it does not begin with a dot.
+    The result has at most 100 bytes and does not begin with a dot, so it can neither leave the folder nor be hidden.
+    Returns `default` if nothing is left.
     """
     short = _NOT_IN_A_NAME.sub("-", text).strip("-.").encode()[:100].decode(errors="ignore")
     return short.rstrip("-.") or default

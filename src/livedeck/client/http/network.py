@@ -1,7 +1,7 @@
 """TCP and TLS connections for httpcore, over asyncio's own transports.
 
-httpcore's own streams do not read while they write: an answer that comes while a body is being sent (413, 401) is lost
-when the platform closes the connection behind it. These read all the time, so an upload ends at its refusal.
+httpcore's own streams do not read while they write. They lose a response that comes while a body is being sent (413,
+401) if the platform then closes the connection. These streams read all the time, so an upload ends at its refusal.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _MAX_BUFFERED = 512 * 2**10
 _READ_SIZE = 64 * 2**10
 
 _STAGGER = 0.25
-"""Seconds that an address of several has to itself before the next one is tried as well."""
+"""Seconds between the tries of two addresses of the same host."""
 
 _MAX_CONTINUE_WAIT = 1.0
-"""Seconds that a body is held back for `100 Continue`; some platforms never send it."""
+"""Longest time in seconds that a body waits for `100 Continue`; some platforms never send it."""
 
 
 @dataclass(slots=True)
 class _Upload:
-    """A request with a body that is worth stopping. `is_head_sent`: what is written now is the body."""
+    """Request whose body can be stopped. `is_head_sent`: further writes are the body."""
 
     expects_continue: bool
     is_head_sent: bool = False
@@ -45,9 +45,9 @@ _upload: ContextVar[_Upload | None] = ContextVar("upload", default=None)
 
 @asynccontextmanager
 async def stopping_at_answer(*, expects_continue: bool) -> AsyncIterator[None]:
-    """Let the request that is sent inside stop writing its body as soon as an answer comes (HTTP/1.1 only).
+    """Make the request in the block stop writing its body as soon as a response comes (HTTP/1.1 only).
 
-    `expects_continue`: its body is held back until the platform asks for it or says no, for a second at most.
+    `expects_continue`: hold the body back until the platform asks for it or refuses, for a second at most.
     """
     token = _upload.set(_Upload(expects_continue))
     try:
@@ -57,7 +57,7 @@ async def stopping_at_answer(*, expects_continue: bool) -> AsyncIterator[None]:
 
 
 class AsyncioBackend(httpcore.AsyncNetworkBackend):
-    """Opens TCP connections."""
+    """Opens TCP connections for httpcore."""
 
     async def connect_tcp(
         self,
@@ -67,7 +67,7 @@ class AsyncioBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Raises httpcore.ConnectError, ConnectTimeout; Misconfigured for where a link may not lead."""
+        """Connect to a host. Raises httpcore.ConnectError, ConnectTimeout, or Misconfigured if the guard forbids it."""
         stream = _AsyncioStream()
         local = None if local_address is None else (local_address, 0)
         try:
@@ -82,12 +82,12 @@ class AsyncioBackend(httpcore.AsyncNetworkBackend):
         return stream
 
     async def sleep(self, seconds: float) -> None:
-        """Wait between tries of connecting."""
+        """Sleep between two tries of httpcore."""
         await asyncio.sleep(seconds)
 
 
 async def _connect(stream: _AsyncioStream, addresses: Sequence[str], port: int, local: tuple[str, int] | None) -> None:
-    """Connect to the one address, or to the first of several that answers. Raises the OSError of the last."""
+    """Connect to the first address that responds. Raises the OSError of the last one."""
     loop = asyncio.get_running_loop()
     if len(addresses) > 1:
         await loop.create_connection(lambda: stream, sock=await _first_connected(addresses, port, local))
@@ -98,14 +98,14 @@ async def _connect(stream: _AsyncioStream, addresses: Sequence[str], port: int, 
         address,
         port,
         local_addr=local,
-        happy_eyeballs_delay=None if _is_numeric(address) else _STAGGER,  # a race that is cancelled drops a socket
+        happy_eyeballs_delay=None if _is_numeric(address) else _STAGGER,  # a cancelled race drops a socket
     )
 
 
 async def _first_connected(addresses: Sequence[str], port: int, local: tuple[str, int] | None) -> socket:
-    """Return a socket that is connected to the first of these IP addresses that answers; close all others.
+    """Return a socket connected to the first of these IP addresses that responds, and close the others.
 
-    asyncio has this race for a name alone, and a name would be looked up anew. Raises the OSError of the last.
+    asyncio has this race for names only, and would look the name up again. Raises the OSError of the last address.
     """
     waiting, tries = deque(addresses), list[asyncio.Task[socket]]()
     try:
@@ -121,7 +121,7 @@ async def _first_connected(addresses: Sequence[str], port: int, local: tuple[str
                     tries.remove(task)
                     return task.result()
             if not waiting and all(task.done() for task in tries):
-                return tries[-1].result()  # which raises
+                return tries[-1].result()  # raises its OSError
     finally:
         for task in tries:
             task.cancel()
@@ -131,7 +131,7 @@ async def _first_connected(addresses: Sequence[str], port: int, local: tuple[str
 
 
 async def _open(address: str, port: int, local: tuple[str, int] | None) -> socket:
-    """Return a socket that is connected to that IP address. Raises OSError."""
+    """Return a socket connected to an IP address. Raises OSError."""
     loop = asyncio.get_running_loop()
     ((family, *_, destination),) = await loop.getaddrinfo(address, port, type=SOCK_STREAM, flags=AI_NUMERICHOST)
     opened = socket(family, SOCK_STREAM)
@@ -147,7 +147,7 @@ async def _open(address: str, port: int, local: tuple[str, int] | None) -> socke
 
 
 def _is_numeric(address: str) -> bool:
-    """Whether it is an address and no name, which may have several."""
+    """Return whether this is an IP address, not a name, which may have several addresses."""
     try:
         ip_address(address.strip("[]"))
     except ValueError:
@@ -156,7 +156,7 @@ def _is_numeric(address: str) -> bool:
 
 
 class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
-    """One connection: what is received is kept until it is read, at most half a mebibyte."""
+    """A connection that buffers up to half a mebibyte of received bytes until httpcore reads them."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport
@@ -185,7 +185,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     def eof_received(self) -> bool:
         self._is_eof = True
         self._wake()
-        return self.get_extra_info("ssl_object") is None  # go on sending where that is possible
+        return self.get_extra_info("ssl_object") is None  # without TLS, sending may go on
 
     def pause_writing(self) -> None:
         self._is_write_paused = True
@@ -203,7 +203,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             self._closed.set_result(None)
 
     def _receive_rest(self) -> None:
-        """Take what has come before the connection was reset: asyncio closes the socket on an error of writing."""
+        """Read the bytes that arrived before a reset: asyncio closes the socket after a failed write."""
         with suppress(OSError), self._transport.get_extra_info("socket").dup() as rest:
             while self._received_size < _MAX_BUFFERED and (data := rest.recv(_READ_SIZE)):
                 self._received.append(data)
@@ -212,10 +212,10 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     # Called by httpcore
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002, ASYNC109
-        """What has come, empty at the end. Raises httpcore.ReadTimeout, ReadError.
+        """Return received bytes, empty at the end of the connection. Raises httpcore.ReadTimeout, ReadError.
 
-        As much as the loop received at once, though `max_bytes` be less: the parser takes any size, and an export is
-        a third faster than in pieces of 64 KiB.
+        Ignores `max_bytes` and returns as much as the loop received at once. The parser takes any size, and an export
+        is a third faster than in pieces of 64 KiB.
         """
         if not self._received and not self._is_eof:
             try:
@@ -233,14 +233,14 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             return data
         if self._error is not None:
             fault = httpcore.ReadError(str(self._error))
-            fault.__context__ = self._error  # httpcore's pool takes a __cause__ away
+            fault.__context__ = self._error  # httpcore's pool removes a __cause__
             raise fault
         return b""
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Send it, or have most of it in the buffers. Raises httpcore.WriteTimeout, WriteError.
+        """Send bytes, and return once most of them have left the buffers. Raises httpcore.WriteTimeout, WriteError.
 
-        WriteError too where the request is an upload and its answer is here: httpcore reads the answer then.
+        Raises WriteError, too, if the request is an upload and its response has come: httpcore then reads the response.
         """
         upload = None if self._is_http2() else _upload.get()
         if buffer:
@@ -259,7 +259,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
                 await self._wait_continue()
 
     async def aclose(self) -> None:
-        """Close it at once; what was not sent is dropped."""
+        """Close the connection at once, dropping unsent bytes."""
         self._transport.abort()
         await asyncio.shield(self._closed)
 
@@ -269,7 +269,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
-        """The same connection, encrypted. Raises httpcore.ConnectError, ConnectTimeout."""
+        """Start TLS on this connection and return it. Raises httpcore.ConnectError, ConnectTimeout."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(timeout):
@@ -285,7 +285,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         return self
 
     def get_extra_info(self, info: str) -> Any:
-        """`is_readable` of an idle connection: the other side has closed it, or sends what nobody asked for."""
+        """Return a fact of the connection. `is_readable`: the other side closed it, or sent unexpected bytes."""
         if info == "is_readable":
             return bool(self._received) or self._is_eof
         names = {"client_addr": "sockname", "server_addr": "peername"}
@@ -299,12 +299,12 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     def _check_writable(self, upload: _Upload | None) -> None:
         if upload and upload.is_head_sent and self._has_answer():
-            raise httpcore.WriteError("the answer came before the body was sent")
+            raise httpcore.WriteError("the response came before the body was sent")
         if self._transport.is_closing():
             raise httpcore.WriteError(str(self._error or "the connection is closed"))
 
     def _has_answer(self) -> bool:
-        """Whether something has come that is more than `100 Continue`."""
+        """Return whether more than an interim response (`1xx`) has arrived."""
         start = b"".join(self._received)
         while start.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in start:
             start = start.partition(b"\r\n\r\n")[2]
@@ -317,7 +317,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
                     await self._changed()
 
     async def _changed(self) -> None:
-        """Return once data came, writing goes on, or the connection ended."""
+        """Wait until data arrived, writing may go on, or the connection ended."""
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         await waiter

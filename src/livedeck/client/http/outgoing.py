@@ -1,8 +1,8 @@
-"""Requests to addresses that the user chose and that are no platform's: webhooks, collectors and the like.
+"""Requests to addresses that the user configured besides the platform, such as webhooks and collectors.
 
-They know neither the platform's token nor its rate limit. Each is one try: who sends decides about the next. Redirects
-are not followed, and an address is https, or http to loopback: it is a secret itself, or one goes with it. Where
-notifications may lead is a rule of its own (`Egress`); the link to a collector has none.
+They have neither the platform's token nor its rate limit. Each request is tried once, and its caller decides about a
+retry. Redirects are not followed. An address must be https, or http to loopback, because it is a secret or carries one.
+`Egress` limits the hosts of notifications; the link to a collector has no such limit.
 """
 
 from __future__ import annotations
@@ -31,21 +31,25 @@ from livedeck.egress import Egress, literal_addresses
 from livedeck.text.secrets import masked_line
 
 _MAX_ANSWER = 2000
-"""Bytes of an answer that are read: words for a person."""
+"""Most bytes read of a reply, which are shown to the user."""
 
 _MAX_WORDS = 120
-"""Letters of it that are shown: a line."""
+"""Most characters shown of a reply."""
 
 _MAX_FAULT = 300
-"""Letters of our own words for why nothing was sent."""
+"""Most characters of the reason why nothing was sent."""
 
 _TIMEOUT = 10.0
-"""Seconds for the whole of it."""
+"""Seconds for a whole exchange."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `status`: 0 where no answer came, and `text` says why. `retry_after`: seconds, if it says so."""
+    """Reply of a receiver.
+
+    `status`: HTTP status; 0 if no reply came, and `text` then says why. `retry_after`: seconds to wait, if the receiver
+    said so.
+    """
 
     status: int
     text: str = ""
@@ -53,9 +57,9 @@ class Reply:
 
 
 class Outgoing:
-    """Sends them through the proxy and with the certificates of the platform. As a context manager it closes.
+    """Sends requests through the platform's proxy and TLS settings. As a context manager it closes its connections.
 
-    `egress`: where they may lead, checked by the address that is connected to; None: anywhere.
+    `egress`: rule for the allowed hosts, checked by the address of each connection; None: every host.
     """
 
     def __init__(
@@ -81,9 +85,12 @@ class Outgoing:
         await self._client.aclose()
 
     async def send(self, method: str, address: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """One try. No failure of the network or the receiver is raised. A status counts, though its words never end."""
+        """Send a request once and return the reply. Failures of network and receiver are replies too, never raised.
+
+        A reply whose status came in time counts, even if its body never ends.
+        """
         sent = {"Accept-Encoding": "identity", **headers}
-        reply = Reply(0, "no answer (timeout)")
+        reply = Reply(0, "no reply (timeout)")
         try:
             async with asyncio.timeout(_TIMEOUT), self.open(method, address, sent, body) as incoming:
                 reply = Reply(incoming.status, "", retry_after(incoming.headers, datetime.now(UTC)))
@@ -99,9 +106,9 @@ class Outgoing:
     async def open(
         self, method: str, address: str, headers: Mapping[str, str], body: bytes = b"", *, silence: float = _TIMEOUT
     ) -> AsyncIterator[Incoming]:
-        """One try, its answer as it comes. `silence`: seconds without a byte that end it.
+        """Send a request once and open its reply for reading. `silence`: seconds without a byte that end it.
 
-        Raises Misconfigured, Unreachable, Unreadable; so does reading the answer.
+        Raises Misconfigured, Unreachable or Unreadable, also while the reply is read.
         """
         check_outgoing(address)
         try:
@@ -119,22 +126,24 @@ class Outgoing:
         except (httpx.InvalidURL, UnicodeError) as error:
             raise Misconfigured(masked_line(error, 300)) from None
         except httpx.DecodingError:
-            raise Unreadable("no answer (it cannot be unpacked)") from None
+            raise Unreadable("no reply (it cannot be decompressed)") from None
         except (httpx.HTTPError, httpcore.ProxyError, *LOST, OSError) as error:
             if cause := lost_cause(error):
-                raise Unreachable(f"no answer ({cause})", cause) from error
-            raise Unreadable("no answer (it was not HTTP)") from error
+                raise Unreachable(f"no reply ({cause})", cause) from error
+            raise Unreadable("no reply (it was not HTTP)") from error
 
     def _guard(self, scheme: str) -> EgressGuard | None:
         return EgressGuard(self._egress, is_clear=scheme == "http") if self._egress is not None else None
 
     def proxy_variables(self) -> dict[str, str]:
-        """Return the variables by which a program takes the same proxy, or none. Raises Misconfigured."""
+        """Return the environment variables that make a program use the same proxy, or none. Raises Misconfigured."""
         return self._route.variables()
 
     async def refusal(self, address: str, *, looks_up: bool) -> str:
-        """Return why nothing would be sent to that address, by where it leads now; empty if something would, or if
-        nobody can say. Nothing is sent. `looks_up`: ask for the addresses of a name, too."""
+        """Return why nothing would be sent to an address; empty if it is allowed, or if that cannot be known.
+
+        Sends nothing. `looks_up`: look up the addresses of a name, too.
+        """
         try:
             check_outgoing(address)
             url = httpx.URL(address)
@@ -152,7 +161,7 @@ class Outgoing:
 
 
 class Incoming:
-    """An answer that is being received. `headers`: names of any case."""
+    """A reply that is being received. `headers`: found by a name in any case."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.status: int = response.status_code
@@ -160,14 +169,14 @@ class Incoming:
         self._response = response
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Its body as it comes, unpacked."""
+        """Return the chunks of the body as they arrive, decompressed."""
         return self._response.aiter_bytes()
 
 
 def check_outgoing(address: str) -> None:
-    """Raise Misconfigured for an address that others could read on the way."""
+    """Raise Misconfigured unless the address is https, or http to loopback."""
     if not is_https_or_loopback(address):
-        raise Misconfigured("the address should be https, or http to loopback: whoever reads it could use it")
+        raise Misconfigured("the address should be https, or http to loopback: over http others could read and use it")
 
 
 async def _beginning(incoming: Incoming) -> bytes:

@@ -1,8 +1,8 @@
-"""The rules for where a connection may lead: links out of an answer (`LinkGuard`), and notifications (`EgressGuard`).
+"""Guards for the addresses of connections: links in a response (`LinkGuard`) and notifications (`EgressGuard`).
 
-A platform, or whoever can write into one of its objects, could name an address of this machine or of the network around
-it, and have the deck ask there. The same holds for whoever answers a look-up of a receiver's name. So a name is looked
-up once, the guard checks its addresses, and the connection goes to those addresses.
+Anyone who can write into an object of the platform could name an address of this machine or its network, and make the
+deck connect there. So could anyone who controls the DNS of a receiver's name. Therefore a name is looked up once, the
+guard checks its addresses, and the connection uses those addresses.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from livedeck.text.values import safe
 
 
 class Guard(Protocol):
-    """A rule for where a connection may lead."""
+    """Rule for the addresses of connections."""
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """Return the addresses of that host that may be connected to. Raises Misconfigured if none may, and OSError."""
+        """Return the allowed addresses of a host. Raises OSError, or Misconfigured if none is allowed."""
 
 
 _guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
@@ -32,13 +32,13 @@ _guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
 
 @dataclass(frozen=True, slots=True)
 class LinkGuard:
-    """Judges where a link leads. `platform_hosts`: the configured ones, in whose networks it may lead, too."""
+    """Checks the addresses of a link. `platform_hosts`: configured hosts, whose networks are allowed too."""
 
     summary: str
     platform_hosts: Sequence[str]
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """The addresses of that host that may be asked. Raises Misconfigured where there is none, and OSError."""
+        """Return the allowed addresses of a host. Raises OSError, or Misconfigured if none is allowed."""
         addresses = await _resolve(host, port)
         if not any(map(zone_of, addresses)):
             return addresses
@@ -46,21 +46,21 @@ class LinkGuard:
         allowed = [address for address in addresses if zone_of(address) in own_zones]
         if not allowed:
             raise Misconfigured(
-                f"{self.summary}: not asked: {safe(host, 100)} is on {zone_of(addresses[0])} ({addresses[0]}), and the "
-                "platform is not; what the platform answers may not lead there"
+                f"{self.summary}: not sent: {safe(host, 100)} is on {zone_of(addresses[0])} ({addresses[0]}), and the "
+                "platform is not; a link of the platform may not lead there"
             )
         return allowed
 
 
 @dataclass(frozen=True, slots=True)
 class EgressGuard:
-    """Checks where a notification leads. `is_clear`: over plain http, which may not leave this machine."""
+    """Checks the addresses of a notification. `is_clear`: plain http, which may not leave this machine."""
 
     egress: Egress
     is_clear: bool = False
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """Return the addresses of that host that may be connected to. Raises Misconfigured if none may, and OSError."""
+        """Return the allowed addresses of a host. Raises OSError, or Misconfigured if none is allowed."""
         addresses = await _resolve(host, port)
         reasons = {address: self._refusal(safe(host, 100), address) for address in addresses}
         allowed = [address for address, reason in reasons.items() if not reason]
@@ -70,13 +70,13 @@ class EgressGuard:
 
     def _refusal(self, host: str, address: str) -> str:
         if self.is_clear and zone_of(address) != "this machine":
-            return f"not sent: {host} ({address}) is not on this machine, and http is for this machine alone; use https"
+            return f"not sent: {host} ({address}) is not on this machine; use https, since http is allowed only here"
         return self.egress.refusal(host, address)
 
 
 @contextmanager
 def guarding(guard: Guard | None) -> Iterator[None]:
-    """Let connections that are made inside lead only where that allows; None: anywhere."""
+    """Apply a guard to the connections made in the block; None allows every address."""
     token = _guard.set(guard)
     try:
         yield
@@ -85,13 +85,16 @@ def guarding(guard: Guard | None) -> Iterator[None]:
 
 
 async def allowed_addresses(host: str, port: int) -> Sequence[str]:
-    """What to connect to in place of that host. Raises Misconfigured, OSError."""
+    """Return the addresses to connect to for a host; the host itself without a guard. Raises Misconfigured, OSError."""
     guard = _guard.get()
     return (host,) if guard is None else await guard.resolve(host, port)
 
 
 async def check_tunnel(host: str, port: int) -> None:
-    """Raise Misconfigured where a proxy may not lead: it looks names up itself, so addresses alone can be checked."""
+    """Raise Misconfigured if a tunnel through a proxy leads to a forbidden address.
+
+    The proxy looks names up itself, so only a host that is written as an address can be checked.
+    """
     guard = _guard.get()
     if guard is not None and literal_addresses(host):
         await guard.resolve(host, port)

@@ -1,4 +1,4 @@
-"""Another token, once the platform refuses the one that is sent: its source is read again."""
+"""Renews a refused token by reading its source again."""
 
 from __future__ import annotations
 
@@ -10,21 +10,26 @@ from livedeck.client.http.errors import Misconfigured, Unauthorized
 from livedeck.client.http.secrets import Secret
 
 _PAUSE = 4.0
-"""Seconds between two reads of the source: it may be a program that asks another machine."""
+"""Seconds between two reads of the source, which may be a program that queries another machine."""
 
 
 class TokenSource(Protocol):
-    """Where the token came from. `advice`: which source that is and what to do, for a token that is refused."""
+    """Source of the token. `advice`: its name and the remedy for a refused token, in words."""
 
     advice: str
 
     async def read(self) -> Secret:
-        """The token that it has now. Raises Misconfigured where it gives none."""
+        """Return the current token. Raises Misconfigured if there is none."""
 
 
 class TokenRenewal:
-    """Reads the source, where there is one, again after a refusal; one read at a time, and the last one counts for all
-    that share the connections. `timer`: seconds that never run backwards."""
+    """Reads the token's source again after a refusal, for every client that shares the connections.
+
+    Args:
+        source: The source; None if the token cannot be renewed.
+        token: Current token.
+        timer: Clock in seconds that never runs backwards.
+    """
 
     def __init__(self, source: TokenSource | None, token: Secret, timer: Callable[[], float]) -> None:
         self.token = token
@@ -34,7 +39,7 @@ class TokenRenewal:
         self._lock = asyncio.Lock()
 
     async def renew(self, refused: Secret) -> bool:
-        """Whether there is another token than the one that was refused."""
+        """Read the source again if needed. Return whether the current token differs from the refused one."""
         async with self._lock:
             if self._source and self.token == refused and self._timer() - self._read_at >= _PAUSE:
                 self._read_at = self._timer()
@@ -45,7 +50,7 @@ class TokenRenewal:
             return self.token != refused
 
     def explain(self, error: Unauthorized) -> Unauthorized:
-        """The refusal with what to do about the source."""
+        """Return the error with the source's advice, or its fault, in front."""
         if self._source is None:
             return error
         text = f"{self._error or self._source.advice} (the platform refused the token: {error})"

@@ -1,4 +1,4 @@
-"""One request in values: its path, its body, and the addresses to which a token may go."""
+"""Requests and their bodies as values, and checks of ids and addresses."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from livedeck.client.http.secrets import Secret
 from livedeck.text import values
 
 BaseUrl = Literal["api", "upload"]
-"""The two addresses of the platform: {base_url} and {upload_url} (platform-api.md, "Addresses")."""
+"""The platform's two base addresses, {base_url} and {upload_url} (platform-api.md, "Addresses")."""
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes that have passed, and how many there are: None where nobody knows."""
+"""Callback that takes the transferred bytes and the total; None if the total is unknown."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JsonBody:
-    """A body of JSON. Secrets in it go out in clear, datetimes as timestamps."""
+    """JSON body. Secrets in it are sent in clear, datetimes as timestamps."""
 
     value: object
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MultipartBody:
-    """A multipart body: text fields, and one file in the field `file`."""
+    """Multipart body: text fields, and a file in the field `file`."""
 
     fields: Mapping[str, str]
     file_name: str
@@ -40,7 +40,7 @@ class MultipartBody:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamBody:
-    """A body that is sent as it is read: `size` bytes; `chunks` begins with the first of them whenever it is called."""
+    """Body of `size` bytes that is read while it is sent. Each call of `chunks` starts at the first byte."""
 
     size: int
     chunks: Callable[[], AsyncIterator[bytes]]
@@ -48,9 +48,10 @@ class StreamBody:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. `path` is below the base URL, without a leading slash; `summary` says what it does, for error texts.
+    """A request.
 
-    `signed_link`: in place of both, an address that needs no token, and gets none.
+    `path`: below the base URL, without a leading slash. `summary`: words for the request in error texts. `signed_link`:
+    full address that replaces base URL and path; it needs no token and gets none.
     """
 
     method: str
@@ -64,17 +65,17 @@ class Request:
 
     @property
     def operation(self) -> str:
-        """What it does, without to what."""
+        """The operation in words, without its object."""
         return "read link" if self.signed_link else getattr(self.summary, "operation", self.summary)
 
     @property
     def is_read(self) -> bool:
-        """Whether it changes nothing, so that it may be sent in read-only mode and sent again."""
+        """True if the request changes nothing: it is allowed in read-only mode, and may be retried."""
         return self.method in {"GET", "HEAD"}
 
     @property
     def upload_size(self) -> int:
-        """Bytes of the file that it carries, which may take its time as long as it moves; 0 where it carries none."""
+        """Bytes of the uploaded file; 0 without one. An upload may take any time as long as it progresses."""
         match self.body:
             case StreamBody(size):
                 return max(1, size)
@@ -85,10 +86,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class ResponseTiming:
-    """One response, good or bad: when it was complete (our clock), seconds since its request began, its `Date`.
+    """Timing and id of a response, successful or not. For a streamed response, those of its head.
 
-    `status`: of HTTP. `request_id`: what its `X-Request-ID` says, empty where it has none. Of a streamed response: when
-    its head came.
+    Attributes:
+        at: Time of this machine at which the response was complete.
+        round_trip: Seconds since the request began.
+        server_date: `Date` of the response; None if it has none.
+        status: HTTP status.
+        request_id: `X-Request-ID` of the response; empty if it has none.
     """
 
     at: datetime
@@ -100,9 +105,9 @@ class ResponseTiming:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamedResponse:
-    """A response while it comes: `size` bytes, None where nobody says. `media_type`: lower case, or empty.
+    """A response while it arrives. `size`: bytes, None if unknown. `media_type`: lower case, or empty.
 
-    `is_delimited`: its end can be told from a connection that broke, by its length, its chunks or its coding.
+    `is_delimited`: length, chunks or content coding show whether the end is missing after the connection broke.
     """
 
     size: int | None
@@ -112,22 +117,22 @@ class StreamedResponse:
 
 
 Identifier = str | int | UUID
-"""What names an object of the platform: any text but none; a number and a UUID are written as text."""
+"""Id of an object of the platform: a text that is not empty; a number or UUID is converted to text."""
 
 
 def id_text(identifier: object, summary: str) -> str:
-    """The id as it is sent. Raises Misconfigured for what is none."""
+    """Return an id as text. Raises Misconfigured if it is not an id."""
     if isinstance(identifier, UUID) or type(identifier) is int:
         return str(identifier)
     if not isinstance(identifier, str):
         raise Misconfigured(f"{summary}: an id should be text, a number or a UUID, not {type(identifier).__name__}")
     if not identifier.strip() or identifier in {".", ".."}:
-        raise Misconfigured(f"{summary}: {identifier!r} is no id")
+        raise Misconfigured(f"{summary}: {identifier!r} is not an id")
     return identifier
 
 
 def make_request(method: str, summary: str, *parts: Identifier, **fields: Any) -> Request:
-    """The request for a path of these parts, ids among them. Raises Misconfigured for one that makes another path."""
+    """Return a request for the path made of `parts`. Raises Misconfigured for an id that would change the path."""
     return Request(method, "/".join(_segment(part, summary) for part in parts), summary, **fields)
 
 
@@ -136,35 +141,38 @@ def _segment(part: Identifier, summary: str) -> str:
 
 
 class Summary(str):
-    """What is done to what, in words that are safe to show. `operation`: the same without to what."""
+    """Words for a request that are safe to show: operation and object. `operation`: the operation alone."""
 
     __slots__ = ("operation",)
     operation: str
 
     def __new__(cls, operation: str, subject: object) -> Self:
-        """The operation, and the beginning of its subject."""
+        """Join the operation and the first 40 characters of its object."""
         summary = super().__new__(cls, f"{operation} {values.safe(str(subject), 40)}")
         summary.operation = operation
         return summary
 
 
 def describe_call(operation: str, subject: object) -> Summary:
-    """What is done to what: `get event 4d2c2f2e-6f53`."""
+    """Return words for a request, such as `get event 4d2c2f2e-6f53`."""
     return Summary(operation, subject)
 
 
-# Narrower than what a URL may be, so that no two readers of it can disagree on its host.
+# narrower than the URL standard, so that every parser finds the same host
 _ADDRESS = re.compile(r"https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:/[\w.~%/-]*)?", re.IGNORECASE)
 
 
 def check_base_url(name: str, address: str) -> str:
-    """The address, without a slash at its end. Raises Misconfigured, naming the setting, where no token may go."""
+    """Return the address without a slash at its end. Raises Misconfigured if no token may be sent to it.
+
+    `name`: the setting, for the error text.
+    """
     if not re.match(r"https?://[^/]", address, re.IGNORECASE):
         raise Misconfigured(f"{name} should begin with https:// and a host")
     if any(char in address for char in "@?#"):
-        raise Misconfigured(f"{name} should hold no user name, no query and no fragment")
+        raise Misconfigured(f"{name} should have no user name, no query and no fragment")
     if not _ADDRESS.fullmatch(address):
-        raise Misconfigured(f"{name} is no URL")
+        raise Misconfigured(f"{name} is not a URL")
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -173,12 +181,12 @@ def check_base_url(name: str, address: str) -> str:
     if port == 0:
         raise Misconfigured(f"{name} should have a port from 1 to 65535")
     if parts.scheme == "http" and not _is_loopback(parts.hostname or ""):
-        raise Misconfigured(f"{name} should be https: over http the token would travel in clear")
+        raise Misconfigured(f"{name} should be https: over http others could read the token")
     return address.rstrip("/")
 
 
 def is_https_or_loopback(address: str) -> bool:
-    """Whether nobody on the way can read what is asked there."""
+    """Return whether nobody on the network can read a request to the address."""
     try:
         parts = urlsplit(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Requests that went out, counted and timed by what they do: numbers for whoever watches the watcher."""
+"""Counts and durations of requests by operation, for livedeck's own metrics."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from livedeck.client.http.errors import ApiError
 from livedeck.client.http.timing import ClientTiming
 
 BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds: a duration is counted under the first of them that it does not exceed."""
+"""Upper bounds of the duration buckets, in seconds."""
 
 MAX_OPERATIONS = 80
-"""What is counted apart; more than the client has. What else comes is counted as `OTHER`."""
+"""Most operations that are counted separately, more than the client has; any others count as `OTHER`."""
 
 OTHER = "other"
 OK, CANCELLED = "ok", "cancelled"
@@ -22,22 +22,22 @@ OK, CANCELLED = "ok", "cancelled"
 
 @dataclass(slots=True)
 class Durations:
-    """How long requests took: how many lie under each of `BOUNDS`, the last number those over all; and all seconds."""
+    """Durations of requests. `counts`: requests in each bucket of `BOUNDS`, then those above. `seconds`: their sum."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     seconds: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one more."""
+        """Count a request that took `seconds`."""
         self.counts[sum(bound < seconds for bound in BOUNDS)] += 1
         self.seconds += seconds
 
 
 class RequestCounts:
-    """Every try is one: a read that is tried three times has asked the platform three times.
+    """Counters of requests. Each try counts: a read that is tried three times counts as three.
 
-    `results`: by operation and result, which is `ok`, `cancelled` or the name of the error in lower case. `durations`:
-    by operation; of what was cancelled there is none.
+    `results`: (operation, result) -> tries; a result is `ok`, `cancelled` or the name of the error in lower case.
+    `durations`: operation -> durations, without cancelled tries.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class RequestCounts:
 
     @contextmanager
     def counting(self, operation: str, timing: ClientTiming) -> Iterator[None]:
-        """Count what happens within as one try of it."""
+        """Count the block as a try of the operation."""
         if operation not in self.durations and len(self.durations) >= MAX_OPERATIONS:
             operation = OTHER
         durations, started_at, result = self.durations.setdefault(operation, Durations()), timing.timer(), CANCELLED

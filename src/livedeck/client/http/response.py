@@ -1,4 +1,4 @@
-"""Bytes unpacked, decoded to JSON, and taken out of the platform's envelope, or mapped to the error that they are."""
+"""Decompresses and decodes responses, removes the platform's envelope, and raises the error that a response reports."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from livedeck.client.http.error_mapping import error_from_response, retry_after
 from livedeck.client.http.errors import Rejected, Unreadable
 from livedeck.text import values
 
-# Half of a character outside the basic plane, escaped: what is left where a platform cut a name inside an emoji.
-# Group 1 is what must stay: whole pairs, and any other escape (a backslash before `ud83d` may itself be escaped).
+# An escaped half of a surrogate pair, which is left if the platform cuts a name inside an emoji. Group 1 stays: whole
+# pairs, and any other escape (a backslash before `ud83d` may itself be escaped).
 _LONE_SURROGATE = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))|\\u[dD][89a-fA-F]\w\w")
 
 LONG_BODY = 256 * 2**10
-"""Bytes; decoding and reading more of them takes several ms, for which a thread is worth while."""
+"""Bytes of a body from which on it is decoded in a thread, because decoding takes several ms."""
 
 
-class NotJson(ValueError):  # noqa: N818  read after `except`, as the tree in errors.py
-    """A text that no more of it can make JSON."""
+class NotJson(ValueError):  # noqa: N818  named like the errors in errors.py
+    """A text that cannot become JSON, however it goes on."""
 
 
 _UNPACKED_SIZE = 256 * 2**10
@@ -34,12 +34,12 @@ _WINDOW_BITS: Mapping[str, int] = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 async def unpack(chunks: AsyncIterator[bytes], coding: str) -> AsyncIterator[bytes]:
-    """The body of one content coding, in chunks of 256 KiB at most. Raises ValueError for others and broken ones.
+    """Yield a compressed body in chunks of at most 256 KiB. Raises ValueError for an unknown coding or broken data.
 
-    Each takes a millisecond, after which others have their turn: little data may unpack to very much.
+    A chunk takes a millisecond and then lets other tasks run, because a small body may decompress to a huge one.
     """
     if coding not in _WINDOW_BITS:
-        raise ValueError("no content coding that was asked for")
+        raise ValueError("not a content coding that the client accepts")
     decoder, is_first = zlib.decompressobj(_WINDOW_BITS[coding]), True
     async for packed in chunks:
         data = packed
@@ -49,14 +49,14 @@ async def unpack(chunks: AsyncIterator[bytes], coding: str) -> AsyncIterator[byt
             except zlib.error as error:
                 if not (is_first and coding == "deflate"):
                     raise ValueError(str(error)) from None
-                decoder, is_first = zlib.decompressobj(-15), False  # some platforms leave its header out
+                decoder, is_first = zlib.decompressobj(-15), False  # some platforms omit the header of deflate
                 continue
             data, is_first = decoder.unconsumed_tail, False
             if unpacked:
                 yield unpacked
                 await asyncio.sleep(0)
     if not decoder.eof:
-        raise ValueError("it ends half way")
+        raise ValueError("the compressed body is incomplete")
 
 
 _decode = msgspec.json.Decoder().decode
@@ -66,9 +66,9 @@ _MALFORMED = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 def decode(body: bytes | bytearray | msgspec.Raw) -> object:
-    """The JSON value in `body`, which is UTF-8 (RFC 8259); broken characters become U+FFFD.
+    """Decode JSON in UTF-8 (RFC 8259); broken characters become U+FFFD.
 
-    Raises ValueError for what is no JSON, NaN and Infinity included, and for what is nested too deep.
+    Raises ValueError if the body is not JSON (NaN and Infinity are not) or is nested too deep.
     """
     try:
         return _decode(body)
@@ -77,7 +77,7 @@ def decode(body: bytes | bytearray | msgspec.Raw) -> object:
 
 
 def decode_long(body: bytes | bytearray) -> object:
-    """The same as `decode`; a list in `data` row by row, so that the interpreter can leave the thread that does it."""
+    """Decode like `decode`, but a list in `data` row by row, so that other threads can run in between."""
     try:
         members = _decode_members(body)
         rows = _decode_rows(members.pop("data"))
@@ -87,7 +87,7 @@ def decode_long(body: bytes | bytearray) -> object:
 
 
 def decode_text(text: str) -> object:
-    """The JSON value in `text`, escaped halves of characters repaired. Raises ValueError as `decode` does; slow."""
+    """Decode JSON after replacing lone escaped surrogates; slow. Raises ValueError as `decode` does."""
     try:
         return json.loads(repair_utf8(text), parse_constant=_refuse)
     except RecursionError:
@@ -95,9 +95,9 @@ def decode_text(text: str) -> object:
 
 
 def decode_first(text: str, start: int) -> tuple[object, int]:
-    """The JSON value that begins at `start`, and where it ends.
+    """Decode the JSON value that begins at `start`. Return it and the index of its end.
 
-    Raises NotJson for what no more text can mend, and any other ValueError where the text may merely be cut short.
+    Raises NotJson if the text is wrong, and another ValueError if it may only be incomplete.
     """
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -108,9 +108,9 @@ def decode_first(text: str, start: int) -> tuple[object, int]:
 
 
 def decode_run(text: str) -> list[object]:
-    """The JSON values in a text that has a comma between each two.
+    """Decode JSON values that are separated by commas. Much faster and stricter than `decode_first`.
 
-    Much quicker than `decode_first`, and stricter. Raises ValueError for anything else, and for values nested deep.
+    Raises ValueError for anything else, and for deeply nested values.
     """
     try:
         items: list[object] = _decode(f"[{repair_utf8(text)}]")
@@ -120,8 +120,8 @@ def decode_run(text: str) -> list[object]:
 
 
 def repair_utf8(text: str) -> str:
-    """JSON text in which every escaped half of a character is U+FFFD."""
-    # One character is found much quicker than three.
+    """Return JSON text with every lone escaped surrogate replaced by U+FFFD."""
+    # searching one character is much faster than searching three
     if "\\" not in text or ("\\ud" not in text and "\\uD" not in text):
         return text
     return _LONE_SURROGATE.sub(lambda match: match[1] or "\\ufffd", text)
@@ -145,31 +145,31 @@ _TYPE_NAMES: Mapping[type, str] = {
 }
 
 
-def data(answer: object, summary: str) -> object:
-    """What is inside the envelope `{data: ...}`. Raises Unreadable where there is none."""
-    if isinstance(answer, dict) and "data" in answer:
-        return answer["data"]
-    raise Unreadable(f"{summary}: the answer is not as documented: {type_name(answer)} without data")
+def data(document: object, summary: str) -> object:
+    """Return the content of the envelope `{data: ...}`. Raises Unreadable if there is no envelope."""
+    if isinstance(document, dict) and "data" in document:
+        return document["data"]
+    raise Unreadable(f"{summary}: the response is not as documented: {type_name(document)} without data")
 
 
-def rows(answer: object, summary: str) -> list[object]:
-    """The list inside the envelope; null is an empty one (platform-api.md, "Error body")."""
-    value = data(answer, summary)
+def rows(document: object, summary: str) -> list[object]:
+    """Return the list in the envelope; null counts as empty (platform-api.md, "Error body"). Raises Unreadable."""
+    value = data(document, summary)
     if value is None:
         return []
     if isinstance(value, list):
         return value
-    raise Unreadable(f"{summary}: the answer is not as documented: data should be a list, not {type_name(value)}")
+    raise Unreadable(f"{summary}: the response is not as documented: data should be a list, not {type_name(value)}")
 
 
 def type_name(value: object) -> str:
-    """What JSON calls it: `a number`, `null`."""
+    """Return the JSON type of a value in words, such as `a number` or `null`."""
     return _TYPE_NAMES.get(type(value), "something else")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Response:
-    """A complete answer to a request. `headers` find a name in any case. `is_to_change`: the request is no read."""
+    """A complete response. `headers`: found by a name in any case. `is_to_change`: the request was a change."""
 
     summary: str
     status: int
@@ -178,7 +178,10 @@ class Response:
     is_to_change: bool = False
 
     def value(self, now: datetime) -> object:
-        """Its JSON, None where the body is empty. Raises Rejected where it says no, Unreadable for no JSON."""
+        """Return the decoded body, None if it is empty.
+
+        Raises Rejected for an error or redirect, Unreadable if the body is not JSON. `now`: time of this machine.
+        """
         if not 200 <= self.status < 300:
             raise self._rejected(self._error_body(), now)
         value = self._json()
@@ -201,12 +204,12 @@ class Response:
             return None
         try:
             return decode_long(self.body) if len(self.body) > LONG_BODY else decode(self.body)
-        except ValueError:  # raised below, outside, so that no traceback quotes the body
+        except ValueError:  # the error is raised outside of this block, so that no traceback quotes the body
             media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
-        raise Unreadable(f"{self.summary}: the answer ({media_type}) is no JSON; check the address")
+        raise Unreadable(f"{self.summary}: the response ({media_type}) is not JSON; check the address")
 
     def _error_body(self) -> object:
         try:
             return decode(self.body)
-        except ValueError:  # a proxy's page: the status has to do
+        except ValueError:  # a proxy's page, which leaves only the status
             return None

@@ -1,4 +1,4 @@
-"""How the platform is reached: through which proxy, and by which certificates (connect.md, "Company networks")."""
+"""Proxy and TLS settings for reaching the platform (connect.md, "Company networks")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROXY = re.compile(r"https?://(?:[^/@\s]*@)?(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}/
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy that opens tunnels. `address`: scheme, host and port; `credentials`: what it asks for, if anything."""
+    """A proxy that opens tunnels. `address`: scheme, host and port. `credentials`: user and password, if needed."""
 
     address: str
     credentials: tuple[Secret, Secret] | None = None
@@ -27,11 +27,13 @@ class Proxy:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Route:
-    """Which way requests take. Only https goes through a proxy, as a tunnel that it cannot look into.
+    """Route of requests. Only https goes through a proxy, in a tunnel that the proxy cannot read.
 
-    `proxy`: `http://host:port` or `https://...`, perhaps with `user:password@`. `ca_file`: PEM, trusted besides the
-    public authorities. `client_cert`: a PEM file of a certificate and its key. `use_environment`: where the others say
-    nothing, heed HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.
+    Args:
+        proxy: `http://host:port` or `https://host:port`, with `user:password@` if needed.
+        ca_file: Certificates in PEM that are trusted besides the public authorities.
+        client_cert: PEM file with a certificate and its key.
+        use_environment: Use HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR unless set above.
     """
 
     proxy: Secret | None = None
@@ -40,14 +42,14 @@ class Route:
     use_environment: bool = False
 
     def check(self) -> None:
-        """Raise Misconfigured for a proxy that cannot be used."""
+        """Raise Misconfigured if the proxy cannot be used."""
         if self.proxy is not None:
             _parse_proxy("proxy", self.proxy.reveal())
         elif self.use_environment:
             _environment_proxy()
 
     def proxy_for(self, scheme: str, host: str) -> Proxy | None:
-        """The proxy on the way to that host; None where there is none."""
+        """Return the proxy for a host, or None for a direct connection. Raises Misconfigured."""
         if scheme != "https":
             return None
         if self.proxy is not None:
@@ -57,7 +59,7 @@ class Route:
         return _environment_proxy()
 
     def variables(self) -> dict[str, str]:
-        """Return the variables that lead another program the same way. Raises Misconfigured."""
+        """Return the environment variables that give another program the same route. Raises Misconfigured."""
         self.check()
         if self.proxy is not None:
             return {"HTTPS_PROXY": self.proxy.reveal()}
@@ -66,16 +68,16 @@ class Route:
         return {"HTTPS_PROXY": proxy, "NO_PROXY": found.get("no", "")} if proxy else {"NO_PROXY": "*"}
 
     def ssl_context(self, make_default: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
-        """The context for TLS, made of the default one. Raises Misconfigured for a file that cannot be used."""
+        """Return the default TLS context with this route's certificates. Raises Misconfigured for an unusable file."""
         with _named_faults("SSL_CERT_FILE or SSL_CERT_DIR", "should name certificates in PEM"):
             context = make_default()
         if self.ca_file is not None:
-            with _named_faults(f"ca_file {self.ca_file}", "should hold certificates in PEM"):
+            with _named_faults(f"ca_file {self.ca_file}", "should contain certificates in PEM"):
                 context.load_verify_locations(cafile=self.ca_file)
         if self.client_cert is not None:
-            demand = "should be one PEM file of a certificate and its key, without a passphrase"
+            demand = "should be a PEM file with a certificate and its key, without a passphrase"
             with _named_faults(f"client_cert {self.client_cert}", demand):
-                context.load_cert_chain(self.client_cert, password=lambda: "")  # else a person would be asked for it
+                context.load_cert_chain(self.client_cert, password=lambda: "")  # otherwise OpenSSL prompts for it
         return context
 
 
@@ -86,11 +88,11 @@ def _named_faults(subject: str, demand: str) -> Iterator[None]:
     except ssl.SSLError:
         raise Misconfigured(f"{subject}: {demand}") from None
     except OSError as error:
-        raise Misconfigured(f"{subject}: {error.strerror or 'cannot be read'}; name a file that can be read") from None
+        raise Misconfigured(f"{subject}: {error.strerror or 'cannot be read'}; give a readable file") from None
 
 
 def _environment_proxy() -> Proxy | None:
-    """Raises Misconfigured, naming the variable."""
+    """Return the proxy of the environment, or None. Raises Misconfigured, which names the variable."""
     proxies = getproxies()
     for scheme in ("https", "all"):
         if address := proxies.get(scheme):
@@ -100,7 +102,7 @@ def _environment_proxy() -> Proxy | None:
 
 def _parse_proxy(name: str, address: str) -> Proxy:
     if not _PROXY.fullmatch(address):
-        raise Misconfigured(f"{name} should be http or https, a host and a port; other proxies are not spoken to")
+        raise Misconfigured(f"{name} should be http or https, a host and a port; other proxies are not supported")
     try:
         parts = urlsplit(address)
         port = parts.port

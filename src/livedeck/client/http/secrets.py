@@ -1,4 +1,4 @@
-"""Text that must not be shown by accident: stream keys, ingest links, tokens, and addresses with such in them."""
+"""Types for secret texts: tokens, stream keys, ingest links and signed addresses. They print themselves masked."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from livedeck.text.secrets import is_public, register_address, register_public, 
 
 
 class Secret:
-    """A string that shows itself masked wherever it is printed; only `reveal()` gives the value.
+    """A string that prints itself masked; only `reveal()` returns the value.
 
-    Usable as the type of a pydantic field: takes a string, which enters the register of secrets, and serialises to the
-    mask.
+    Can be the type of a pydantic field: it takes a string, registers it as a secret, and serialises to the mask.
     """
 
     __slots__ = ("_value",)
@@ -25,16 +24,16 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The value in clear. Every call of this is a place to look at in a review."""
+        """Return the value in clear. Review every call of this method."""
         return self._value
 
     @property
     def is_public(self) -> bool:
-        """Whether it is also a name or an id that everybody can read, so that it guards nothing."""
+        """True if the value is also a public name or id, which protects nothing."""
         return is_public(self._value)
 
     def register(self) -> None:
-        """Have it masked in every text that leaves the process (trust.md, "The register")."""
+        """Mask the value in every text that leaves the process (trust.md, "The register")."""
         register_secret(self._value)
 
     def __str__(self) -> str:
@@ -69,7 +68,7 @@ class Secret:
 
 
 class SecretLink(Secret):
-    """An address whose last segment is a key, as an ingest link: `rtmp://ingest.example/live/••••3f9a`."""
+    """An address with a key as its last segment, such as an ingest link: `rtmp://ingest.example/live/••••3f9a`."""
 
     __slots__ = ()
 
@@ -81,8 +80,9 @@ class SecretLink(Secret):
 
 
 class SignedLink(Secret):
-    """An address whose query lets anyone in: `https://cdn.example/subtitles/••••.vtt?••••`. Needs no token
-    (platform-api.md, "Signed addresses"). One that is empty stays so.
+    """An address whose query grants access: `https://cdn.example/subtitles/••••.vtt?••••`. May be empty.
+
+    It needs no token (platform-api.md, "Signed addresses").
     """
 
     __slots__ = ()
@@ -100,8 +100,7 @@ def _register_name(name: str) -> str:
 
 
 PublicName = Annotated[str, AfterValidator(_register_name)]
-"""A field of a name or id that is shown to everybody: it is never masked, though a key is the same (trust.md, "The
-register")."""
+"""Field with a public name or id. It is never masked, even if a key has the same value (trust.md, "The register")."""
 
 
 def _register_public(address: str) -> str:
@@ -117,7 +116,8 @@ def _register_ingest(address: str) -> str:
 _JSON = PlainSerializer(partial(addresses.show, absent=""), return_type=str, when_used="json-unless-none")
 
 Address = Annotated[str, AfterValidator(_register_public), _JSON]
-"""A field of an address that is plain text: JSON shows it by its parts, and what is secret in it is registered."""
+"""Field with an address as plain text. JSON shows it with masked parts, and its secret parts are registered."""
 
 IngestAddress = Annotated[str, AfterValidator(_register_ingest), _JSON]
-"""The same of an address that a stream is sent to: outside RTMP, where it is a field of its own, its path is a key."""
+"""Field with an address for sending a stream. Its last path segment counts as a key, except for RTMP, where the key is
+a field of its own."""

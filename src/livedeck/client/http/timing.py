@@ -1,4 +1,4 @@
-"""How fast, how long and how often the client asks: rate limit, cool-down, and retry of reads with back-off."""
+"""Rate limit, cool-down, and retries of reads with back-off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 MAX_CONNECTIONS = 10
-"""And as many reads at a time, so that those that wait for a connection hear of a cool-down before they are sent."""
+"""Most connections, and most reads at a time, so that a waiting read notices a cool-down before it is sent."""
 
 _FIRST_DELAY = 0.2
 _MAX_DELAY = 5.0
@@ -18,12 +18,17 @@ _SHORTEST_PAUSE = 0.001
 
 @dataclass(frozen=True, slots=True)
 class ClientTiming:
-    """The times of a client, and the clocks they are counted on.
+    """Time limits and clocks of a client.
 
-    `timeout`: seconds for connecting and for every silence. `retry`: seconds that a read may take with all its tries.
-    `rate`: requests per second. `upload_timeout`: seconds of silence
-    after the last byte of an upload. `now`: the wall clock, aware. `timer`: seconds that never run backwards. `jitter`:
-    from 0 up to 1.
+    Attributes:
+        timeout: Seconds for connecting, and for each silence.
+        retry: Seconds that a read may take with all its tries.
+        rate: Requests per second.
+        upload_timeout: Seconds of silence after the last byte of an upload.
+        now: Wall clock; its datetimes have a time zone.
+        timer: Clock in seconds that never runs backwards.
+        sleep: Waits for some seconds.
+        jitter: Returns a random number from 0 up to 1.
     """
 
     timeout: float
@@ -37,7 +42,7 @@ class ClientTiming:
 
 
 class RateLimiter:
-    """A token bucket: a second's worth of requests at once, then one each `1 / rate` seconds, in their order."""
+    """Token bucket: allows the requests of one second at once, then one each `1 / rate` seconds, in order."""
 
     def __init__(self, timing: ClientTiming) -> None:
         self._timing = timing
@@ -46,20 +51,20 @@ class RateLimiter:
         self._queue = asyncio.Lock()
 
     async def acquire(self) -> None:
-        """Take one request from the bucket, waiting until there is one."""
+        """Take one request from the bucket; wait if it is empty."""
         async with self._queue:
             now = self._timing.timer()
             self._tokens = min(self._capacity, self._tokens + (now - self._filled_at) * self._timing.rate)
             self._filled_at = now
             if self._tokens < 1:
                 await self._timing.sleep((1 - self._tokens) / self._timing.rate)
-                # Paid for, even on a clock that stands still.
+                # the wait counts even on a clock that stands still
                 self._tokens, self._filled_at = 1, self._timing.timer()
             self._tokens -= 1
 
 
-class CoolingDown(Exception):  # noqa: N818  read after `except`, as the tree in errors.py
-    """A read would have to wait too long. `seconds`: until the platform may be asked again."""
+class CoolingDown(Exception):  # noqa: N818  named like the errors in errors.py
+    """A read would have to wait too long for the end of a cool-down. `seconds`: time until that end."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"{seconds:.1f} s")
@@ -67,10 +72,10 @@ class CoolingDown(Exception):  # noqa: N818  read after `except`, as the tree in
 
 
 class Cooldown:
-    """The pause that all reads make once the platform has said that there are too many of them.
+    """Pause of all reads after the platform refused one as too many.
 
-    It is as long as the platform says, else it grows from one to the next. After it one read goes ahead, and the others
-    follow as soon as that one is not refused.
+    It lasts as long as the platform says; otherwise each pause is longer than the one before. Afterwards a single read
+    goes first, and the others follow once that one is not refused.
     """
 
     def __init__(self, timing: ClientTiming) -> None:
@@ -83,7 +88,7 @@ class Cooldown:
 
     @asynccontextmanager
     async def turn(self, max_wait: float) -> AsyncIterator[None]:
-        """Where a read may be sent and is answered. Raises CoolingDown for a pause that passes `max_wait` seconds."""
+        """Wait for the turn to send a read in the block. Raises CoolingDown if that takes over `max_wait` seconds."""
         entered_at = self._timing.timer()
         async with self._slots, AsyncExitStack() as first_read:
             if self._is_active:
@@ -99,30 +104,33 @@ class Cooldown:
             yield
 
     def begin(self, retry_after: float | None) -> float:
-        """The platform refuses for now: seconds until it may be asked again."""
+        """Begin or extend the pause after a refusal. Return the seconds until its end.
+
+        `retry_after`: seconds that the platform demanded, if any.
+        """
         now = self._timing.timer()
-        if not self._is_active or now >= self._ends_at:  # the others were under way when the first was refused
+        if not self._is_active or now >= self._ends_at:  # not for reads that were sent before the pause began
             self._pauses += 1
         pause = max(retry_after or 0.0, _backoff(self._timing, self._pauses))
         self._is_active, self._ends_at = True, max(self._ends_at, now + pause)
         return self._ends_at - now
 
     def end(self) -> None:
-        """The platform has answered; what was under way when the pause began does not end it."""
+        """End the pause after a successful read, unless that read was sent before the pause began."""
         if self._timing.timer() >= self._ends_at:
             self._is_active, self._pauses = False, 0
 
 
 def _backoff(timing: ClientTiming, tries: int) -> float:
-    """Seconds to wait after so many tries that failed: of twice as many each time, the upper half."""
+    """Return the seconds to wait after failed tries: a random part, from half up, of a delay that doubles each time."""
     return min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** (tries - 1)) * (0.5 + timing.jitter() / 2)
 
 
 class RetryPolicy:
-    """The retries of one read: how long its next try may take, and how long to wait before it.
+    """Retries of one read: the time limit of the next try, and the wait before it.
 
-    `seconds`: for all its tries and the waits between them; 0: it is tried once. They are added up rather than read off
-    a clock, so that a clock that stands still cannot make it endless.
+    `seconds`: limit for all tries and waits together; 0 for a single try. Durations are added up instead of read from a
+    clock, so that a clock that stands still cannot cause endless retries.
     """
 
     def __init__(self, timing: ClientTiming, seconds: float) -> None:
@@ -130,10 +138,13 @@ class RetryPolicy:
         self._timing = timing
         self._tries = 0
         self.timeout = 2 * timing.timeout
-        """Seconds that the next try may take as a whole."""
+        """Time limit of the next try, in seconds."""
 
     def next_delay(self, took: float, cooldown: float) -> float | None:
-        """Seconds to wait after a try that failed; None where there is no time for another."""
+        """Return the seconds to wait after a failed try, or None if there is no time for another.
+
+        `took`: seconds of the failed try. `cooldown`: seconds until the end of a pause, or 0.
+        """
         self._tries += 1
         delay = cooldown or _backoff(self._timing, self._tries)
         self.seconds_left -= took + delay

@@ -1,8 +1,8 @@
-"""Requests sent and answers received: with `outgoing.py`, which knows no platform, the only file that imports httpx.
+"""Sends requests to the platform and receives the responses. Only this file and `outgoing.py` import httpx.
 
-Here and nowhere else: bearer token, timeouts, size limit, rate limit, retry of reads, the read-only gate, and the
-mapping of whatever the network or the platform does to ApiErrors. Redirects are not followed: the token stays with the
-two configured addresses. Only reads are retried: a change must never be sent twice.
+This file alone handles the bearer token, timeouts, size limit, rate limit, retries and the read-only check. It maps
+network and platform errors to ApiErrors. Redirects are not followed, so the token stays with the two configured
+addresses. Only reads are retried, because a change must never be sent twice.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _Message = MutableMapping[str, Any]
 TransportFactory = Callable[
     [_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]], Awaitable[None]
 ]
-"""An ASGI app."""
+"""An ASGI app that replaces the platform, without a socket."""
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ class RunInThread(Protocol):
     """Calls a function without blocking the event loop, as `asyncio.to_thread` does."""
 
     async def __call__(self, function: Callable[[], T], /) -> T:
-        """What the function returns."""
+        """Call `function` and return its result."""
 
 
 LOST = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol)
@@ -98,18 +98,31 @@ _MAX_LOGGED = 1000
 
 _MAX_REDIRECTS = 5
 
+_UNKNOWN_ADVICE = "the change may or may not have been made: read the object again"
+
 _LIMITS: Mapping[str, Any] = {
     "max_connections": MAX_CONNECTIONS,
     "max_keepalive_connections": 8,
-    "keepalive_expiry": 4.0,  # servers hang up at 5 s
+    "keepalive_expiry": 4.0,  # servers close idle connections after 5 s
 }
 
 
 class Transport:
-    """Sends requests with the token and gives back what they are answered with.
+    """Sends requests with the token and parses the responses.
 
-    `base_urls`: where each of the two is; `route`: how they are reached. `http2`: offer HTTP/2, which needs the package
-    h2. `run_in_thread`: for bodies that take long to decode.
+    Args:
+        base_urls: Addresses of the API and of uploads.
+        token: The token.
+        read_only: Raise ReadOnly for every change.
+        timing: Time limits and clocks.
+        route: Proxy and certificates.
+        token_source: Source to read again after the platform refused the token.
+        mount: ASGI app that replaces the platform.
+        http2: Offer HTTP/2, which needs the package h2.
+        run_in_thread: Runs the decoding of long bodies.
+
+    Raises:
+        Misconfigured: An argument cannot be used.
     """
 
     def __init__(
@@ -138,46 +151,50 @@ class Transport:
         self._logged = set[tuple[str, str]]()
         self._run_in_thread = run_in_thread
         self._route = route
-        self._loops: list[asyncio.AbstractEventLoop] = []  # where the connections live: one for all that share them
+        self._loops: list[asyncio.AbstractEventLoop] = []  # the loop of the connections, shared by all copies
         self._connections = _make_connections(mount, route, http2=http2)
         self._renewal = TokenRenewal(token_source, token, timing.timer)
         self._client = _make_client(token, timing.timeout, self._connections)
 
     def without_retry(self) -> Transport:
-        """The same connections, token and rate limit, but a read is tried once."""
+        """Return a copy with the same connections, token and rate limit that tries each read once."""
         transport = copy.copy(self)
         transport._retry_seconds = 0.0  # noqa: SLF001  its own class
         return transport
 
     def with_timeout(self, seconds: float) -> Transport:
-        """The same connections, token and rate limit, but another timeout."""
+        """Return a copy with the same connections, token and rate limit, but another timeout."""
         transport = copy.copy(self)
         transport.timing = replace(self.timing, timeout=seconds)
         return transport
 
     async def send(self, request: Request, parse: Callable[[object], T]) -> T:
-        """What `parse` makes of the JSON that answers the request; None is parsed where the body is empty.
+        """Send a request and return the result of `parse` for its JSON, or for None if the body is empty.
 
-        Raises ApiError and nothing else. Connecting and every silence may take `timeout` seconds, a whole exchange
-        twice that; an upload as long as it moves. A read that fails in passing is retried for `retry` seconds in all.
+        Connecting and each silence may take `timeout` seconds, a whole exchange twice that, and an upload any time as
+        long as it progresses. A read that fails temporarily is retried for `retry` seconds in total.
+
+        Raises:
+            ApiError: Anything that goes wrong.
         """
 
         async def attempt() -> T:
             response = await self._open(request)
             try:
-                answer = await self._receive(request, response)
+                received = await self._receive(request, response)
             finally:
                 await response.aclose()
             self._note_timing(response)
-            return await self.parse(answer, parse)
+            return await self.parse(received, parse)
 
         return await self._with_retry(request, attempt)
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[StreamedResponse]:
-        """The answer to a read while it comes, of any length. Raises as `send` does; so do its chunks.
+        """Open the response to a read, of any length, while it arrives.
 
-        A redirect of a signed link is followed to another address that nobody can read on the way.
+        Raises ApiError, also while its chunks are read. A redirect of a signed link is followed to an https address, or
+        from loopback to loopback.
         """
 
         async def attempt() -> httpx.Response:
@@ -202,9 +219,9 @@ class Transport:
             await response.aclose()
 
     async def parse(self, response: Response, parse: Callable[[object], T]) -> T:
-        """What `parse` makes of a complete response. Raises Rejected where it says no, Unreadable for no JSON.
+        """Return the result of `parse` for a complete response. Raises Rejected, or Unreadable if it is not JSON.
 
-        One at a time: responses that come together would hold the event loop, or all threads the interpreter's lock.
+        Parses one response at a time: several together would block the event loop, or hold the interpreter's lock.
         """
 
         def parse_value() -> T:
@@ -217,19 +234,22 @@ class Transport:
             return parse_value()
 
     async def check_uploads(self) -> None:
-        """Ask the upload address, where it is another: whatever it answers, uploads reach it. Raises ApiError."""
+        """Check the connection to the upload address, if it differs from the API's. Raises ApiError.
+
+        Any successful response proves the connection.
+        """
         if self._base_urls["upload"] != self._base_urls["api"]:
             request = Request("HEAD", "", "reach the upload address", base_url="upload")
             response = await self._with_retry(request, lambda: self._open(request))
             await response.aclose()
 
     def check_may_change(self, summary: str) -> None:
-        """Raise ReadOnly where changes are not sent."""
+        """Raise ReadOnly if this client is read-only."""
         if self.read_only:
             raise ReadOnly(f"{summary}: not sent, the deck is read-only")
 
     def log_faults(self, subject: str, faults: Sequence[object]) -> None:
-        """Warn once of each field that could not be read: a poller meets it every few seconds."""
+        """Log each unreadable field once, because a poller meets it every few seconds."""
         for fault in faults:
             key = subject, getattr(fault, "field", str(fault))
             if key not in self._logged and len(self._logged) < _MAX_LOGGED:
@@ -237,24 +257,24 @@ class Transport:
                 _log.warning("%s: %s", subject, fault)
 
     def set_token(self, token: Secret) -> None:
-        """Send that token from now on. Raises Misconfigured for one that no header can carry."""
+        """Use another token from now on. Raises Misconfigured if a header cannot carry it."""
         self._client.headers["Authorization"] = f"Bearer {bearer(token)}"
         self._renewal.token = token
 
     def url(self, request: Request) -> str:
-        """Where that request goes."""
+        """Return the full address of a request."""
         if request.signed_link:
             return request.signed_link.reveal()
         base = self._base_urls[request.base_url]
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections; those of another event loop have ended with it."""
+        """Close the connections, unless they belong to another event loop, which closed them."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
     async def _with_retry(self, request: Request, attempt: Callable[[], Awaitable[T]]) -> T:
-        """A refused token is read again from its source; a read then has another try, a change the next person's."""
+        """Retry, and renew a refused token. A read is then sent again; a change is left to the user."""
         token = self._renewal.token
         try:
             return await self._with_passing_retry(request, attempt)
@@ -275,7 +295,7 @@ class Transport:
         policy = RetryPolicy(self.timing, self._retry_seconds if request.is_read else 0.0)
         while True:
             started_at = self.timing.timer()
-            # What is tried once does not wait: a change is a person's, and a poller has its own pace.
+            # a request with a single try does not wait: a user expects a change at once, and a poller has its own pace
             turn = self._cooldown.turn(policy.seconds_left) if policy.seconds_left > 0 else nullcontext()
             try:
                 async with turn:
@@ -297,12 +317,12 @@ class Transport:
             raise Misconfigured(f"{request.summary}: not sent, the client is closed")
         with self.request_counts.counting(request.operation, self.timing), self._mapped_errors(request):
             async with asyncio.timeout(None if request.upload_size else policy.timeout):
-                answer = await attempt()
+                result = await attempt()
         self._cooldown.end()
-        return answer
+        return result
 
     def _note_cooldown(self, error: ApiError) -> float:
-        """The seconds that all have to wait after such an answer, if any."""
+        """Begin or end the cool-down after an error. Return the seconds that every read must wait, or 0."""
         if isinstance(error, Rejected):
             if isinstance(error, RateLimited) or error.retry_after is not None:
                 return self._cooldown.begin(error.retry_after)
@@ -314,12 +334,13 @@ class Transport:
         if not self._loops:
             self._loops.append(loop)
         if self._loops[0] is not loop:
-            raise Misconfigured(f"{summary}: not sent, this Api belongs to another event loop; make one in each")
+            raise Misconfigured(f"{summary}: not sent, this Api belongs to another event loop; create one in each loop")
 
     async def _open(self, request: Request, *, is_expectation_refused: bool = False) -> httpx.Response:
-        """The head of the answer; its body is still to come.
+        """Send a request and return the response after its head.
 
-        An upload that waits for `100 Continue` and is answered 417 is sent again without, for nothing was done with it.
+        An upload that expects `100 Continue` and gets 417 is sent again without it, because the platform has not taken
+        the body.
         """
         content = httpx_content(request)
         sent = self._client.build_request(
@@ -327,7 +348,7 @@ class Transport:
         )
         if request.signed_link:
             request.signed_link.register()
-            del sent.headers["Authorization"]  # it goes to the configured addresses only (trust.md, "Secrets")
+            del sent.headers["Authorization"]  # only the configured addresses receive it (trust.md, "Secrets")
         sent.extensions["started_at"] = self.timing.timer()
         if not request.upload_size:
             guard = LinkGuard(request.summary, self._platform_hosts()) if request.signed_link else None
@@ -337,7 +358,7 @@ class Transport:
             return response
         sent.extensions["timeout"]["read"] = self.timing.upload_timeout
         expects_continue = request.upload_size > _SMALL_UPLOAD and not is_expectation_refused
-        if expects_continue:  # a smaller one is sent before anyone has read its head
+        if expects_continue:  # a smaller body is sent before the platform has read the head
             sent.headers["Expect"] = "100-continue"
         async with stopping_at_answer(expects_continue=expects_continue):
             response = await self._send(sent)
@@ -366,7 +387,7 @@ class Transport:
             async for chunk in chunks:
                 body += chunk
                 if len(body) > _MAX_BODY:
-                    raise Unreadable(f"{request.summary}: the answer is larger than {_MAX_BODY >> 20} MiB")
+                    raise Unreadable(f"{request.summary}: the response is larger than {_MAX_BODY >> 20} MiB")
         return Response(request.summary, response.status_code, response.headers, body, not request.is_read)
 
     async def _chunks(self, request: Request, response: httpx.Response) -> AsyncGenerator[bytes, None]:
@@ -377,7 +398,7 @@ class Transport:
                 async for chunk in unpack(raw, coding) if coding not in {"", "identity"} else raw:
                     yield chunk
             except ValueError:
-                raise Unreadable(f"{request.summary}: the answer is packed in a way that cannot be unpacked") from None
+                raise Unreadable(f"{request.summary}: the response cannot be decompressed") from None
 
     def _note_timing(self, response: httpx.Response) -> None:
         round_trip = self.timing.timer() - response.request.extensions["started_at"]
@@ -386,7 +407,7 @@ class Transport:
         self.timings.append(ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id))
 
     async def _send(self, sent: httpx.Request) -> httpx.Response:
-        """Past the client's own `send`, which logs whole addresses, signatures too, where the host logs at INFO."""
+        """Send without httpx's own `send`, which logs whole addresses with their signatures at INFO."""
         response = await self._connections.handle_async_request(sent)
         response.request = sent
         return response
@@ -401,27 +422,22 @@ class Transport:
 
     @contextmanager
     def _mapped_errors(self, request: Request) -> Iterator[None]:
-        """Let nothing out but ApiErrors."""
+        """Turn every error of httpx, httpcore and the network into an ApiError."""
         try:
             yield
         except (httpx.InvalidURL, UnicodeError) as error:
-            raise Misconfigured(f"{request.summary}: {self.host} or what was asked for makes no URL") from error
-        except (
-            httpx.HTTPError,
-            httpcore.ProxyError,
-            *LOST,
-            OSError,
-        ) as error:  # a broken TLS record passes httpcore as it is
+            raise Misconfigured(f"{request.summary}: {self.host} and the id do not form a URL") from error
+        except (httpx.HTTPError, httpcore.ProxyError, *LOST, OSError) as error:  # OSError: a broken TLS record
             raise self._lost(request, error) from error
 
     def _lost(self, request: Request, error: Exception) -> ApiError:
         cause = lost_cause(error)
-        _log.debug("%s %s: no answer (%s)", request.method, _shown_path(request), cause or "it was not HTTP")
+        _log.debug("%s %s: no response (%s)", request.method, _shown_path(request), cause or "it was not HTTP")
         if not request.is_read and not isinstance(error, _NEVER_SENT):
             reason = cause or "it was not HTTP"
             return Unknown(
-                f"{request.summary}: the answer was lost ({reason}); it may have happened or not: read it again",
-                f"the answer was lost ({reason})",
+                f"{request.summary}: the response was lost ({reason}); {_UNKNOWN_ADVICE}",
+                f"the response was lost ({reason})",
             )
         url = httpx.URL(self.url(request))
         host = url.netloc.decode("ascii")
@@ -436,13 +452,13 @@ class Transport:
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
-        """The proxy that could not be reached, or that opened no tunnel."""
+        """Return the proxy that could not be reached or opened no tunnel, or None if the proxy is not to blame."""
         is_before_tunnel = isinstance(error, (httpcore.ProxyError, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
 
 
 def _shown_path(request: Request) -> str:
-    """Without a query, which may sign a link."""
+    """Return the path for a log, without the query, which may hold a signature."""
     return safe(str(request.signed_link or f"/{request.path}"), 200)
 
 
@@ -450,7 +466,7 @@ def _parse_url(name: BaseUrl, address: str) -> httpx.URL:
     try:
         return httpx.URL(address)
     except httpx.InvalidURL as error:
-        raise Misconfigured(f"{'base' if name == 'api' else name}_url is no URL: {error}") from None
+        raise Misconfigured(f"{'base' if name == 'api' else name}_url is not a URL: {error}") from None
 
 
 def _make_connections(mount: TransportFactory | None, route: Route, *, http2: bool) -> httpx.AsyncBaseTransport:
@@ -463,14 +479,17 @@ def _make_client(token: Secret, timeout: float, transport: httpx.AsyncBaseTransp
     return httpx.AsyncClient(
         headers=_HEADERS | {"Authorization": f"Bearer {bearer(token)}"},
         timeout=timeout,
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none: a broken one would spoil every request
-        trust_env=False,  # the route says what is heeded of the environment
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none, because a broken one would fail requests
+        trust_env=False,  # the route reads the environment
         transport=transport,
     )
 
 
 class Connections(httpx.AsyncBaseTransport):
-    """httpcore's pool over connections that read while they write. Raises Misconfigured for HTTP/2 without h2."""
+    """httpcore's connection pools over `network.py`, one for each proxy.
+
+    Raises Misconfigured for an unusable route, and for HTTP/2 without the package h2.
+    """
 
     def __init__(self, route: Route, *, http2: bool) -> None:
         if http2 and not find_spec("h2"):
@@ -481,7 +500,7 @@ class Connections(httpx.AsyncBaseTransport):
         self._pools: dict[Proxy | None, httpcore.AsyncConnectionPool] = {}
 
     def _pool(self, url: httpx.URL) -> httpcore.AsyncConnectionPool:
-        """The connections that take the same way."""
+        """Return the pool of connections that use the same proxy."""
         proxy = self._route.proxy_for(url.scheme, url.host)
         if proxy not in self._pools:
             self._pools[proxy] = httpcore.AsyncConnectionPool(
@@ -494,7 +513,7 @@ class Connections(httpx.AsyncBaseTransport):
         return self._pools[proxy]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Raises errors of httpcore."""
+        """Send a request. Raises httpcore's errors, not httpx's."""
         assert isinstance(request.stream, httpx.AsyncByteStream)
         target = httpcore.URL(
             scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=request.url.raw_path
@@ -514,7 +533,7 @@ class Connections(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
+        """Close every pool."""
         for pool in self._pools.values():
             await pool.aclose()
 
@@ -529,7 +548,7 @@ def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext) -> httpcore.Proxy
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body of a response of httpcore."""
+    """Body of httpcore's response, for httpx."""
 
     def __init__(self, response: httpcore.Response) -> None:
         self._response = response
@@ -539,25 +558,25 @@ class _Body(httpx.AsyncByteStream):
         return aiter(self._response.stream)
 
     async def aclose(self) -> None:
-        """Give the connection back to the pool, or close it."""
+        """Return the connection to the pool, or close it."""
         await self._response.aclose()
 
 
 def _stated_size(headers: Mapping[str, str]) -> int | None:
-    """How many bytes the body will have; None where nobody says, and where it comes packed."""
+    """Return the number of bytes of the body; None if it is unknown or the body is compressed."""
     length = headers.get("content-length", "")
     return int(length) if length.isdecimal() and not {"content-encoding", "transfer-encoding"} & {*headers} else None
 
 
 def _is_delimited(response: httpx.Response) -> bool:
-    """Whether the end of the body differs from a connection that broke: HTTP/1 allows a body that ends with it."""
+    """Return whether a broken connection can be told from the end of the body, which HTTP/1 does not require."""
     is_in_process = "network_stream" not in response.extensions
     names = {"content-length", "transfer-encoding", "content-encoding"}
     return is_in_process or response.http_version == "HTTP/2" or bool(names & {*response.headers})
 
 
 def _redirect_target(response: httpx.Response) -> str | None:
-    """Where a signed link is redirected to; None: nowhere, or to where others could read its signature on the way."""
+    """Return the target of a signed link's redirect; None without one, or if others could read the signature there."""
     if not response.has_redirect_location:
         return None
     try:
@@ -569,29 +588,29 @@ def _redirect_target(response: httpx.Response) -> str | None:
 
 
 def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
-    """What an answer to a change means that does not say whether it was made; None where it says so."""
+    """Return Unknown if the response to a change leaves open whether the change was made; None otherwise."""
     if request.is_read:
         return None
     if isinstance(error, Unreadable):
-        reason = told = str(error).removeprefix(f"{request.summary}: ")
+        cause = reason = str(error).removeprefix(f"{request.summary}: ")
     elif isinstance(error, Rejected) and not proves_refusal(error):
-        reason = f"the answer is {error.status}"
-        failed = "failed" if error.status >= 500 else "answered"
-        told = f"the platform {failed} ({error.status}), which does not say what became of it"
+        cause = f"the response is {error.status}"
+        verb = "failed" if error.status >= 500 else "responded"
+        reason = f"the platform {verb} ({error.status}), which leaves the outcome open"
     else:
         return None
-    return Unknown(f"{request.summary}: {reason}; it may have happened or not: read it again", told)
+    return Unknown(f"{request.summary}: {cause}; {_UNKNOWN_ADVICE}", reason)
 
 
 def _is_transient(error: ApiError) -> bool:
-    """Whether the same read may well be answered a moment later."""
+    """Return whether a retry of the read may soon succeed."""
     if isinstance(error, Rejected):
         return error.status in _TRANSIENT_STATUS
     return isinstance(error, Unreachable) and isinstance(error.__cause__, _NOT_CONNECTED) and error.cause != "tls"
 
 
 def lost_cause(error: Exception) -> Cause | None:
-    """Why no answer came; None where one came that is not HTTP."""
+    """Return why no response came; None if something came that is not HTTP."""
     if isinstance(error, httpcore.ProxyError):
         return "proxy"
     if isinstance(error, httpcore.TimeoutException | TimeoutError):

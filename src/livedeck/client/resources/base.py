@@ -268,7 +268,7 @@ class Resource:
                 items.append(self._note(item, faults))
         if unreadable and not items:  # an empty list would look as if all items were deleted
             reason = f"no row of {len(unreadable)} can be read: {unreadable[0]}"
-            raise Unreadable(f"{request.summary}: the answer is not as documented: {reason}")
+            raise Unreadable(f"{request.summary}: the response is not as documented: {reason}")
         if unreadable:
             self._transport.log_faults(request.summary, unreadable)
         return tuple(items), tuple(unreadable)
@@ -276,7 +276,7 @@ class Resource:
     def _read(self, model: type[M], value: object, request: Request) -> M:
         item, faults = read_model(model, value)
         if item is None:
-            raise Unreadable(f"{request.summary}: the answer is not as documented: {faults[-1]}")
+            raise Unreadable(f"{request.summary}: the response is not as documented: {faults[-1]}")
         return self._note(item, faults)
 
     def _note(self, item: M, faults: tuple[FieldFault, ...]) -> M:

@@ -148,7 +148,7 @@ def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamp
     if None in times:
         samples = [sample for sample, time in zip(samples, times, strict=True) if time is not None]
     if answered and not samples:  # an empty result would look like a stream without a signal
-        raise Unreadable(f"{summary}: the answer is not as documented: no sample of {len(answered)} has a time")
+        raise Unreadable(f"{summary}: the response is not as documented: no sample of {len(answered)} has a time")
     if not samples:
         return QosSamples()
     measured, are_as_documented = _measured_values(samples)

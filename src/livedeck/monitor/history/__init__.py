@@ -1,6 +1,6 @@
-"""The history: what was measured, what went wrong and what was done, in an SQLite file (monitoring.md, "History").
+"""Samples, faults, alarms and people's actions in an SQLite file (monitoring.md, "History").
 
-Knows its records and the monitor's facts; `database.py` alone imports sqlite3.
+Only `database.py` and `foreign.py` import sqlite3.
 """
 
 from __future__ import annotations

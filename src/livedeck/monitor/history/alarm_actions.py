@@ -1,4 +1,7 @@
-"""What persons answered to alarms: one row each. Every process appends, none changes what another has written."""
+"""Alarm actions in the history: one row for each, in the table `answer`.
+
+Every process appends rows; none changes the rows of another.
+"""
 
 from __future__ import annotations
 
@@ -24,59 +27,61 @@ at < :before AND NOT (answer = 'out of service' AND NOT EXISTS (
     AND (later.at, later.uid) > (answer.at, answer.uid)
 ))
 """
-"""Answers that may go. What took an alarm out of service stays for as long as nothing took its place: it has no end of
-its own. `before`: microseconds since the epoch."""
+"""Condition of the actions that may be deleted. `before`: microseconds since the epoch.
+
+Out of service has no end of its own, so its action stays until a later action replaces it.
+"""
 
 _OLD = f"DELETE FROM answer WHERE id IN (SELECT id FROM answer WHERE {OLD} LIMIT :step) RETURNING id"  # noqa: S608  constants
 
 
-def write(db: Database, answers: Iterable[AlarmAction]) -> None:
-    """Append these, each once however often it is given; in a transaction of the caller's. Raises StorageError."""
-    db.run_many(_INSERT, [_row(answer) for answer in answers])
+def write(db: Database, actions: Iterable[AlarmAction]) -> None:
+    """Append the actions that the file does not have yet, within the caller's transaction. Raises StorageError."""
+    db.run_many(_INSERT, [_row(action) for action in actions])
 
 
 def read(db: Database, after: int) -> tuple[int, tuple[AlarmAction, ...]]:
-    """The answers behind row `after`, in the order in which they were written, and the last row.
+    """Return the id of the last row, and the actions after row `after` in the order in which they were written.
 
-    Rows of another version are left out. Raises StorageError.
+    Skips rows of another version. Raises StorageError.
     """
     rows = db.checked(_CHECKED, _READ, [after])
-    answers = tuple(_answer(*row[1:]) for row in rows if row[6] in _KINDS and row[9] in _SEVERITIES)
-    return rows[-1][0] if rows else after, answers
+    actions = tuple(_action(*row[1:]) for row in rows if row[6] in _KINDS and row[9] in _SEVERITIES)
+    return rows[-1][0] if rows else after, actions
 
 
 def is_sound(row: Mapping[str, Any]) -> bool:
-    """Whether a row, by its columns, is one of this version."""
+    """Return whether this version has the kind and severity of a row (column name -> value)."""
     return row["answer"] in _KINDS and row["severity"] in _SEVERITIES
 
 
 def prune(db: Database, before: int, step: int) -> bool:
-    """Delete `step` answers at most that are older than `before` (epoch ms); whether there were any."""
+    """Delete up to `step` actions older than `before` (epoch ms). Return whether any was deleted."""
     return bool(db.rows(_OLD, {"before": before * 1000, "step": step}))
 
 
-def _row(answer: AlarmAction) -> tuple[object, ...]:
+def _row(action: AlarmAction) -> tuple[object, ...]:
     return (
-        answer.uid,
-        *answer.key,
-        microseconds(answer.since),
-        answer.kind.value,
-        microseconds(answer.at),
-        answer.actor,
-        answer.severity.value,
-        answer.stage,
-        None if answer.until is None else microseconds(answer.until),
-        answer.reason,
+        action.uid,
+        *action.key,
+        microseconds(action.since),
+        action.kind.value,
+        microseconds(action.at),
+        action.actor,
+        action.severity.value,
+        action.stage,
+        None if action.until is None else microseconds(action.until),
+        action.reason,
     )
 
 
-def _answer(uid: str, *columns: Any) -> AlarmAction:
-    event, kind, target, since, answer, at, actor, severity, stage, until, reason = columns
+def _action(uid: str, *columns: Any) -> AlarmAction:
+    event, alarm_kind, target, since, action_kind, at, actor, severity, stage, until, reason = columns
     return AlarmAction(
         uid,
-        AlarmKey(event, kind, target),
+        AlarmKey(event, alarm_kind, target),
         moment(since),
-        ActionKind(answer),
+        ActionKind(action_kind),
         moment(at),
         actor,
         Severity(severity),

@@ -1,7 +1,7 @@
-"""How the alarms stand, one row for each occurrence, and which of their changes are news.
+"""Alarms in the history: one row for each occurrence, and the alarm log without duplicates.
 
-Every process judges the same samples and writes what changed for it; what another has written is neither doubled nor
-undone (monitoring.md, "Shared alarms").
+Every process judges the same samples and writes its own changes. A change that another process wrote is neither
+repeated nor undone (monitoring.md, "Shared alarms").
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from livedeck.monitor.model.alarm import Alarm, AlarmTransition
 from livedeck.monitor.model.records import AlarmRecord
 from livedeck.text.secrets import masked_line
 
-_TOLD_APART = timedelta(minutes=2)
-"""How far apart two processes tell one change: each asks the platform in its own time."""
+_SAME_CHANGE = timedelta(minutes=2)
+"""Longest time between the records of two processes for the same change: each polls at its own times."""
 
 _REMEMBERED = timedelta(hours=1)
-"""How long a cleared alarm matters to a deck that starts: how often it came of late."""
+"""Age up to which a deck that starts needs a cleared alarm, to count how often it came."""
 
 _KEEP = """
 INSERT INTO alarm (event, kind, target, since, state, changed, is_over, body)
@@ -36,8 +36,8 @@ ON CONFLICT (event, kind, target, since) DO UPDATE
 SET state = excluded.state, changed = excluded.changed, is_over = excluded.is_over, body = excluded.body
 WHERE excluded.is_over OR NOT alarm.is_over
 """
-"""Two onsets are one occurrence where two decks may date it so, and the later is not from after the end of the other.
-An occurrence that is over does not stand again: a deck that is behind will find its end too."""
+"""Two onsets are the same occurrence if they differ by the tolerance at most and the first had not ended before the
+second. An occurrence that has ended stays ended: a deck that is behind will find the end too."""
 
 _STANDING = """
 SELECT body FROM alarm WHERE (state <> 'cleared' OR changed >= :recent) AND since = (
@@ -50,31 +50,35 @@ _OLD = "DELETE FROM alarm WHERE rowid IN (SELECT rowid FROM alarm WHERE changed 
 
 
 def keep(db: Database, alarms: Iterable[Alarm]) -> None:
-    """Store how these alarms stand; in a transaction of the caller's. Raises StorageError."""
+    """Store the current state of these alarms, within the caller's transaction. Raises StorageError."""
     db.run_many(_KEEP, [_row(alarm) for alarm in alarms])
 
 
 def standing(db: Database, now: datetime) -> tuple[Alarm, ...]:
-    """The newest occurrence of every alarm, as it last stood, but for what was cleared long ago; one of another
-    version, or that has rotted, is left out. Raises StorageError."""
+    """Return the newest occurrence of every alarm that is open, or was cleared in the hour before `now`.
+
+    Skips alarms of another version and alarms that cannot be parsed. Raises StorageError.
+    """
     rows = db.rows(_STANDING, {"recent": microseconds(now - _REMEMBERED)})
     return journal.parse(Alarm, (body for (body,) in rows))
 
 
-def untold(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """The entries without those changes of alarms that another process has told. Raises StorageError."""
+def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries without alarm changes that another process has logged already. Raises StorageError."""
     entries = list(entries)
     moments = [entry.record.at for entry in entries if isinstance(entry.record, AlarmRecord)]
     if not moments:
         return entries
-    told: defaultdict[object, list[AlarmRecord]] = defaultdict(list)
-    for record in journal.read(db, AlarmRecord, min(moments) - _TOLD_APART):
-        told[_what(record)].append(record)
-    return [entry for entry in entries if not (isinstance(entry.record, AlarmRecord) and _is_told(entry.record, told))]
+    logged: defaultdict[object, list[AlarmRecord]] = defaultdict(list)
+    for record in journal.read(db, AlarmRecord, min(moments) - _SAME_CHANGE):
+        logged[_identity(record)].append(record)
+    return [
+        entry for entry in entries if not (isinstance(entry.record, AlarmRecord) and _is_logged(entry.record, logged))
+    ]
 
 
 def prune(db: Database, before: int, step: int) -> bool:
-    """Delete `step` alarms at most that last changed before then (epoch ms); whether there were any."""
+    """Delete up to `step` alarms that last changed before `before` (epoch ms). Return whether any was deleted."""
     return bool(db.rows(_OLD, (before * 1000, step)))
 
 
@@ -92,22 +96,25 @@ def _row(alarm: Alarm) -> dict[str, object]:
     }
 
 
-def _is_told(record: AlarmRecord, told: dict[object, list[AlarmRecord]]) -> bool:
+def _is_logged(record: AlarmRecord, logged: dict[object, list[AlarmRecord]]) -> bool:
     return any(
         other.process != record.process
-        and abs(other.at - record.at) <= _TOLD_APART
+        and abs(other.at - record.at) <= _SAME_CHANGE
         and abs(other.since - record.since) <= onset_tolerance(record.kind)
-        for other in told.get(_what(record), ())
+        for other in logged.get(_identity(record), ())
     )
 
 
-def _what(record: AlarmRecord) -> object:
-    """What became of which alarm, without the words and figures of the moment. It may stand otherwise for another
-    process by then: a note is the same to one that has not yet seen the fault end."""
+def _identity(record: AlarmRecord) -> object:
+    """Return the alarm and its transition, without texts and figures, which differ between processes.
+
+    A note is identified without the severity: the other process may not have seen the fault end yet.
+    """
     alarm = record.event_id, record.kind, record.target
     if record.turn is AlarmTransition.NOTED:
         return alarm, record.turn, record.note
-    actor = "" if record.turn is AlarmTransition.CLEARED else record.actor  # who is behind an end not all know yet
+    # another process may not know yet who ended the event
+    actor = "" if record.turn is AlarmTransition.CLEARED else record.actor
     return alarm, record.turn, (record.severity, record.reason, actor)
 
 

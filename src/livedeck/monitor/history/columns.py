@@ -1,6 +1,7 @@
-"""Types and ranges of the history's columns, checked before a stored value becomes one of ours. Pure.
+"""Types and ranges of the history's columns. Stored values are checked against them before use. Pure.
 
-SQLite stores any type in any column, and a file from elsewhere may hold any number. The hot path writes and never asks.
+SQLite stores any type in any column, and a file from elsewhere may hold any number. Only reading checks: writing
+happens at every tick.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 SLOT = 60_000
-"""Milliseconds that one row of the roll-up stands for: 24 h in 480 columns are still read from it."""
+"""Milliseconds that one row of the roll-up covers. A chart of 24 h in 480 columns can still be read from it."""
 
 RowT = TypeVar("RowT", bound=Sequence[Any])
 
 
 class UnsoundError(ValueError):
-    """A stored value is not what its column holds: names the table, the column and what was expected."""
+    """A stored value that its column cannot hold. The message names table, column, expected and found value."""
 
 
 class Column(NamedTuple):
-    """A column of a table. `low`, `high`: the range of a number, or of the length of a text or blob."""
+    """A column of a table. `may_miss`: NULL is sound.
+
+    `low`, `high`: range of a number, or of the length of a text (characters) or blob (bytes).
+    """
 
     table: str
     name: str
@@ -30,7 +34,7 @@ class Column(NamedTuple):
     may_miss: bool = False
 
     def fits(self, value: object) -> bool:
-        """Return whether that value can stand in this column."""
+        """Return whether the column can hold `value`."""
         if value is None:
             return self.may_miss
         if type(value) is not self.kind:
@@ -39,10 +43,10 @@ class Column(NamedTuple):
 
     @property
     def condition(self) -> str:
-        """What `fits` asks, in SQL: true, or else false or NULL.
+        """SQL condition that equals `fits`: true for a sound value, false or NULL otherwise.
 
-        SQLite sorts every text and blob above all numbers, so fractions alone remain to be told from whole numbers
-        within a range: `|` makes these whole. `typeof` for each cell of a long history would take twice the time.
+        SQLite sorts every text and blob above all numbers, so only numbers can lie in a range. `name | 0` makes a
+        fraction whole, so a fraction differs from it. `typeof` for each cell of a long history takes twice the time.
         """
         name, low, high = self.name, self.low, self.high
         if self.kind is int:
@@ -53,22 +57,22 @@ class Column(NamedTuple):
         return f"({name} IS NULL OR {fits})" if self.may_miss else f"({fits})"
 
     def check(self, values: Iterable[Any]) -> None:
-        """Raise UnsoundError if one of the values cannot stand in this column."""
+        """Raise UnsoundError if the column cannot hold one of the values."""
         values = list(values)
         kinds = set(map(type, values))
-        known = [value for value in values if value is not None] if self.may_miss else values
+        present = [value for value in values if value is not None] if self.may_miss else values
         is_sound = kinds <= ({self.kind, type(None)} if self.may_miss else {self.kind})
-        if is_sound and known:
-            sizes = known if self.kind is int else list(map(len, known))
+        if is_sound and present:
+            sizes = present if self.kind is int else list(map(len, present))
             is_sound = self.low <= min(sizes) and max(sizes) <= self.high
         if not is_sound:
             raise UnsoundError(self.fault(next(value for value in values if not self.fits(value))))
 
     def fault(self, value: object) -> str:
-        """Return the sentence that says why that value cannot stand in this column."""
+        """Return the error message for a value that the column cannot hold."""
         found = {str: "a text", bytes: "a blob", float: "a fraction", type(None): "nothing"}.get(type(value), "")
         if type(value) is self.kind and isinstance(value, str | bytes):
-            found = f"one of {len(value):,}"
+            found = f"{len(value):,}"
         wanted = {
             int: f"a whole number from {self.low:,} to {self.high:,}",
             str: f"a text of at most {self.high:,} characters",
@@ -81,11 +85,11 @@ _YEAR_2200 = 7_258_118_400
 _MS, _US = _YEAR_2200 * 1000, _YEAR_2200 * 1_000_000
 _ID = 2**63 - 1
 _NAME = 10_000
-"""Characters of a name, an id or a reason at most."""
+"""Longest name, id or reason, in characters."""
 _BODY = 2**20
-"""Characters of a record's JSON at most."""
+"""Longest JSON of a record, in characters."""
 _RATE = 2**62
-"""What a rate is cut to as it is written (`writer.py`)."""
+"""Largest bit rate: `writer.py` cuts a larger one to this."""
 
 
 def _columns(*columns: Column) -> dict[str, tuple[Column, ...]]:
@@ -152,35 +156,38 @@ TABLES = _columns(
     *_number("late", "time", -_MS, _MS),
     *_number("late", "at", 0, _US),
 )
-"""Every column by table, in the order of its CREATE TABLE."""
+"""Columns of each table, in the order of its CREATE TABLE."""
 
 _FIGURES = _columns(
     *_number("stream", "moment", -_MS, 2 * _MS),  # base + time
     *_number("sample", "count", 0, 2**53, may_miss=True),
     *_number("sample", "place", 0, 100_000),  # in a chart
 )
-"""What queries make of several columns or rows."""
+"""Columns that only queries have, computed from several columns or rows."""
 
 
 @cache
 def columns(names: str) -> tuple[Column, ...]:
-    """Return the columns of `table.column table.column ...`; `.column` is of the table before, `table.*` all of it."""
+    """Return the columns that a text names, such as `stream.id .base sample.*`.
+
+    `.column` belongs to the table named before it; `table.*` names every column of the table.
+    """
     found, table = list[Column](), ""
     for part in names.split():
         before, name = part.split(".")
         table = before or table
-        known = (*TABLES[table], *_FIGURES.get(table, ()))
-        found += TABLES[table] if name == "*" else [column for column in known if column.name == name][:1]
+        candidates = (*TABLES[table], *_FIGURES.get(table, ()))
+        found += TABLES[table] if name == "*" else [column for column in candidates if column.name == name][:1]
     return tuple(found)
 
 
 def sound(table: str) -> str:
-    """Return the condition of SQL that all columns of a row are sound; false or NULL if one is not."""
+    """Return the SQL condition of a sound row: true if every column is sound, false or NULL otherwise."""
     return " AND ".join(column.condition for column in TABLES[table])
 
 
 def checked(names: str, rows: list[RowT]) -> list[RowT]:
-    """Return the rows, whose values stand in these columns (see `columns`). Raises UnsoundError."""
+    """Return the rows unchanged. Raises UnsoundError if a value does not fit its column (`names`: see `columns`)."""
     if rows:
         for column, values in zip(columns(names), zip(*rows, strict=True), strict=True):
             column.check(values)

@@ -1,6 +1,6 @@
-"""The history's SQLite file: opening our own, its tables, and what its failures mean.
+"""Connection to the history's own SQLite file, its tables and its errors.
 
-A file that this process did not make is opened by `foreign.py` alone.
+Only `foreign.py` opens a file that this process did not make.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from livedeck.text.values import safe
 
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
-APPLICATION = 0x6C646869  # "ldhi", in the header of our files
-RECORDING = 0x6C647263  # "ldrc": a copy to be carried elsewhere, which nothing writes to
+APPLICATION = 0x6C646869  # "ldhi" in the header: a history
+RECORDING = 0x6C647263  # "ldrc": a portable copy, which nothing writes to
 SCHEMA = 5
 OLDEST = 3
-"""The oldest schema that is made into ours; what is older is set aside."""
+"""Oldest schema that can be upgraded; an older file is set aside."""
 
 BUSY_TIMEOUT = 0.5
-"""Seconds that a statement waits for another deck's transaction."""
+"""Seconds that a statement waits for the transaction of another process."""
 
 _PAGE = 2048
-"""Bytes. A tick of 200 streams changes a page of each: with small ones it writes a quarter of what 8192 would."""
+"""Bytes of a page. A tick of 200 streams changes a page of each stream, so 2048 writes a quarter of what 8192 does."""
 
 CACHE = 4096
-"""KiB of pages in memory: the last page of every stream, and those that a chart reads."""
+"""KiB of pages in memory: the last page of every stream, and the pages of a chart."""
 
 _LOG_LIMIT = 4 * 2**20
-"""Bytes of the write-ahead log at which it goes into the file, and that it keeps on disk once it is emptied."""
+"""Bytes of the write-ahead log at which SQLite moves it into the file. Also its size on disk once it is empty."""
 
 _TABLES = """
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -48,7 +48,7 @@ CREATE TABLE stream (
 CREATE TABLE sample (  -- ms since the stream's base, bit/s, frames per 1000 s; NULL is missing
     stream INTEGER, time INTEGER, video INTEGER, audio INTEGER, fps INTEGER, status INTEGER, PRIMARY KEY (stream, time)
 ) WITHOUT ROWID;
-CREATE TABLE rollup (  -- a minute of samples a row, and what they come to
+CREATE TABLE rollup (  -- one row for each minute of samples, with their count, extremes and statuses
     stream INTEGER, slot INTEGER, count INTEGER,
     video_low INTEGER, video_high INTEGER, audio_low INTEGER, audio_high INTEGER, fps_low INTEGER, fps_high INTEGER,
     normal INTEGER, key20 INTEGER, key50 INTEGER, loss INTEGER, odd INTEGER,
@@ -59,10 +59,11 @@ CREATE INDEX journal_by_kind ON journal (kind, at);
 """
 
 STREAM_COPY = "CREATE INDEX IF NOT EXISTS stream_copy ON stream (id, event, name, base)"
-"""What the times of all samples count from, a second time: where the one page of the streams is lost, it is there."""
+"""Second copy of each stream's base, which the times of its samples count from. Salvage reads it if the page of the
+streams is lost."""
 
 _OF_ALARMS = """
-CREATE TABLE IF NOT EXISTS answer (  -- what a person did to an alarm; times in microseconds since the epoch
+CREATE TABLE IF NOT EXISTS answer (  -- alarm actions; times in microseconds since the epoch
     id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE,
     event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since INTEGER NOT NULL,
     answer TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT NOT NULL, severity TEXT NOT NULL, stage INTEGER NOT NULL,
@@ -76,19 +77,19 @@ CREATE TABLE alarm (  -- one occurrence of a fault; times in microseconds since 
 """
 
 _OF_DETECTION = """
-CREATE TABLE learnt (  -- what detection knows of a stream; `at` in ms since the epoch
+CREATE TABLE learnt (  -- baseline of a stream; `at` in ms since the epoch
     event TEXT NOT NULL, stream TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, UNIQUE (event, stream)
 );
 """
 
 _OF_THE_PAST = """
-CREATE TABLE published (  -- what the monitor said: part 0 of a segment is whole, the others are what changed after it
+CREATE TABLE published (  -- snapshots: part 0 of a segment is whole, each other part is a difference
     segment INTEGER NOT NULL, part INTEGER NOT NULL,
     at INTEGER NOT NULL,  -- microseconds since the epoch
     is_news INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (segment, part)
 ) WITHOUT ROWID;
 CREATE INDEX published_by_time ON published (at);
-CREATE TABLE late (  -- a sample that came after a newer one, and when (microseconds since the epoch)
+CREATE TABLE late (  -- samples that arrived after a newer one, and when (microseconds since the epoch)
     stream INTEGER, time INTEGER, at INTEGER NOT NULL, PRIMARY KEY (stream, time)
 ) WITHOUT ROWID;
 """
@@ -101,28 +102,28 @@ INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, 
     FROM kept, json_each(CASE WHEN json_valid(alarms) THEN alarms ELSE '[]' END);
 DROP TABLE kept;
 """
-"""From schema 3, where all alarms were one text."""
+"""Upgrade of schema 3, which kept all alarms in one text."""
 
 MADE = {
     0: _TABLES + _OF_ALARMS + _OF_DETECTION + _OF_THE_PAST,
     3: _OF_ALARMS + _OF_DETECTION + _UPGRADE + _OF_THE_PAST,
     4: _OF_THE_PAST,
 }
-"""What makes a file of that schema ours; 0: a new one."""
+"""Statements that upgrade a file of an older schema to `SCHEMA`; 0: a new file."""
 
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-"""The names of the tables of a file, but for those of SQLite itself."""
+"""Query for the names of a file's tables, without the tables of SQLite itself."""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
-    sqlite3.SQLITE_BUSY: "another program has it locked: close that one",
-    sqlite3.SQLITE_LOCKED: "another program has it locked: close that one",
-    sqlite3.SQLITE_READONLY: "it may not be written: chmod u+w it and its folder, or set `history` to another file",
-    sqlite3.SQLITE_PERM: "it may not be written: chmod u+w it and its folder, or set `history` to another file",
+    sqlite3.SQLITE_BUSY: "another program has locked it: close that program",
+    sqlite3.SQLITE_LOCKED: "another program has locked it: close that program",
+    sqlite3.SQLITE_READONLY: "not writable: run `chmod u+w` on it and its folder, or set `history` to another file",
+    sqlite3.SQLITE_PERM: "not writable: run `chmod u+w` on it and its folder, or set `history` to another file",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check its folder, or set `history` to another file",
-    sqlite3.SQLITE_IOERR: "the disk fails: check it, or set `history` to another file",
-    sqlite3.SQLITE_CORRUPT: "it is damaged: `livedeck history salvage` saves what can be read",
-    sqlite3.SQLITE_NOTADB: "it is no history and no recording",
+    sqlite3.SQLITE_IOERR: "the disk reported an error: check the disk, or set `history` to another file",
+    sqlite3.SQLITE_CORRUPT: "it is damaged: run `livedeck history salvage` to save the readable rows",
+    sqlite3.SQLITE_NOTADB: "not a history or recording",
 }
 
 CORRUPT = "corrupt"
@@ -130,9 +131,9 @@ _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class StorageError(Exception):
-    """The file could not be used: which one, why, and what to do.
+    """A history file cannot be used. The message names the file, the reason and the remedy.
 
-    `aside`: nothing can be done with it, and it is set aside under this word; empty: it is left as it is.
+    `aside`: word for the new name of an unusable file, which the writer renames; empty if the file keeps its name.
     """
 
     def __init__(self, path: Path | None, reason: str, *, aside: str = "") -> None:
@@ -141,10 +142,15 @@ class StorageError(Exception):
 
 
 class Database:
-    """One connection to a file of our own; one thread at a time. Every failure is a StorageError.
+    """Connection to a history that this program made, for one thread at a time. Every failure is a StorageError.
 
-    `reads`: it only reads a file that our writer has made, and writes not even its log into it. `limit`: bytes
-    that the file may take. `inode`: which file it is, 0 in memory: another one may be put in its place.
+    Args:
+        path: The file; None keeps the history in memory.
+        reads: Only read a file that a writer has made; do not even move its write-ahead log into it.
+        limit: Largest size of the file in bytes; None for no limit.
+
+    Attributes:
+        inode: Number of the opened file, 0 in memory. It changes if another file takes the place of this one.
     """
 
     def __init__(self, path: Path | None, *, reads: bool = False, limit: int | None = None) -> None:
@@ -154,7 +160,8 @@ class Database:
                 check_file(path, reads=reads)
             if path and not reads:
                 _make_private(path)
-            self.inode = path.stat().st_ino if path else 0  # before: another deck may set it aside from now on
+            # before connecting: another process may set the file aside from now on
+            self.inode = path.stat().st_ino if path else 0
             self._db = _connect(path, reads=reads)
             try:
                 self._prepare(reads=reads, limit=limit)
@@ -164,51 +171,55 @@ class Database:
 
     @property
     def in_place(self) -> bool:
-        """Whether the path still leads to the file that was opened: another deck may have set it aside."""
+        """True while the path leads to the opened file; false once another process has set that file aside."""
         with suppress(OSError):
             return self.path is None or self.path.stat().st_ino == self.inode
         return False
 
     def rows(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """All that a query finds."""
+        """Return every row of a query."""
         with self._named():
             return self._db.execute(statement, values).fetchall()
 
     def each(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield what a query finds. Of a file of our own it is read at once, so that no writer waits for the caller."""
+        """Return an iterator over the rows of a query, which are read at once, so no writer waits for the caller."""
         return iter(self.rows(statement, values))
 
     def checked(self, columns: str, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Return all that a query finds, if each value can stand in its column: `stream.id .base` (see `columns.py`).
+        """Return every row of a query, once each value fits its column.
 
-        Raises StorageError, which names the table, the column and what was expected.
+        `columns` names the columns, such as `stream.id .base` (see `columns.py`). Raises StorageError, which names the
+        table, the column and the expected value.
         """
         return self.sound(columns, self.rows(statement, values))
 
     def sound(self, columns: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return these rows as `checked` does."""
+        """Return `rows` unchanged, once each value fits its column (see `checked`). Raises StorageError."""
         try:
             return checked(columns, rows)
         except UnsoundError as error:
             raise self.unsound(error) from None
 
     def unsound(self, error: UnsoundError) -> StorageError:
-        """Return the error of this file for a value that cannot stand in its column."""
-        return StorageError(self.path, f"{error}: `livedeck history salvage` saves what can be read")
+        """Return the StorageError for a value that does not fit its column."""
+        return StorageError(self.path, f"{error}: run `livedeck history salvage` to save the readable rows")
 
     def run(self, statement: str, values: Values = ()) -> None:
-        """One change."""
+        """Execute a statement without a result."""
         with self._named():
             self._db.execute(statement, values)
 
     def run_many(self, statement: str, rows: Iterable[Values]) -> None:
-        """One change a row."""
+        """Execute a statement once for each row of values."""
         with self._named():
             self._db.executemany(statement, rows)
 
     @contextmanager
     def transaction(self, kind: str = "IMMEDIATE") -> Iterator[None]:
-        """All of it or none of it. DEFERRED: all that is read is of one moment."""
+        """Commit the block, or roll it back if it raises.
+
+        DEFERRED takes no lock before the first write, and every read in the block sees the file at the same moment.
+        """
         self.run(f"BEGIN {kind}")
         try:
             yield
@@ -220,23 +231,25 @@ class Database:
             raise
 
     def become_recording(self) -> None:
-        """Have it be one file without a log, which no deck writes to once this connection is closed. Raises
-        StorageError."""
+        """Turn the history into a recording: one file without a log. No deck opens it for writing afterwards.
+
+        Raises StorageError.
+        """
         self.run("PRAGMA journal_mode = DELETE")
-        self.run("PRAGMA synchronous = OFF")  # who writes a recording syncs it once, at the end
+        self.run("PRAGMA synchronous = OFF")  # the writer of a recording syncs the file once, at the end
         self.run(f"PRAGMA application_id = {RECORDING}")
 
     def version(self) -> int:
-        """Another number after each change that another connection made. Raises StorageError."""
+        """Return a number that changes whenever another connection has changed the file. Raises StorageError."""
         return int(self.rows("PRAGMA data_version")[0][0])
 
     def interrupt(self) -> None:
-        """End the statement that another thread is running on this connection; a closed connection has none."""
-        with suppress(sqlite3.ProgrammingError):  # it may be closed at any moment by the thread that reads
+        """Interrupt the statement that another thread runs on this connection, if any."""
+        with suppress(sqlite3.ProgrammingError):  # the reading thread may close the connection at any moment
             self._db.interrupt()
 
     def close(self) -> None:
-        """Let go; who wrote empties the write-ahead log into the file first, where nobody is in the way."""
+        """Close the connection. A writer first moves the write-ahead log into the file, if no other process reads."""
         try:
             if not self._reads:
                 with suppress(StorageError):
@@ -249,17 +262,17 @@ class Database:
         db = self._db
         db.execute("PRAGMA trusted_schema = OFF")
         fresh = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        # another deck may make the tables just now: asked earlier, the file would have them and not yet be ours
+        # read after `sqlite_master`: another process may be making the tables, and sets these numbers in the same step
         application, schema = (number(db, name) for name in ("application_id", "user_version"))
         advice = "" if reads else ": set `history` to another file"
         if application == RECORDING and not reads:
-            raise StorageError(self.path, "it is a recording, and stays as it is: `livedeck replay` opens it")
+            raise StorageError(self.path, "a recording cannot be changed: open it with `livedeck replay`")
         if not fresh and application not in {APPLICATION, RECORDING}:
             raise StorageError(self.path, f"it belongs to another program{advice}")
         if 0 < schema < OLDEST:
-            raise StorageError(self.path, "an older livedeck made it", aside="older")
+            raise StorageError(self.path, "an older version of livedeck made it", aside="older")
         if schema > SCHEMA:
-            raise StorageError(self.path, f"a newer livedeck made it{advice}")
+            raise StorageError(self.path, f"a newer version of livedeck made it{advice}")
         db.execute(f"PRAGMA page_size = {_PAGE}")
         if not reads:
             db.execute("PRAGMA journal_mode = WAL")
@@ -275,7 +288,7 @@ class Database:
             db.execute(f"PRAGMA max_page_count = {limit // page}")
 
     def _reason(self, code: int) -> str:  # noqa: ARG002
-        """Return what that code of SQLite means here; empty if `_ADVICE` says it."""
+        """Return the reason for an error code of SQLite; empty to use the one of `_ADVICE`."""
         return ""
 
     @contextmanager
@@ -291,18 +304,18 @@ class Database:
 
 
 def check_file(path: Path, *, reads: bool = True) -> None:
-    """Raise StorageError where that path leads to no file; a pipe would keep who opens it waiting. One that is to be
-    written may be yet to come."""
+    """Raise StorageError unless the path leads to a regular file; opening a pipe would wait forever.
+
+    A file for writing may be missing: it is made later.
+    """
     if not path.is_file() and (reads or path.exists()):
         advice = "" if reads else ": set `history` to another file"
-        reason = (
-            "it is a folder" if path.is_dir() else "it is no regular file" if path.exists() else "there is no such file"
-        )
+        reason = "it is a folder" if path.is_dir() else "not a regular file" if path.exists() else "no such file"
         raise StorageError(path, f"{reason}{advice}")
 
 
 def set_aside(path: Path, now: datetime, word: str = CORRUPT) -> Path:
-    """Give a file, and what belongs to it, another name with that word. Returns that. Raises StorageError."""
+    """Rename a file and its log, adding `word` and the time. Return the new path. Raises StorageError."""
     aside = path.with_name(f"{path.name}.{word}-{now:%Y%m%dT%H%M%SZ}")
     try:
         path.rename(aside)
@@ -315,7 +328,7 @@ def set_aside(path: Path, now: datetime, word: str = CORRUPT) -> Path:
 
 
 def _make_private(path: Path) -> None:
-    """The file exists, and its owner alone can read it; SQLite gives its companions the same mode."""
+    """Create the file if it is missing, readable by its owner only. SQLite gives the log the same mode."""
     os.close(open_private(path, os.O_RDWR))
 
 
@@ -327,7 +340,7 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
 
 
 def _make_tables(db: sqlite3.Connection) -> None:
-    """Make the tables of a new file, or of an older one ours; another deck may do so in the meantime."""
+    """Create the tables of a new file or upgrade an older one, unless another process has done so meanwhile."""
     db.execute("BEGIN IMMEDIATE")
     for statement in MADE.get(number(db, "user_version"), "").split(";\n"):
         db.execute(statement)
@@ -337,6 +350,7 @@ def _make_tables(db: sqlite3.Connection) -> None:
 
 
 def number(db: sqlite3.Connection, pragma: str) -> int:
+    """Return the value of a pragma that is a number."""
     return int(db.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
@@ -345,10 +359,10 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def microseconds(at: datetime) -> int:
-    """Since the epoch, exactly: who wrote a moment and who reads it must order it alike."""
+    """Return the microseconds since the epoch, exactly, so that every process orders moments alike."""
     return (at - _EPOCH) // _MICROSECOND
 
 
 def moment(microseconds: int) -> datetime:
-    """That time since the epoch."""
+    """Return the time that many microseconds after the epoch, in UTC."""
     return _EPOCH + microseconds * _MICROSECOND

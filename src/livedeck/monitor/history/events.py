@@ -1,4 +1,4 @@
-"""What a snapshot says that the one before did not: where events stand, which faults are over, how long was watched."""
+"""Records of differences between two snapshots: event changes, ended episodes and stretches of watching."""
 
 from __future__ import annotations
 
@@ -37,44 +37,44 @@ _EVER = 2**62
 
 
 class EventWatch:
-    """Which events stand otherwise than at the snapshot before."""
+    """Finds the events that changed since the previous snapshot."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[EventState, EventRecord]] = {}
+        self._recorded: dict[str, tuple[EventState, EventRecord]] = {}
 
     def changes(self, snapshot: Snapshot) -> Iterator[EventRecord]:
-        """A record of each that does, by the clock of this machine."""
+        """Yield a record of each changed, new or vanished event, dated by this machine's clock."""
         at = snapshot.at + timedelta(seconds=snapshot.link.clock_offset)
-        before, self._known = self._known, {}
+        before, self._recorded = self._recorded, {}
         for state in snapshot.events:
-            known = before.pop(state.id, None)
-            record = known[1] if known and _is_alike(known[0], state) else EventRecord.of(state, at)
-            self._known[state.id] = state, record
-            if known is None or (record is not known[1] and not record.is_same(known[1])):
+            previous = before.pop(state.id, None)
+            record = previous[1] if previous and _is_alike(previous[0], state) else EventRecord.of(state, at)
+            self._recorded[state.id] = state, record
+            if previous is None or (record is not previous[1] and not record.is_same(previous[1])):
                 yield record
         yield from (replace(record, at=at, is_gone=True) for _, record in before.values())
 
 
 class EpisodeWatch:
-    """Which faults of events are over that were not at the snapshot before."""
+    """Finds the episodes that ended since the previous snapshot."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[Episode, ...]] = {}
+        self._episodes: dict[str, tuple[Episode, ...]] = {}
 
     def ended(self, snapshot: Snapshot) -> Iterator[EpisodeRecord]:
-        """A record of each."""
-        before, self._known = self._known, {state.id: state.episodes for state in snapshot.events}
+        """Yield a record of each episode that ended."""
+        before, self._episodes = self._episodes, {state.id: state.episodes for state in snapshot.events}
         for state in snapshot.events:
             if state.episodes is before.get(state.id):
                 continue
-            known = set(before.get(state.id, ()))
+            previous = set(before.get(state.id, ()))
             for episode in state.episodes:
-                if episode.until and episode not in known:
+                if episode.until and episode not in previous:
                     yield EpisodeRecord.of(state, episode, episode.until)
 
 
 class PlatformWatch:
-    """Since when and until when this process has the platform's answers, without a break."""
+    """Finds the stretches of time in which this process had the platform's responses without a break."""
 
     def __init__(self, process: str) -> None:
         self._process = process
@@ -82,7 +82,7 @@ class PlatformWatch:
         self._written: datetime | None = None
 
     def news(self, snapshot: Snapshot) -> Iterator[WatchRecord]:
-        """The stretch that ended, and now and then the one that lasts."""
+        """Yield the stretch that ended, and the current one each `WATCH_WRITTEN_EACH`."""
         link = snapshot.link
         if link.as_of is None or not link.state.is_answering:
             yield from self.end()
@@ -102,27 +102,38 @@ class PlatformWatch:
             yield self._stretch
 
     def end(self) -> Iterator[WatchRecord]:
-        """The stretch that lasted until now, as it is over."""
+        """End the current stretch and yield it, if there is one."""
         stretch, self._stretch, self._written = self._stretch, None, None
         if stretch:
             yield stretch
 
 
 _MIN_BREAK = 30.0
-"""Seconds without an answer that are a break, at least: two intervals are (monitoring.md, "Freshness")."""
+"""Shortest break, in seconds without a response. Two poll intervals are a break too if they are longer
+(monitoring.md, "Freshness")."""
 
 _LONGEST = timedelta(hours=1)
-"""Of a stretch: what is older than the retention is pruned by its beginning."""
+"""Longest stretch. Pruning looks at its beginning, so a longer one would be deleted while its end is still recent."""
 
 
 def _is_alike(before: EventState, state: EventState) -> bool:
-    """Whether nothing can have changed that a record tells: most events are as they were."""
+    """Return whether a record of both states would be equal. Cheap: most events did not change."""
     return before.phase.tally is state.phase.tally and (before.event is state.event or before.event == state.event)
 
 
 def read(db: Database, since: datetime | None, until: datetime | None, event_id: str | None) -> tuple[EventRecord, ...]:
-    """How the events stood from then until before then, oldest first: the record that held at `since`, and those that
-    followed; of that event, or of all. Raises StorageError."""
+    """Return the records of events in a time range, oldest first.
+
+    The first record of each event is the one in force at `since`; the others follow before `until`.
+
+    Args:
+        since: None for the beginning of the history.
+        until: Not included; None for its end.
+        event_id: None for all events.
+
+    Raises:
+        StorageError: The file cannot be read.
+    """
     bounds = {
         "since": -_EVER if since is None else journal.milliseconds(since) + 1,
         "until": _EVER if until is None else journal.milliseconds(until),
@@ -131,17 +142,17 @@ def read(db: Database, since: datetime | None, until: datetime | None, event_id:
     return journal.parse(EventRecord, (body for (body,) in db.each(_BETWEEN, bounds)))
 
 
-def untold(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """The entries without those records of events that say what the file says already. Raises StorageError."""
+def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries without records of events that equal the last one in the file. Raises StorageError."""
     entries = list(entries)
     if not any(entry.kind == _KIND for entry in entries):
         return entries
     last = journal.parse(EventRecord, (body for _, body in db.rows(_LAST, {"since": _EVER, "topic": None})))
-    known = {record.event_id: record for record in last}
+    current = {record.event_id: record for record in last}
     news = []
     for entry in entries:
         if isinstance(entry.record, EventRecord):
-            before, known[entry.topic] = known.get(entry.topic), entry.record
+            before, current[entry.topic] = current.get(entry.topic), entry.record
             if before and entry.record.is_same(before):
                 continue
         news.append(entry)
@@ -149,6 +160,8 @@ def untold(db: Database, entries: Iterable[Entry]) -> list[Entry]:
 
 
 def prune(db: Database, before: int, step: int) -> bool:
-    """Delete `step` records at most of before then (epoch ms), but the last of each event: the names of events outlive
-    what is known of them, and how they stood then holds until they changed. Whether there were any."""
+    """Delete up to `step` records before `before` (epoch ms). Return whether any was deleted.
+
+    The last record of each event before that time stays: it holds the name, and the state until the next change.
+    """
     return bool(db.rows(_OLD, {"since": before, "topic": None, "step": step}))

@@ -1,10 +1,10 @@
-"""The only way to a history or recording that this process did not make itself: a file may come from anybody.
+"""Opens histories and recordings that may come from anybody. No other module opens a file that it did not make.
 
-Its schema is code that SQLite would run (views, triggers, generated columns), its pages may form circles, and its rows
-hold any value. So a file is opened read-only; its schema has to be that of livedeck, statement by statement; no query
-may do more work or bring more than the size of the file explains; and nothing but our tables and a few functions can be
-named. After https://sqlite.org/security.html. (SQLITE_DBCONFIG_DEFENSIVE needs `setconfig` of Python 3.12; on a
-connection that cannot write it would guard nothing.)
+SQLite runs the schema of a file as code (views, triggers, generated columns). Pages may form circles, and rows may hold
+any value. Therefore a file is opened read-only, and its schema must equal livedeck's, statement by statement. A query
+may do no more work and return no more data than the file's size explains. It may name livedeck's tables and a few
+functions only. See https://sqlite.org/security.html. (SQLITE_DBCONFIG_DEFENSIVE needs `setconfig` of Python 3.12, and
+protects nothing on a read-only connection.)
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ _HEADER = 100
 _UTF8 = 1
 
 _KEPT = "CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL)"
-"""Of schema 3: all alarms as one text."""
+"""Table of schema 3, with all alarms in one text."""
 
 _NEEDED = {
     3: ("event", "stream", "sample", "rollup", "journal"),
     4: ("answer", "alarm", "learnt"),
     5: ("published", "late"),
 }
-"""Tables that a file has from that schema on."""
+"""Schema version -> tables that it added."""
 
 _ENTRIES = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?"
 _MAX_ENTRIES = 64
-"""Entries of a schema that are read; ours has 20."""
+"""Most entries that a schema may have; livedeck's has 20."""
 
 _OPENING_LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 65_536,
@@ -77,29 +77,29 @@ _OPENING_LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
-"""What SQLite takes while it reads the schema of a stranger."""
+"""Limits of SQLite while it reads the schema of an unknown file."""
 
 _LONGEST = 8 * 2**20 + 65_536
-"""Bytes of a row: the longest body, and what stands beside it."""
+"""Bytes of the longest row: the longest body and its other columns."""
 
 _TURN = 1000
-"""Steps of SQLite's machine between two looks at the budget; a look costs as much as some ten steps."""
+"""Steps of SQLite's machine between two checks of the budget; a check costs as much as about ten steps."""
 
 _OPENING_STEPS = 20_000
-"""Steps that reading a schema may take: ours takes some hundred, and each entry makes SQLite's own copy larger."""
+"""Most steps for reading a schema. Livedeck's takes about a hundred; each entry adds to SQLite's own copy."""
 
 _BASE_STEPS, _STEPS_PER_BYTE = 500_000, 16
-"""What one statement may take: scanning a table of ours costs up to two steps for each of its bytes."""
+"""Most steps of a statement: a scan of a livedeck table takes up to two steps for each byte of the file."""
 
 _BASE_ROWS, _BYTES_PER_ROW = 1000, 2
 _BASE_TEXT, _TEXT_PER_BYTE = 2**20, 4
-"""What one statement may bring: no row of ours is shorter, and no query repeats a text more often."""
+"""Most rows and bytes that a statement may return: no stored row is shorter, and no query repeats a text more often."""
 
 _TARGET = "target"
-"""The recording that an export writes, as SQL names it."""
+"""SQL name of the recording that an export writes."""
 
 _CHECKED = 20_000
-"""Rows whose values are checked at once: some hundredths of a second."""
+"""Rows whose values are checked in one go, which takes a few hundredths of a second."""
 
 _FUNCTIONS = frozenset({"count", "min", "max", "sum", "coalesce", "abs", "typeof", "length"})
 _PRAGMAS = frozenset(
@@ -118,11 +118,11 @@ _IN_TEMP = frozenset(
 
 
 class ReadingEndedError(Exception):
-    """A reading was ended from another thread: nothing is wrong with the file."""
+    """Another thread stopped the reading. The file itself has no fault."""
 
 
 class Stop:
-    """Ends from another thread what is read of foreign files in its `with` block."""
+    """Lets another thread stop the reading of foreign files in the `with` block."""
 
     def __init__(self) -> None:
         self.is_set = False
@@ -138,17 +138,17 @@ class Stop:
         _STOP.reset(self._token)
 
     def set(self) -> None:
-        """Have every reading end with ReadingEndedError."""
+        """Stop every reading in the block with ReadingEndedError."""
         self.is_set = True
         for file in list(self._files):
             file.interrupt()
 
     def add(self, file: Foreign) -> None:
-        """Have that file's statements end with this."""
+        """Stop the statements of this file too."""
         self._files.add(file)
 
     def check(self) -> None:
-        """Raise ReadingEndedError once `set` was called; for loops that ask no file."""
+        """Raise ReadingEndedError after `set`. For loops that run no statement."""
         if self.is_set:
             raise ReadingEndedError
 
@@ -157,12 +157,12 @@ _STOP: ContextVar[Stop] = ContextVar("stop")
 
 
 def current_stop() -> Stop:
-    """Return the one whose block this is; outside of one, one that nobody sets."""
+    """Return the Stop of the current `with` block; outside of one, a Stop that is never set."""
     return _STOP.get(None) or Stop()
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Return what `work` returns in a thread. A cancellation (ctrl-c) ends what it reads of foreign files at once."""
+    """Run `work` in a thread and return its result. Cancelling (ctrl-c) stops its reading of foreign files at once."""
     stop = Stop()
 
     def run() -> T:
@@ -177,17 +177,17 @@ async def in_thread(work: Callable[[], T]) -> T:
 
 
 def open_foreign(path: Path, *, views: bool = False) -> Foreign:
-    """Open a history or recording of whomever, to read it. The one function that does. Raises StorageError.
+    """Open a history or recording from anybody, read-only. Raises StorageError if it is not safe to read.
 
-    `views`: the caller puts temporary tables and views before the file's own.
+    `views`: the caller will hide the file's tables behind temporary tables and views.
     """
     return Foreign(path, has_views=views)
 
 
 def open_to_change(path: Path) -> Database:
-    """Open a history that a person has named, to change it, once `open_foreign` takes it and its pages are whole.
+    """Open a history that the user named, for changes. Creates a missing file.
 
-    A file that does not exist yet is made. Raises StorageError.
+    Raises StorageError if `open_foreign` refuses an existing file, or if its pages are damaged.
     """
     if path.exists() and path.stat().st_size:
         check_whole(path)
@@ -195,21 +195,23 @@ def open_to_change(path: Path) -> Database:
 
 
 def check_whole(path: Path) -> None:
-    """Raise StorageError unless that file is a history or a recording whose pages are whole."""
+    """Raise StorageError unless the file is a history or recording with undamaged pages."""
     with closing(open_foreign(path)) as db:
         faults = [text for (text,) in db.rows("PRAGMA quick_check(1)") if text != "ok"]
         if not db.tables:
             raise StorageError(path, "it is empty")
     if faults:
         words = safe(faults[0], 200)
-        raise StorageError(path, f"it is damaged ({words}): `livedeck history salvage` saves what can be read")
+        raise StorageError(path, f"it is damaged ({words}): run `livedeck history salvage` to save the readable rows")
 
 
 class Foreign(Database):
-    """A connection to a file of whomever. `tables`: those of ours that it has; an older livedeck's has not all.
+    """Read-only connection to a file from anybody, limited to livedeck's tables.
 
-    It can read our tables and nothing else; a statement that takes or brings more than the size of the file explains
-    is a StorageError.
+    A statement that does more work or returns more data than the file's size explains raises StorageError.
+
+    Attributes:
+        tables: Livedeck's tables in the file; a file of an older version lacks some.
     """
 
     def __init__(self, path: Path, *, has_views: bool = False) -> None:
@@ -233,11 +235,11 @@ class Foreign(Database):
                 raise
 
     def rows(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """All that a query finds. Raises StorageError, also for more than the file can hold."""
+        """Return every row of a query. Raises StorageError, also if the result exceeds what the file can hold."""
         return list(self.each(statement, values))
 
     def each(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield what a query finds, row by row, as `rows`."""
+        """Yield the rows of a query one by one. Raises StorageError as `rows` does."""
         rows_left = _BASE_ROWS + self._size // _BYTES_PER_ROW
         text_left = _BASE_TEXT + self._size * _TEXT_PER_BYTE
         with self._named():
@@ -251,45 +253,47 @@ class Foreign(Database):
                 yield row
 
     def sound(self, columns: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return these rows as `checked` does; a stop is heeded meanwhile."""
+        """Return `rows` unchanged, once each value fits its column.
+
+        Raises StorageError, or ReadingEndedError if another thread stops the reading.
+        """
         for start in range(0, len(rows), _CHECKED):
             self._stop.check()
             super().sound(columns, rows[start : start + _CHECKED])
         return rows
 
     def count(self, table: str, where: str = "TRUE", values: Values = ()) -> tuple[int, int]:
-        """Return how many rows of a table a condition of SQL selects, and how many of them are not sound."""
+        """Return the number of rows that a condition of SQL selects, and the number of unsound rows among them."""
         unsound = f"count(CASE WHEN {sound(table)} THEN NULL ELSE 1 END)"
-        # `count(*)` alone would heed neither a limit nor ctrl-c
+        # a bare `count(*)` calls no progress handler, so neither a limit nor ctrl-c would end it
         ((all_rows, unsound_rows),) = self.rows(f"SELECT count(*), {unsound} FROM {table} WHERE {where}", values)  # noqa: S608  our tables
         return all_rows, unsound_rows
 
     def attach(self, target: Path) -> None:
-        """Let `copy` write into a recording that this process has made. Raises StorageError."""
+        """Attach a recording that this process has made, as the target of `copy`. Raises StorageError."""
         with self._named():
             self._db.set_authorizer(None)
             self._db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 1)
             self._db.execute("PRAGMA query_only = OFF")
             self._db.execute(f"ATTACH DATABASE ? AS {_TARGET}", [f"{target.absolute().as_uri()}?mode=rw"])
-            self._db.execute(
-                f"PRAGMA {_TARGET}.synchronous = OFF"
-            )  # whoever writes a recording syncs it once, at the end
+            # the writer of a recording syncs the file once, at the end
+            self._db.execute(f"PRAGMA {_TARGET}.synchronous = OFF")
             self._seal()
 
     def copy(self, table: str, where: str, values: Values) -> None:
-        """Copy the selected rows of a table into the attached recording. Raises StorageError if one is not sound."""
+        """Copy the selected rows of a table into the attached recording. Raises StorageError if one is unsound."""
         if self.count(table, where, values)[1]:
             for row in self.each(f"SELECT * FROM {table} WHERE {where}", values):  # noqa: S608  our tables
                 self.sound(f"{table}.*", [row])
         self.run(f"INSERT INTO {_TARGET}.{table} SELECT * FROM main.{table} WHERE {where}", values)  # noqa: S608  our tables
 
     def run(self, statement: str, values: Values = ()) -> None:
-        """One change of a temporary table or of the attached recording, or a transaction."""
+        """Execute a statement that changes a temporary table or the attached recording, or controls a transaction."""
         self._steps = 0
         super().run(statement, values)
 
     def _defend(self) -> None:
-        """Set what SQLite must know before it reads the first page."""
+        """Set the limits that must hold before SQLite reads the first page."""
         db = self._db
         db.text_factory = _text
         for limit, value in _OPENING_LIMITS.items():
@@ -298,12 +302,12 @@ class Foreign(Database):
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", f"cache_size = -{CACHE}"):
             db.execute(f"PRAGMA {pragma}")
         if not self._has_views:
-            db.execute("PRAGMA query_only = ON")  # of temporary tables too
+            db.execute("PRAGMA query_only = ON")  # for temporary tables too
 
     def _recognised(self) -> frozenset[str]:
-        """Return the tables of the file, if it has nothing that no livedeck makes. Raises StorageError."""
+        """Return livedeck's tables in the file. Raises StorageError if its schema has anything else."""
         db = self._db
-        db.execute("BEGIN")  # another process may be making the tables: all of it is of one moment
+        db.execute("BEGIN")  # another process may be making the tables: read schema and numbers at the same moment
         found = db.execute(_ENTRIES, [_MAX_ENTRIES]).fetchall()
         application, schema = (number(db, name) for name in ("application_id", "user_version"))
         db.execute("COMMIT")
@@ -312,51 +316,53 @@ class Foreign(Database):
         if application not in {APPLICATION, RECORDING}:
             raise StorageError(self.path, "it belongs to another program")
         if 0 < schema < OLDEST:
-            raise StorageError(self.path, "an older livedeck made it", aside="older")
+            raise StorageError(self.path, "an older version of livedeck made it", aside="older")
         if schema > SCHEMA:
-            raise StorageError(self.path, "a newer livedeck made it")
-        known = _known_entries()
+            raise StorageError(self.path, "a newer version of livedeck made it")
+        allowed = _allowed_entries()
         for entry in (_Entry.of(*row) for row in found):
-            if entry not in known:
-                is_ours = (entry.kind, entry.name) in {(other.kind, other.name) for other in known}
-                fault = "is not as livedeck makes it" if is_ours else "is none of livedeck's"
-                kind = safe(str(entry.kind), 10)
-                raise StorageError(
-                    self.path, f"its {kind} `{safe(str(entry.name), 40)}` {fault}, so nothing of it is read"
-                )
+            if entry not in allowed:
+                is_ours = (entry.kind, entry.name) in {(other.kind, other.name) for other in allowed}
+                fault = "differs from livedeck's" if is_ours else f"is not a livedeck {safe(str(entry.kind), 10)}"
+                name = f"its {safe(str(entry.kind), 10)} `{safe(str(entry.name), 40)}`"
+                raise StorageError(self.path, f"{name} {fault}; nothing was read")
         tables = frozenset(name for kind, name, *_ in found if kind == "table")
         needed = (table for since, names in _NEEDED.items() if since <= schema for table in names)
         if missing := [table for table in needed if table not in tables]:
-            raise StorageError(self.path, f"it has no table `{missing[0]}`, so nothing of it is read")
+            raise StorageError(self.path, f"it has no table `{missing[0]}`; nothing was read")
         return tables & COLUMNS.keys()
 
     def _seal(self) -> None:
-        """From now on our own queries are asked, and of our own tables."""
+        """Allow only livedeck's own queries and tables from now on."""
         self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         self._db.set_authorizer(self._may)
         self._most_steps = _BASE_STEPS + _STEPS_PER_BYTE * self._size
 
-    def _may(self, action: int, one: str | None, other: str | None, place: str | None, source: str | None) -> int:
-        """Answer SQLite, which asks for each thing that a statement names as it prepares it."""
+    def _may(self, action: int, first: str | None, second: str | None, place: str | None, source: str | None) -> int:
+        """Allow or deny a name in a statement. SQLite calls this for each name while it prepares the statement.
+
+        `first` and `second` depend on the action (a table and a column, for example). `place` is the database, and
+        `source` the view or trigger that holds the name.
+        """
         match action:
             case sqlite3.SQLITE_SELECT | sqlite3.SQLITE_TRANSACTION:
                 is_allowed = True
             case sqlite3.SQLITE_READ:
-                is_main = place == "main" or not other  # of a table without a column SQLite does not say whose it is
-                is_ours = is_main and one in _READABLE and (source is None or self._has_views)
+                is_main = place == "main" or not second  # without a column SQLite does not name the database
+                is_ours = is_main and first in _READABLE and (source is None or self._has_views)
                 is_allowed = is_ours or (place == "temp" and self._has_views)
             case sqlite3.SQLITE_FUNCTION:
-                is_allowed = other in _FUNCTIONS
+                is_allowed = second in _FUNCTIONS
             case sqlite3.SQLITE_PRAGMA:
-                is_allowed = one in _PRAGMAS
+                is_allowed = first in _PRAGMAS
             case sqlite3.SQLITE_INSERT if place == _TARGET:
-                is_allowed = one in COLUMNS
+                is_allowed = first in COLUMNS
             case _:
                 is_allowed = self._has_views and place == "temp" and action in _IN_TEMP
         return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
     def _is_enough(self) -> bool:
-        """Answer SQLite, which asks after each `_TURN` steps whether to end the statement."""
+        """Return whether SQLite must end the statement. SQLite calls this after each `_TURN` steps."""
         self._steps += _TURN
         return self._stop.is_set or self._steps > self._most_steps
 
@@ -368,19 +374,19 @@ class Foreign(Database):
 
     def _excess(self) -> str:
         if not self.tables:
-            return "its schema is longer than any of livedeck's, so nothing of it is read"
-        return "its pages lead round in circles: more comes of a query than the file can hold"
+            return "its schema is longer than livedeck's; nothing was read"
+        return "its pages form a circle: a query returned more than the file can hold"
 
 
 _REASONS = {
-    sqlite3.SQLITE_AUTH: "it names what is none of livedeck's, so nothing of it is read",
-    sqlite3.SQLITE_TOOBIG: "it has a text or a blob that is longer than any of livedeck's",
-    sqlite3.SQLITE_READONLY: "a journal beside it waits to be undone: open it once where it can be written",
+    sqlite3.SQLITE_AUTH: "it needs a table or function that is not livedeck's; nothing was read",
+    sqlite3.SQLITE_TOOBIG: "it has a text or blob that is longer than livedeck writes",
+    sqlite3.SQLITE_READONLY: "the journal beside it holds an unfinished change: open it once in a writable folder",
 }
 
 
 class _Header(NamedTuple):
-    """What the first bytes of a file say. `size`: bytes, with the write-ahead log. `is_recording`: nobody writes it."""
+    """Facts of a file before SQLite opens it. `size`: bytes, with the write-ahead log."""
 
     inode: int
     size: int
@@ -388,26 +394,26 @@ class _Header(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> _Header:
-        """Read them. Raises StorageError for what is none of SQLite's in UTF-8, OSError."""
+        """Read the first 100 bytes. Raises OSError, or StorageError unless the file is SQLite's with UTF-8 texts."""
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123  a pipe never waits
             state = os.fstat(file.fileno())
             if not stat.S_ISREG(state.st_mode):
-                raise StorageError(path, "it is no regular file")
+                raise StorageError(path, "not a regular file")
             head = file.read(_HEADER)
         log = 0
         with suppress(OSError):
             log = Path(f"{path}-wal").stat().st_size
         if head and head[:16] != _MAGIC:
-            raise StorageError(path, "it is no history and no recording", aside=CORRUPT)
+            raise StorageError(path, "not a history or recording", aside=CORRUPT)
         if len(head) == _HEADER and not log and int.from_bytes(head[56:60]) not in {0, _UTF8}:
-            raise StorageError(path, "its text is not UTF-8, so no livedeck made it")
+            raise StorageError(path, "its text is not UTF-8, so livedeck did not write it")
         has_no_log = head[18:20] == b"\x01\x01"
         is_recording = has_no_log and int.from_bytes(head[68:72]) == RECORDING
         return cls(state.st_ino, state.st_size + log, is_recording)
 
 
 class _Entry(NamedTuple):
-    """A line of `sqlite_master`, its statement without comments and line breaks."""
+    """A row of `sqlite_master`. `script`: its statement without comments and line breaks."""
 
     kind: object
     name: object
@@ -416,17 +422,17 @@ class _Entry(NamedTuple):
 
     @classmethod
     def of(cls, kind: object, name: object, table: object, script: object) -> _Entry:
-        """Leave out what differs between versions that make the same tables: comments and white space.
+        """Make an entry without comments and white space, which differ between versions that make the same tables.
 
-        None of our statements has a quote or `/*`, so no comment that is cut here can have begun in a text.
+        Livedeck's statements have no quote and no `/*`, so `--` never stands inside a text.
         """
         plain = " ".join(re.sub("--[^\n]*", " ", script).split()) if isinstance(script, str) else script
         return cls(kind, name, table, plain)
 
 
 @cache
-def _known_entries() -> frozenset[_Entry]:
-    """Return all entries of a schema that a livedeck has made from schema 3 on, by making them."""
+def _allowed_entries() -> frozenset[_Entry]:
+    """Return every entry that livedeck has made since schema 3, read from a database that has them."""
     entries = set[_Entry]()
     for script in (f"{MADE[0]};{STREAM_COPY}", _KEPT):
         with closing(sqlite3.connect(":memory:")) as db:
@@ -436,7 +442,7 @@ def _known_entries() -> frozenset[_Entry]:
 
 
 def _text(content: bytes) -> str | bytes:
-    """Return a stored text; what is no UTF-8 stays bytes, which no column of ours takes."""
+    """Decode a stored text. Invalid UTF-8 stays bytes, which no text column accepts."""
     try:
         return content.decode()
     except UnicodeDecodeError:
@@ -444,10 +450,10 @@ def _text(content: bytes) -> str | bytes:
 
 
 def _connect(path: Path, *, is_immutable: bool) -> sqlite3.Connection:
-    """Connect read-only.
+    """Connect read-only. `is_immutable`: ignore a log or journal beside the file.
 
-    A recording is one file that nobody writes: what lies beside it is not heeded. The history of a deck may be written
-    this very moment, and its newest rows may be in its log.
+    Nobody writes a recording, so it needs no log. A deck may be writing its history at this moment, with the newest
+    rows in the log.
     """
     place = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_immutable else ''}"
     return sqlite3.connect(place, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)

@@ -1,4 +1,4 @@
-"""The face of the history. It never raises for its file: `fault` says what is wrong, and monitoring goes on."""
+"""A deck's own history. A file that fails never raises: `fault` reports it, and monitoring goes on."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class History(HistoryReads):
-    """Keeps and gives back; made by `open`. Nothing of it blocks the event loop: one thread writes, another reads.
+    """A history that this process writes and reads. Create it with `open`.
 
-    A write returns once it is on its way (`append`) or has been tried (the others). What cannot be written is kept in
-    memory, bounded, and tried again with the next write. A read while the file cannot be read gives nothing, and
-    `fault` says so.
+    One thread writes and another reads, so no method blocks the event loop. Methods that "return at once" queue their
+    data; the other writing methods return after the first attempt to write. Unwritten data stay in memory, up to a
+    limit, and are retried with the next write. While the file cannot be read, reads return their empty value and
+    `fault` says why.
     """
 
     _queue: HistoryQueue
@@ -51,16 +52,20 @@ class History(HistoryReads):
     _process: str = field(default_factory=lambda: uuid4().hex, init=False)
     _events: EventWatch = field(default_factory=EventWatch, init=False)
     _episodes: EpisodeWatch = field(default_factory=EpisodeWatch, init=False)
-    _alarms: Mapping[AlarmKey, Alarm] = field(default_factory=dict, init=False)  # as they were last written
-    _is_unrestored: bool = field(default=False, init=False)  # the alarms of the deck before were asked for in vain
+    _alarms: Mapping[AlarmKey, Alarm] = field(default_factory=dict, init=False)  # last written state of each
+    _is_unrestored: bool = field(default=False, init=False)  # the alarms of the previous run could not be read
 
     @classmethod
     async def open(
         cls, path: Path | None, now: datetime, *, retention_days: float = 30, limit: int | None = None
     ) -> Self:
-        """The history in that file, made anew where there is none; None: in memory. See `fault` for what is wrong.
+        """Open the history in a file, and create the file if it is missing. Never raises for the file: see `fault`.
 
-        `limit`: bytes that the file may take; None: what the disk has.
+        Args:
+            path: The file; None keeps the history in memory.
+            now: Current time of this machine.
+            retention_days: Age in days at which rows are deleted.
+            limit: Largest size of the file in bytes; None for no limit.
         """
         queue = HistoryQueue(HistoryWriter(path, now, timedelta(days=retention_days), limit), path, now)
         await queue.open()
@@ -75,32 +80,29 @@ class History(HistoryReads):
 
     @property
     def path(self) -> Path | None:
-        """The file; None in memory."""
+        """The file; None for a history in memory."""
         return self._queue.path
 
     @property
     def fault(self) -> str:
-        """What is wrong, with which file, and what to do; empty while all is kept."""
+        """Current fault with file, reason and remedy, or a notice about a file set aside; empty if all is well."""
         return self._queue.fault
 
     async def flush(self) -> bool:
-        """Return once all that was given has been tried: whether the file took it."""
+        """Wait until everything queued has been tried. Return whether the file took it."""
         return await self._queue.flush()
 
     async def salvaged(self) -> None:
-        """Return once what could be read of a damaged file has been copied into this one; `fault` says what."""
+        """Wait until the readable rows of a damaged file are copied into this one. `fault` reports the result."""
         await self._queue.salvaged()
 
     async def close(self) -> None:
-        """Write what is left, tidy the file and let go of it, within two seconds."""
+        """Write the queued data, tidy and close the file, all within two seconds."""
         self._queue.put(Batch(entries=tuple(_watched(record) for record in self._watch.end())))
         await self._queue.close()
 
     async def append(self, snapshot: Snapshot) -> None:
-        """Keep what a snapshot brought (new samples, what became of alarms, the link's changes), and all that it says.
-
-        Returns at once.
-        """
+        """Store a snapshot, with its new samples and its changes of alarms, events and link. Returns at once."""
         before, self._last = self._last, snapshot
         self._queue.now = snapshot.at
         batch = _batch(before, snapshot, self._process)
@@ -110,7 +112,7 @@ class History(HistoryReads):
         self._queue.put(batch)
 
     def _entries(self, snapshot: Snapshot) -> Iterator[Entry]:
-        """What is new of events, of their faults and of the watch."""
+        """Yield the journal entries of changed events, ended episodes and the time watched."""
         for event in self._events.changes(snapshot):
             yield journal.entry(event, event.at, event.event_id)
         for episode in self._episodes.ended(snapshot):
@@ -118,64 +120,67 @@ class History(HistoryReads):
         yield from map(_watched, self._watch.news(snapshot))
 
     def _changed_alarms(self, snapshot: Snapshot) -> dict[tuple[AlarmKey, datetime], Alarm]:
-        """Those that stand otherwise than they were last written, by the clock of this machine."""
+        """Return the alarms that differ from their last written state, dated by this machine's clock."""
         before = self._alarms
         self._alarms = {alarm.key: alarm for alarm in (*snapshot.alarms, *snapshot.quiet)}
         offset = snapshot.link.clock_offset
-        changed = (alarm for key, alarm in self._alarms.items() if _stands_otherwise(before.get(key), alarm))
+        changed = (alarm for key, alarm in self._alarms.items() if _has_changed(before.get(key), alarm))
         return {(alarm.key, alarm.since): alarm.moved(offset) for alarm in changed}
 
-    def record_alarm_action(self, answer: AlarmAction) -> None:
-        """Keep what a person answered to an alarm. Returns at once."""
-        self._queue.put(Batch(answers=(answer,)))
+    def record_alarm_action(self, action: AlarmAction) -> None:
+        """Store an alarm action. Returns at once."""
+        self._queue.put(Batch(actions=(action,)))
 
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
-        """What was answered since the last time, by whichever deck, in the order in which it was written. What waits
-        here for a file that was locked is tried again: the others look for it."""
+        """Return the alarm actions that any process stored since the previous call, in the order of writing.
+
+        Also retries the writes that wait for a locked file, so other processes see the actions of this one.
+        """
         self._queue.retry()
         return await super().new_alarm_actions()
 
     async def record_ruling(self, ruling: Ruling) -> None:
-        """Keep how a person had an event judged."""
+        """Store a person's ruling on how to judge an event."""
         await self._queue.write(journal.entry(ruling, ruling.at, ruling.event_id))
 
     async def record_intent(self, record: IntentRecord) -> None:
-        """Keep what is about to be sent."""
+        """Store the intent of a change before the change is sent."""
         await self._queue.write(journal.entry(record, record.at, record.id))
 
     async def record_action(self, record: ActionRecord) -> None:
-        """Keep what a person did."""
+        """Store a person's change and its outcome in the audit."""
         await self._queue.write(journal.entry(record, record.at, record.target_id))
 
     async def mark(self, event_id: str, at: datetime, text: str = "") -> None:
-        """Keep a marker of that event (server clock)."""
+        """Store a marker of an event (`at`: server clock)."""
         await self._queue.write(journal.entry(Marker(at, event_id, text), at, event_id))
 
     async def notified(self, record: NotificationRecord) -> None:
-        """Keep what the deck told."""
+        """Store a notification of the deck."""
         await self._queue.write(journal.entry(record, record.at, record.event_id))
 
     async def remember_material(self, record: MaterialRecord) -> None:
-        """Keep the id of a material that this deck made."""
+        """Store the id of a material that this deck created."""
         await self._queue.write(journal.entry(record, record.at, record.video_id))
 
     async def forget_material(self, material_id: str) -> None:
-        """It was deleted."""
+        """Store that a material was deleted."""
         await self._queue.write(Entry(journal.FORGOTTEN, journal.milliseconds(self._queue.now), material_id))
 
     def record_learnt(self, news: Mapping[StreamKey, Learnt]) -> None:
-        """Keep what detection has learnt of these streams. Returns at once."""
+        """Store new baselines of streams. Returns at once."""
         if news:
             self._queue.put(Batch(learnt=news))
 
     def record_collected(self, record: CollectedStream) -> None:
-        """Keep that the samples of a stream were asked for after its end. Returns at once."""
+        """Store that the samples of a stream were collected after its end. Returns at once."""
         self._queue.put(Batch(entries=(journal.entry(record, record.at, record.event_id),)))
 
     async def restored(self) -> tuple[Alarm, ...] | None:
-        """The alarms as they last stood: what a deck that starts again goes on from.
+        """Return the last state of the alarms, from which a restarted deck goes on.
 
-        None while they cannot be read: until they were, `append` leaves them as they are. What has rotted is lost.
+        Returns None while the file cannot be read; `append` then leaves the stored alarms alone. A damaged file counts
+        as one without alarms.
         """
         lost = False
 
@@ -196,8 +201,8 @@ def _watched(record: WatchRecord) -> Entry:
     return journal.entry(record, record.at, record.process)
 
 
-def _stands_otherwise(before: Alarm | None, alarm: Alarm) -> bool:
-    """Whether more has changed than the words and figures of the moment."""
+def _has_changed(before: Alarm | None, alarm: Alarm) -> bool:
+    """Return whether more than the current texts and figures of an alarm changed."""
     if before is None or before is alarm:
         return before is None
     return replace(before, actual=alarm.actual, expected=alarm.expected, diagnosis=alarm.diagnosis) != alarm
@@ -215,7 +220,7 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
 
 
 def _readings_by_stream(snapshot: Snapshot) -> dict[StreamKey, Readings]:
-    """The streams that have samples now."""
+    """Return the samples of every event whose stream has any."""
     return {
         StreamKey(state.id, stream.id): state.qos.readings
         for state in snapshot.events

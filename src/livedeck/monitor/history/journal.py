@@ -1,4 +1,4 @@
-"""Records in the file, each a line of JSON with its kind, its moment and what it is about."""
+"""Journal of the history: each record is a row of JSON with its kind, time and topic."""
 
 from __future__ import annotations
 
@@ -47,29 +47,32 @@ KINDS: dict[Any, str] = {
 }
 
 FORGOTTEN = "forgotten"
-"""A material that was deleted; its topic is the id."""
+"""Kind of the entry of a deleted material; its topic is the material's id."""
 
 LASTING = ("material", FORGOTTEN, "profile")
-"""Kinds that no retention ends: nothing else knows the ids of materials (platform-api.md, "Missing operations"), and
-the content of an event was set for good."""
+"""Kinds that the retention never deletes. Only the history has the ids of materials (platform-api.md, "Missing
+operations"), and a person chose the content of an event for good."""
 
 
 IN_FORCE = ("event",)
-"""Kinds of which the last record of each topic before the retention stays: it says how what is kept began."""
+"""Kinds with records that hold until the next one. The last record of each topic before the retention stays."""
 
 
 _REPLACE = "DELETE FROM journal WHERE kind = ? AND at = ? AND topic = ?"
-"""A stretch of watching grows: its line takes the place of the one before."""
+"""Deletes the previous record of a stretch of watching, which grows."""
 
 _INSERT = f"""
 INSERT INTO journal (kind, at, topic, body) SELECT ?1, ?2, ?3, ?4 WHERE ?1 <> '{KINDS[EpisodeRecord]}'
 OR NOT EXISTS (SELECT 1 FROM journal WHERE kind = ?1 AND at = ?2 AND topic = ?3 AND body = ?4)
 """  # noqa: S608  constants
-"""Every process finds the same faults in the same samples: each is kept once."""
+"""Stores each episode once, although every process finds the same episodes in the same samples."""
 
 
 class Entry(NamedTuple):
-    """One line to be: `at` in epoch ms, `topic` the id of what it is about. Made into JSON on the writer's thread."""
+    """A journal row before it is written. `at`: epoch ms. `topic`: id of the subject, such as an event or a change.
+
+    The writer's thread turns `record` into JSON.
+    """
 
     kind: str
     at: int
@@ -78,12 +81,12 @@ class Entry(NamedTuple):
 
 
 def entry(record: object, at: datetime, topic: str) -> Entry:
-    """The line of a record."""
+    """Make the entry of a record."""
     return Entry(KINDS[type(record)], milliseconds(at), topic, record)
 
 
 def write(db: Database, entries: Iterable[Entry]) -> None:
-    """Store them, in a transaction of the caller's. Raises StorageError."""
+    """Store entries, within the caller's transaction. Raises StorageError."""
     rows = [(entry.kind, entry.at, entry.topic, dump(entry.record)) for entry in entries]
     grown = {row[:3]: row for row in rows if row[0] == KINDS[WatchRecord]}
     db.run_many(_REPLACE, grown)
@@ -91,8 +94,17 @@ def write(db: Database, entries: Iterable[Entry]) -> None:
 
 
 def read(db: Database, kind: type[T], since: datetime | None = None, topic: str | None = None) -> tuple[T, ...]:
-    """The records of that kind since then, about that topic, oldest first; one of another version, or that has rotted,
-    is left out."""
+    """Return the records of a type, oldest first, without those that cannot be parsed.
+
+    Args:
+        db: The history.
+        kind: Type of the records, a key of `KINDS`.
+        since: Earliest time, included; None for the beginning.
+        topic: Id of the subject; None for every subject.
+
+    Raises:
+        StorageError: The file cannot be read.
+    """
     rows = db.each(
         "SELECT body FROM journal WHERE kind = ? AND at >= ? AND topic = coalesce(?, topic) ORDER BY at, id",
         (KINDS[kind], -(2**62) if since is None else milliseconds(since), topic),
@@ -101,7 +113,7 @@ def read(db: Database, kind: type[T], since: datetime | None = None, topic: str 
 
 
 def rulings(db: Database, after: int) -> tuple[int, tuple[Ruling, ...]]:
-    """The rulings behind row `after`, in the order in which they were written, and the last row of all."""
+    """Return the id of the journal's last row, and the rulings after row `after` in the order of writing."""
     ((last,),) = db.rows("SELECT coalesce(max(id), 0) FROM journal")
     types: dict[str, Any] = {KINDS[kind]: kind for kind in (UsualMark, ProfileChoice)}
     marks = ", ".join("?" * len(types))
@@ -111,14 +123,13 @@ def rulings(db: Database, after: int) -> tuple[int, tuple[Ruling, ...]]:
 
 
 def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:
-    """The materials of that video that were made and not deleted, oldest first."""
+    """Return the materials of a video that livedeck created and did not delete, oldest first."""
     gone = {topic for (topic,) in db.rows("SELECT topic FROM journal WHERE kind = ?", [FORGOTTEN])}
     return tuple(record for record in read(db, MaterialRecord, topic=video_id) if record.id not in gone)
 
 
 def open_changes(db: Database) -> tuple[OpenChange, ...]:
-    """The intents that have no end, with the last that is known of them, oldest first; of those alone whose end is
-    kept here."""
+    """Return the changes whose outcome is unknown, with their latest action record, oldest first."""
     intents = [intent for intent in read(db, IntentRecord) if intent.pid]
     records = read(db, ActionRecord, intents[0].at) if intents else ()
     ended = {record.intent for record in records if record.outcome is not AuditOutcome.UNKNOWN}
@@ -131,18 +142,18 @@ def _open_change(intent: IntentRecord, news: ActionRecord | None) -> OpenChange:
 
 
 def milliseconds(at: datetime) -> int:
-    """Since the epoch."""
+    """Return the milliseconds since the epoch."""
     return round(at.timestamp() * 1000)
 
 
 def dump(record: object) -> str:
-    """A record as a line of JSON."""
+    """Return a record as JSON in one line."""
     kind: Any = type(record)
     return _adapter(kind).dump_json(record, by_alias=True).decode()
 
 
 def parse(kind: type[T], lines: Iterable[str]) -> tuple[T, ...]:
-    """The records in these lines; one of another version, or that has rotted, is left out."""
+    """Return the records of these JSON texts, without those that are damaged or of another version."""
     record_type: Any = kind
     return tuple(_valid(_adapter(record_type), lines))
 
@@ -158,11 +169,11 @@ def _valid(adapter: TypeAdapter[T], lines: Iterable[str]) -> Iterator[T]:
 
 
 _FARTHEST = 1e11
-"""What a number of a record comes to at most: they are minutes, or seconds since the epoch."""
+"""Largest number in a record: numbers are minutes, or seconds since the epoch."""
 
 
 def _is_sound(value: Any) -> bool:
-    """Return whether all moments have a time zone and lie in the calendar with room around, and numbers are finite."""
+    """Return whether every time has a time zone and a year from 2 to 9998, and every number is below `_FARTHEST`."""
     if isinstance(value, datetime):
         return value.tzinfo is not None and 1 < value.year < 9999
     if isinstance(value, float):
@@ -177,7 +188,7 @@ def _is_sound(value: Any) -> bool:
 
 @cache
 def _measured(kind: Any) -> tuple[str, ...]:
-    """Return the fields of a record that are moments, numbers, or hold such."""
+    """Return the names of the fields that `_is_sound` must check: every type but bool, int and str."""
     plain = {bool, int, str}
     return tuple(name for name, hint in get_type_hints(kind).items() if hint not in plain)
 

@@ -1,4 +1,4 @@
-"""What detection has learnt of each stream: a row, in place of the one before."""
+"""Baselines of the streams in the history: one row for each stream, replaced by each newer one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _KEEP = "INSERT OR REPLACE INTO learnt (event, stream, at, body) VALUES (?, ?, ?
 
 
 def keep(db: Database, learnt: Mapping[StreamKey, Learnt], at: int) -> None:
-    """Store it, at that time (epoch ms); in a transaction of the caller's. Raises StorageError."""
+    """Store baselines with their time (`at`: epoch ms), within the caller's transaction. Raises StorageError."""
     db.run_many(_KEEP, [(*key, at, value.to_json()) for key, value in learnt.items()])
 
 
 def find(db: Database, key: StreamKey) -> Learnt | None:
-    """What is known of that stream; None where nothing is that this version can read. Raises StorageError."""
+    """Return the baseline of a stream, or None if there is none that this version can parse. Raises StorageError."""
     rows = db.rows("SELECT body FROM learnt WHERE event = ? AND stream = ?", key)
     return parse_learnt(rows[0][0]) if rows else None

@@ -1,4 +1,4 @@
-"""The history file as a thing to be looked after: is it sound, how large is it, what can go. Each call waits for it."""
+"""Checks, prunes and shrinks a history file. Each function blocks until the file is done."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from livedeck.monitor.history.salvage import JUDGED, is_sound_row
 from livedeck.monitor.model.records import StreamRecord
 
 _PATIENCE = 30_000
-"""Milliseconds that a change of the file waits for decks that write to it."""
+"""Milliseconds that a statement waits for decks that write to the file."""
 
 _STEP = 1000
-"""Rows that are deleted in one transaction: decks write in between."""
+"""Rows deleted in one transaction; decks write between two of them."""
 
 _ROOM = 16 * 2**20
-"""Bytes that stay free on a disk."""
+"""Bytes that must stay free on the disk."""
 
 _MAX_FAULTS = 20
 
 
 class KnownEvent(NamedTuple):
-    """An event that the history knows, and the name that it had last; its id where none is known."""
+    """An event in the history, with its last name. `name`: the id if no name was recorded."""
 
     id: str
     name: str
@@ -39,7 +39,7 @@ class KnownEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventSpan:
-    """What is kept of an event: its streams, the earliest first."""
+    """Streams of an event in the history, earliest first."""
 
     event: KnownEvent
     streams: tuple[StreamRecord, ...]
@@ -47,9 +47,17 @@ class EventSpan:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """How a history file is. `size`: bytes, the log with it; `free`: of these, what `vacuum` gives back.
+    """Condition of a history file.
 
-    `rows`, `rotten`: table -> rows, and those that cannot be read. `faults`: what SQLite finds wrong with the file.
+    Attributes:
+        path: The file.
+        size: Bytes, with the write-ahead log.
+        free: Bytes of these that `vacuum` gives back.
+        schema: Version of the schema.
+        rows: Table -> number of rows.
+        rotten: Table -> number of unreadable rows, without tables that have none.
+        faults: Messages of SQLite's integrity check.
+        spans: Streams of each event that has samples.
     """
 
     path: Path
@@ -63,12 +71,12 @@ class FileReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is wrong with it."""
+        """True if the file has neither faults nor unreadable rows."""
         return not self.faults and not self.rotten
 
 
 def known_events(path: Path) -> tuple[KnownEvent, ...]:
-    """The events of which that file knows anything, by name. Raises StorageError."""
+    """Return the events that the file has any data of, sorted by name. Raises StorageError."""
     with closing(open_foreign(path)) as db:
         return _known_events(db)
 
@@ -86,8 +94,7 @@ def _known_events(db: Database) -> tuple[KnownEvent, ...]:
 
 
 def verify(path: Path) -> FileReport:
-    """Look through the whole file, changing nothing. Raises StorageError where it cannot even be opened, or is no
-    history of a livedeck."""
+    """Check the whole file without changing it. Raises StorageError if it cannot be opened or is not a history."""
     with closing(open_foreign(path)) as db:
         faults = [text for (text,) in db.rows(f"PRAGMA integrity_check({_MAX_FAULTS})") if text != "ok"]
         free, page, schema = (
@@ -98,15 +105,15 @@ def verify(path: Path) -> FileReport:
             counts = {name: _counts(db, name) for name in sorted(db.tables)}
             rows = {name: count for name, (count, _) in counts.items()}
             rotten = {name: count for name, (_, count) in counts.items() if count}
-            known = _known_events(db)
-            spans = tuple(EventSpan(event, streams) for event in known if (streams := samples.streams_of(db, event.id)))
+            found = _known_events(db)
+            spans = tuple(EventSpan(event, streams) for event in found if (streams := samples.streams_of(db, event.id)))
         except StorageError as error:
             faults.append(str(error))
         return FileReport(path, _size(path), free * page, schema, rows, rotten, tuple(faults), spans)
 
 
 def _counts(db: Foreign, table: str) -> tuple[int, int]:
-    """Return how many rows a table has, and how many of them cannot be read."""
+    """Return the number of rows of a table, and the number of unreadable ones among them."""
     count, rotten = db.count(table)
     if table == "published":
         return count, rotten + published.count_unreadable(db)
@@ -123,11 +130,14 @@ def _size(path: Path) -> int:
 
 
 def vacuum(path: Path) -> tuple[int, int]:
-    """Give back what is free in the file, while decks may use it; its bytes before and after. Raises StorageError."""
+    """Give the file's free pages back to the disk. Return its size in bytes before and after. Decks may be running.
+
+    Raises StorageError, also if the disk or the temporary folder has no room for a copy.
+    """
     before = _size(path)
     for folder in {path.parent, Path(gettempdir())}:
         if shutil.disk_usage(folder).free < 2 * before + _ROOM:
-            raise StorageError(path, f"{folder} needs {2 * before + _ROOM:,} bytes free, twice its size: make room")
+            raise StorageError(path, f"not enough space in {folder}: free {2 * before + _ROOM:,} bytes there")
     with closing(_patient(path)) as db:
         db.run("VACUUM")
         db.run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -143,9 +153,9 @@ def _patient(path: Path) -> Database:
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """What is to go: what is older than `before` (None: of whatever time), of `event_id` (None: of all).
+    """Rows to delete: those older than `before` (None: of any age), of one event or of all (`event_id` None).
 
-    Of all events together what outlives the retention stays (monitoring.md, "History").
+    With an age, or for all events, records that outlive the retention stay (monitoring.md, "History").
     """
 
     before: datetime | None = None
@@ -153,7 +163,7 @@ class Pruning:
 
 
 def count_pruned(path: Path, pruning: Pruning) -> Mapping[str, int]:
-    """How many rows of each table would go. Raises StorageError."""
+    """Return table -> number of rows that `prune` would delete. Raises StorageError."""
     with closing(open_foreign(path)) as db:
         counts = dict[str, int]()
         for part in _parts(db, pruning):
@@ -162,7 +172,10 @@ def count_pruned(path: Path, pruning: Pruning) -> Mapping[str, int]:
 
 
 def prune(path: Path, pruning: Pruning) -> Mapping[str, int]:
-    """Delete that, a step at a time: decks go on writing. Rows by table. Raises StorageError."""
+    """Delete rows in small steps, so that decks can write in between. Return table -> number of deleted rows.
+
+    Raises StorageError.
+    """
     counts = dict[str, int]()
     with closing(_patient(path)) as db:
         for part in _parts(db, pruning):
@@ -172,7 +185,7 @@ def prune(path: Path, pruning: Pruning) -> Mapping[str, int]:
 
 
 class _Part(NamedTuple):
-    """Rows of a table that go. `key`: what tells its rows apart."""
+    """Rows to delete from a table. `key`: columns that identify a row. `where`: condition with `values`."""
 
     table: str
     key: str
@@ -190,7 +203,7 @@ class _Part(NamedTuple):
 
 
 def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
-    end = journal.milliseconds(pruning.before) if pruning.before else 2**52  # beyond all times, in microseconds too
+    end = journal.milliseconds(pruning.before) if pruning.before else 2**52  # later than any time, also as microseconds
     event = pruning.event_id
     streams = db.checked(
         "stream.id .base",
@@ -206,7 +219,7 @@ def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
     lasting = ", ".join(f"'{kind}'" for kind in (*journal.LASTING, *journal.IN_FORCE))
     of_all = f"AND kind NOT IN ({lasting})" if event is None or pruning.before else ""
     yield _Part("journal", "id", f"at < :end AND topic = coalesce(:event, topic) {of_all}", values)
-    if event is None:  # what was published is of all events together
+    if event is None:  # a snapshot holds all events
         over = "segment IN (SELECT segment FROM published GROUP BY segment HAVING max(at) < :micro)"
         yield _Part("published", "segment, part", over, values)
     yield _Part("learnt", "rowid", "at < :end AND event = coalesce(:event, event)", values)

@@ -1,7 +1,7 @@
-"""The rows of an SQLite file, read page by page without SQLite: what is left of a file that it refuses.
+"""Reads the rows of a damaged SQLite file page by page, without SQLite.
 
-The format is public and stays as it is (sqlite.org/fileformat2.html). Neither the header nor a pointer nor an index is
-trusted: a page whose place is not known is still read, and each of its rows is judged by itself.
+The format is public and stable (sqlite.org/fileformat2.html). Header, pointers and indexes are not trusted: a page that
+no tree leads to is read too, and each row is judged by itself.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ _INTERIOR = frozenset({_INDEX_INTERIOR, _TABLE_INTERIOR})
 _FILE_HEADER = 100
 _SIZES = tuple(512 << step for step in range(8))
 
-_LOOKED_AT = 50
-"""Pages, spread over the file, that tell how long its pages are."""
+_SAMPLED = 50
+"""Pages, spread over the file, that are parsed to find the page size."""
 
 _LONGEST = 4 * 2**20
-"""Bytes of a row at most: a longer one is a broken length."""
+"""Bytes of the longest row; a longer length is damage."""
 
 _ROOTS = 8
-"""Tables and indexes that tell by where they are how long pages are; ours are more."""
+"""Root pages that must be readable to confirm the header's page size; a history has more."""
 
 _LONGEST_LOG = 64 * 2**20
-"""Bytes of a write-ahead log that are read: a deck empties its own at 4 MiB."""
+"""Most bytes read of a write-ahead log; a deck empties its own at 4 MiB."""
 
 _CHUNK = 2**20
-"""Bytes that are looked at at once for anything but zeros."""
+"""Bytes compared with zeros at once."""
 
 _ZEROS = bytes(_CHUNK)
 
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
-"""Kind of a value -> its bytes."""
+"""Serial type of an integer -> its length in bytes."""
 
 _CONSTANTS = {0: None, 8: 0, 9: 1}
 _FLOAT, _FIRST_BLOB = 7, 12
 
 
 class Row(NamedTuple):
-    """The values of a row as they are stored. `number`: its rowid, None in an index and a table without them."""
+    """Stored values of a row. `number`: its rowid; None in an index and in a table WITHOUT ROWID."""
 
     number: int | None
     values: tuple[Any, ...]
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Page:
-    """What a page says. `broken`: rows in it that cannot be read. `children`: the pages below it."""
+    """Content of a page. `broken`: number of unreadable rows. `children`: numbers of the pages below it."""
 
     is_index: bool
     rows: list[Row] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Page:
 
 
 class SchemaEntry(NamedTuple):
-    """A table or an index as the file describes it. `root`: its uppermost page."""
+    """A table or index in the file's schema. `root`: number of its topmost page."""
 
     kind: str
     name: str
@@ -74,10 +74,13 @@ class SchemaEntry(NamedTuple):
 
 
 class PageFile:
-    """A damaged file and its write-ahead log, as far as that is whole. Close it.
+    """A damaged file with the undamaged part of its write-ahead log. The caller closes it.
 
-    `size`: bytes of a page, as its content says. `count`: pages that it has, the last one perhaps cut off. `overflows`:
-    those that hold the rest of the long rows that were read. `blank`: pages that `filled` has passed over.
+    Attributes:
+        size: Bytes of a page.
+        count: Number of pages; the last one may be cut off.
+        free: Numbers of the pages that hold no data.
+        blank: Number of empty pages that `filled` skipped.
     """
 
     def __init__(self, path: Path) -> None:
@@ -85,7 +88,7 @@ class PageFile:
         self._frames: dict[int, int] = {}
         self._log: int | None = None
         self.blank = 0
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # read, not mapped: it may shrink
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # not mapped, because the file may shrink
         try:
             self._length = os.fstat(self._file).st_size
             with suppress(FileNotFoundError):
@@ -102,47 +105,50 @@ class PageFile:
 
     @property
     def overflows(self) -> Collection[int]:
-        """The pages that hold the rest of long rows."""
+        """Numbers of the pages that hold the rest of the long rows read so far."""
         return self._owners.keys()
 
     def close(self) -> None:
-        """Let go of the file and its log."""
+        """Close the file and its log."""
         for descriptor in (self._file, self._log):
             if descriptor is not None:
                 os.close(descriptor)
 
-    def filled(self, known: Collection[int]) -> Iterator[int]:
-        """Yield the numbers of the pages that are not known, without long stretches of zeros: a file may be a hole."""
+    def filled(self, seen: Collection[int]) -> Iterator[int]:
+        """Yield the numbers of the pages that are not in `seen`, without long stretches of zeros.
+
+        A sparse file may claim any number of pages.
+        """
         step = max(1, _CHUNK // self.size)
         for first in range(1, self.count + 1, step):
             numbers = range(first, min(first + step, self.count + 1))
             if not self._is_blank((first - 1) * self.size) or not self._frames.keys().isdisjoint(numbers):
-                yield from (number for number in numbers if number not in known)
+                yield from (number for number in numbers if number not in seen)
             else:
-                self.blank += len(numbers) - sum(number in numbers for number in known)
+                self.blank += len(numbers) - sum(number in numbers for number in seen)
 
     def _is_blank(self, place: int) -> bool:
-        """Return whether the chunk that begins there is zeros, by the word of the disk for a hole."""
+        """Return whether the chunk at offset `place` is all zeros. A hole of a sparse file counts without reading."""
         try:
             if os.lseek(self._file, place, os.SEEK_DATA) >= place + _CHUNK:
                 return True
         except OSError as error:
-            if error.errno == ENXIO:  # no data from there on
+            if error.errno == ENXIO:  # no data up to the end of the file
                 return True
         content = os.pread(self._file, _CHUNK, place)
         return content == _ZEROS[: len(content)]
 
     def page(self, number: int, *, has_rows: bool = True) -> Page | None:
-        """The rows of that page, which begin with 1; None where it holds none, or nothing that can be read.
+        """Parse a page (`number`: from 1). Returns None if it is not a page of a table or index.
 
-        `has_rows`: they are wanted, and not only the pages below.
+        `has_rows`: read the rows too, not only the numbers of the pages below.
         """
         content = self._bytes(number)
         start = _FILE_HEADER if number == 1 else 0
         return self._parse(number, content, start, has_rows=has_rows) if len(content) > start + 8 else None
 
     def schema(self) -> Iterator[SchemaEntry]:
-        """The tables and indexes that the file describes, as far as that can be read."""
+        """Yield the readable entries of the file's schema."""
         for number in self.tree(1):
             page = self.page(number)
             for _, values in page.rows if page and not page.is_index else ():
@@ -151,7 +157,10 @@ class PageFile:
                         yield SchemaEntry(kind, name, table, root)
 
     def tree(self, root: int) -> list[int]:
-        """The pages below that one and itself, in the order of their rows; those of another kind are left out."""
+        """Return the numbers of the root page and the pages below it, in the order of their rows.
+
+        Skips index pages in the tree of a table, and table pages in that of an index.
+        """
         found: list[int] = []
         seen: set[int] = set()
         waiting, is_index = [root], None
@@ -183,7 +192,7 @@ class PageFile:
             place = int.from_bytes(content[first + 2 * index : first + 2 * index + 2])
             try:
                 if place < first + 2 * cells:
-                    raise ValueError  # noqa: TRY301  as what is raised for any other broken row
+                    raise ValueError  # noqa: TRY301  handled like any other broken row
                 self._read_cell(page, kind, content, (number, place), has_rows=has_rows)
             except (ValueError, IndexError, struct.error):
                 page.broken += 1
@@ -192,7 +201,7 @@ class PageFile:
         return page
 
     def _read_cell(self, page: Page, kind: int, content: bytes, cell: tuple[int, int], *, has_rows: bool) -> None:
-        """Read a row, or the page below; `cell`: the page and the place in it."""
+        """Add the row or the child page of a cell to `page`. `cell`: page number and offset in the page."""
         place = cell[1]
         if kind in _INTERIOR:
             page.children.append(int.from_bytes(content[place : place + 4]))
@@ -207,8 +216,10 @@ class PageFile:
         page.rows.append(Row(number, _values(payload)))
 
     def _payload(self, content: bytes, place: int, length: int, cell: tuple[int, int], *, is_table: bool) -> bytes:
-        """The whole row, whose end may be on pages of its own. Raises ValueError for one that is not whole, or whose
-        pages are another row's."""
+        """Return the bytes of a row, including those on overflow pages.
+
+        Raises ValueError if the row is incomplete, or if its overflow pages belong to another row.
+        """
         if not 0 < length <= _LONGEST:
             raise ValueError
         most = self.size - 35 if is_table else (self.size - 12) * 64 // 255 - 23
@@ -228,7 +239,7 @@ class PageFile:
         return bytes(payload)
 
     def _free_pages(self) -> frozenset[int]:
-        """The pages that hold nothing any more, as far as the list of them can be followed."""
+        """Return the numbers of the free pages, as far as the freelist can be followed."""
         free: set[int] = set()
         trunk = int.from_bytes(self._bytes(1)[32:36])
         while 1 < trunk <= self.count and trunk not in free:
@@ -242,10 +253,9 @@ class PageFile:
         return frozenset(free)
 
     def _find_size(self) -> int:
-        """The length of page that the header says, where the tables are where it leads; else that by which most rows
-        can be read."""
-        said = int.from_bytes(os.pread(self._file, 2, 16))
-        self.size = 65_536 if said == 1 else said
+        """Return the page size of the header if enough root pages confirm it, else the size that yields most rows."""
+        stored = int.from_bytes(os.pread(self._file, 2, 16))
+        self.size = 65_536 if stored == 1 else stored
         if self.size in _SIZES:
             self.count = self._length // self.size
             roots = (self.page(entry.root) for entry in islice(self.schema(), 2 * _ROOTS) if entry.root)
@@ -256,15 +266,15 @@ class PageFile:
             self.size, count = size, self._length // size
             self._owners.clear()
             self.count = count
-            looked_at = range(1, count + 1, count // _LOOKED_AT + 1)
-            pages = (self.page(number) for number in looked_at)
-            return sum(len(page.rows) - page.broken for page in pages if page) * count / (len(looked_at) or 1)
+            numbers = range(1, count + 1, count // _SAMPLED + 1)
+            pages = (self.page(number) for number in numbers)
+            return sum(len(page.rows) - page.broken for page in pages if page) * count / (len(numbers) or 1)
 
         return max(_SIZES, key=rows)
 
 
 def _varint(content: bytes, place: int) -> tuple[int, int]:
-    """A number of one to nine bytes and where it ends. Raises IndexError."""
+    """Read a number of one to nine bytes. Return it and the offset of its end. Raises IndexError."""
     value = 0
     for index in range(8):
         byte = content[place + index]
@@ -283,7 +293,10 @@ def _cut(content: bytes, place: int, length: int) -> bytes:
 
 
 def _values(payload: bytes) -> tuple[Any, ...]:
-    """A row of its bytes; in one piece, for there may be millions. Raises ValueError, IndexError or struct.error."""
+    """Parse the values of a row. Raises ValueError, IndexError or struct.error.
+
+    One function without helpers, because a file may have millions of rows.
+    """
     head, at = _varint(payload, 0)
     place, values = head, list[Any]()
     while at < head:
@@ -314,7 +327,7 @@ _LOG_HEADER, _FRAME_HEADER = 32, 24
 
 
 def _committed_frames(log: int) -> tuple[dict[int, int], int]:
-    """Where in a write-ahead log the pages are, by number, up to the last transaction that is whole; their size."""
+    """Return page number -> offset in a write-ahead log, up to the last complete transaction, and the page size."""
     start = os.pread(log, _LOG_HEADER, 0)
     if len(start) < _LOG_HEADER or int.from_bytes(start[:4]) & ~1 != 0x377F0682:
         return {}, 0
@@ -342,7 +355,7 @@ def _committed_frames(log: int) -> tuple[dict[int, int], int]:
 
 def _checksum(sums: tuple[int, int], content: bytes, order: str) -> tuple[int, int]:
     first, second = sums
-    for one, other in struct.iter_unpack(f"{order}II", content):
-        first = first + one + second & 0xFFFFFFFF
-        second = second + other + first & 0xFFFFFFFF
+    for even, odd in struct.iter_unpack(f"{order}II", content):
+        first = first + even + second & 0xFFFFFFFF
+        second = second + odd + first & 0xFFFFFFFF
     return first, second

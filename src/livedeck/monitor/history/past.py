@@ -1,6 +1,6 @@
-"""A history as it stood at one moment: whoever asks it is told nothing that came later.
+"""A history as it was at a moment in the past, without anything that came later.
 
-The cut is made where the tables are read: views of the same names stand before them, so that no query needs to know.
+Temporary views hide the file's tables under the same names, so the queries stay the same.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CREATE TEMP VIEW answer AS SELECT * FROM main.answer WHERE at <= (SELECT at FROM
 CREATE TEMP VIEW alarm AS SELECT rowid, * FROM main.alarm WHERE changed <= (SELECT at FROM temp.cut);
 CREATE TEMP VIEW learnt AS SELECT * FROM main.learnt WHERE at <= (SELECT at / 1000 FROM temp.cut)
 """  # noqa: S608  constants
-"""`cut.at`: the moment. `known`: the newest sample of each stream then, in ms since its base."""
+"""`cut.at`: the moment (microseconds since the epoch). `known`: newest sample of each stream (ms since its base)."""
 
 _KNOWN = "INSERT OR REPLACE INTO temp.known SELECT id, ? - base FROM main.stream"
 
@@ -52,7 +52,7 @@ WHERE (event.name, stream.name) = (?, ?)
 
 
 class PastHistory(HistoryReads):
-    """The history in that file as it stood at the moment of the last `show`; nothing is ever written to it."""
+    """Read-only history as it was at the moment of the last `show`."""
 
     fault: str = ""
 
@@ -65,30 +65,33 @@ class PastHistory(HistoryReads):
         self._readings: dict[str, tuple[KnownSamples, Readings]] = {}
 
     async def bounds(self) -> tuple[datetime, datetime] | None:
-        """The first and the last moment that can be shown; None where there is none."""
+        """Return the first and the last moment that can be shown, or None if there is none."""
         return await self._read(published.bounds, None)
 
     async def show(self, at: datetime, frame: Frame | None = None) -> tuple[Frame, Mapping[str, Readings]] | None:
-        """Stand at that moment: what was published last by then, and the samples of its events; None where nothing was.
+        """Move to a moment. Return the last snapshot until then, and the samples of its events by event id.
 
-        `frame`: where it stood before that moment, to read on from.
+        Returns None if no snapshot is that old. `frame`: result of an earlier moment, from which reading continues.
         """
 
         def stand(db: Database) -> tuple[Frame, Mapping[str, Readings]] | None:
             found = published.following(db, frame, at) if frame else published.find(db, at)
-            known = _known_samples(db, found) if found else {}
-            _cut(db, at, known)
-            self._readings = {event: (mark, self._known_readings(db, event, mark)) for event, mark in known.items()}
+            marks = _known_samples(db, found) if found else {}
+            _cut(db, at, marks)
+            self._readings = {event: (mark, self._known_readings(db, event, mark)) for event, mark in marks.items()}
             return (found, {event: readings for event, (_, readings) in self._readings.items()}) if found else None
 
         return await self._read(stand, None)
 
     async def news_beside(self, at: datetime, step: int) -> datetime | None:
-        """When something happened next after that time, or with a negative step before it; None where nothing did."""
+        """Return the time of the next change after `at`, or of the previous one if `step` is negative.
+
+        Returns None if there is none.
+        """
         return await self._read(lambda db: published.news_beside(db, at, step), None)
 
     async def close(self) -> None:
-        """Let go of the file, and end what is being read of it."""
+        """Close the file and stop a running read."""
         self._stop.set()
         db, self._db = self._db, None
         if db:
@@ -96,9 +99,9 @@ class PastHistory(HistoryReads):
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _known_readings(self, db: Database, event: str, mark: KnownSamples) -> Readings:
-        was = self._readings.get(event)
-        if was and was[0] == mark:
-            return was[1]
+        previous = self._readings.get(event)
+        if previous and previous[0] == mark:
+            return previous[1]
         return samples.readings(db, StreamKey(event, mark.stream_id), mark.newest, mark.size)
 
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
@@ -113,7 +116,7 @@ class PastHistory(HistoryReads):
                 return query(self._db)
         except StorageError as error:
             self.fault = str(error)
-        except ReadingEndedError:  # it is being closed
+        except ReadingEndedError:  # `close` was called
             pass
         return otherwise
 
@@ -123,7 +126,7 @@ def _known_samples(db: Database, frame: Frame) -> Mapping[str, KnownSamples]:
         return known_samples(frame.values)
     except UnreadableSnapshotError as error:
         at = f"{frame.at:%Y-%m-%d %H:%M:%S}Z"
-        raise StorageError(db.path, f"what was published at {at} cannot be read: {error}") from error
+        raise StorageError(db.path, f"the snapshot of {at} cannot be read: {error}") from error
 
 
 def _open(path: Path) -> Database:
@@ -137,9 +140,9 @@ def _open(path: Path) -> Database:
     return db
 
 
-def _cut(db: Database, at: datetime, known: Mapping[str, KnownSamples]) -> None:
-    """Show nothing that came later. A stream that nobody was told of then is shown by the times of its samples."""
+def _cut(db: Database, at: datetime, marks: Mapping[str, KnownSamples]) -> None:
+    """Hide everything later than `at`. A stream without a mark is cut by the times of its samples."""
     db.run("UPDATE temp.cut SET at = ?", [microseconds(at)])
     db.run(_KNOWN, [microseconds(at) // 1000])
-    rows = [(round(mark.newest * 1000), event, mark.stream_id) for event, mark in known.items()]
+    rows = [(round(mark.newest * 1000), event, mark.stream_id) for event, mark in marks.items()]
     db.run_many(_KNOWN_THEN, rows)

@@ -1,8 +1,8 @@
-"""What was published, so that any moment can be shown as it stood then: whole snapshots, and what changed after each.
+"""Snapshots in the history, so that any past moment can be shown again.
 
-A segment is one whole snapshot and the differences that build on it in turn, all by one process. Each part is JSON,
-compressed with the end of the whole one as the dictionary. Samples are in their own table; a part says which of them
-were known. What has rotted is as if it had never been published.
+A segment is a whole snapshot (part 0) and the differences that build on it in turn, all written by one process. Each
+part is compressed JSON, with the end of part 0 as the dictionary of the others. Samples have a table of their own; a
+part only says which of them were known. Readers ignore damaged parts.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ from livedeck.monitor.published.codec import Encoded, encode
 from livedeck.monitor.published.difference import Values, apply, diff
 
 _LASTS = timedelta(minutes=10)
-"""Of a segment at most: what lies before a moment is read through for it."""
+"""Longest duration of a segment: showing a moment needs every part of the segment before it."""
 
 _GROWN = 8
-"""Times the whole one that its differences may come to, likewise."""
+"""Largest size of a segment's differences, as a multiple of its whole part, for the same reason."""
 
 _DICTIONARY = 32_768
-"""Bytes that zlib looks back on."""
+"""Bytes of a dictionary that zlib uses."""
 
 _LARGEST = 8 * 2**20
-"""Bytes of JSON that one part may come to: that of 3,000 events is 5 MB; a file from elsewhere may hold anything."""
+"""Most bytes of JSON in a part. 3,000 events take 5 MB; a file from elsewhere may hold anything."""
 
 _LARGEST_SUM = 8 * _LARGEST
-"""The same of all that follows the whole part of a segment."""
+"""Most bytes of JSON in the differences of a segment together."""
 
 _MOST_VALUES = 600_000
-"""Values, names and brackets in a snapshot: 3,000 events have half of that. Empty lists take 30 times their text."""
+"""Most values, names and brackets in a snapshot. 3,000 events have half as many. An empty list takes 30 times the
+memory of its text."""
 
 _INSERT = "INSERT INTO published (segment, part, at, is_news, body) VALUES (?, ?, ?, ?, ?)"
 
@@ -56,7 +57,7 @@ _UNREADABLE = (zlib.error, ValueError, TypeError, AttributeError, RecursionError
 _PART = "published.segment .part .at .is_news .body"
 
 Part = tuple[int, int, int, int, bytes]
-"""Segment, part, at, is_news and body, as they are stored."""
+"""Stored segment, part, at, is_news and body."""
 
 _OLD = """
 DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM published WHERE at < ? LIMIT ?) RETURNING part
@@ -65,8 +66,17 @@ DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM publis
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What is being written, and the snapshot of the last part. `whole`, `size`: bytes of JSON of the whole one, and of
-    what was written after it."""
+    """The segment that a process is writing.
+
+    Attributes:
+        number: Id of the segment.
+        began: Time of its whole part, by this machine's clock.
+        dictionary: Dictionary of its differences.
+        whole: Bytes of JSON of the whole part.
+        last: Snapshot of the last part.
+        part: Number of the last part.
+        size: Bytes of JSON of the differences.
+    """
 
     number: int
     began: datetime
@@ -78,8 +88,18 @@ class Segment:
 
 
 class Frame(NamedTuple):
-    """What was published `at` that time (this machine's clock), in values. The rest is to read on: `began`, when the
-    segment did; `weight`, values in it at most; `size`, bytes of JSON behind the whole part."""
+    """A stored snapshot, and the state needed to read on from it.
+
+    Attributes:
+        segment: Id of the segment.
+        part: Number of the part.
+        at: Time of the snapshot, by this machine's clock.
+        values: The snapshot as JSON values.
+        dictionary: Dictionary of the segment's differences.
+        began: Time of the segment's whole part.
+        weight: Upper bound of the values, names and brackets in `values`.
+        size: Bytes of JSON of the differences so far.
+    """
 
     segment: int
     part: int
@@ -92,7 +112,7 @@ class Frame(NamedTuple):
 
 
 def write(db: Database, segment: Segment | None, snapshots: Iterable[Snapshot]) -> Segment | None:
-    """Append these to that segment, or to a new one; in a transaction of the caller's. Returns the segment then.
+    """Append snapshots to a segment, or to a new one, within the caller's transaction. Return the current segment.
 
     Raises StorageError.
     """
@@ -107,7 +127,7 @@ def _append(db: Database, segment: Segment | None, snapshot: Snapshot) -> Segmen
     is_news = segment is None or _is_news(segment.last.snapshot, snapshot)
     if segment is None or not timedelta() <= at - segment.began < _LASTS or segment.size > _GROWN * segment.whole:
         text = _text(encoded.values)
-        number = microseconds(at) << 10 | SystemRandom().getrandbits(10)  # no two processes begin the same one
+        number = microseconds(at) << 10 | SystemRandom().getrandbits(10)  # unique even if two processes begin one now
         db.run(_INSERT, (number, 0, microseconds(at), is_news, _packed(text)))
         return Segment(number, at, text[-_DICTIONARY:], len(text), encoded)
     text = _text(diff(segment.last.values, encoded.values))
@@ -116,7 +136,7 @@ def _append(db: Database, segment: Segment | None, snapshot: Snapshot) -> Segmen
 
 
 def _is_news(before: Snapshot, now: Snapshot) -> bool:
-    """Whether something happened that a person would go back to."""
+    """Return whether a person would want to jump to the change between two snapshots."""
     if now.changes or now.alarm_actions or now.rule_changes or before.link.state is not now.link.state:
         return True
     tallies = {state.id: state.phase.tally for state in before.events}
@@ -124,16 +144,16 @@ def _is_news(before: Snapshot, now: Snapshot) -> bool:
 
 
 def find(db: Database, at: datetime) -> Frame | None:
-    """What was published last at that time; None where nothing was. Raises StorageError."""
+    """Return the last snapshot at or before `at`, or None if there is none. Raises StorageError."""
     query = "SELECT segment FROM published WHERE at <= ? ORDER BY at DESC, segment DESC LIMIT 1"
     found = db.checked("published.segment", query, [microseconds(at)])
     return _read_on(db, None, found[0][0], at) if found else None
 
 
 def following(db: Database, frame: Frame, until: datetime) -> Frame:
-    """What was published last up to that time, read on from a frame before it; the frame itself where nothing was.
+    """Read on from `frame` and return the last snapshot at or before `until`; `frame` itself if there is no later one.
 
-    A segment is followed to its end before another one is begun with. Raises StorageError.
+    Reads a segment to its end before it begins another. Raises StorageError.
     """
     query = "SELECT segment FROM published WHERE part = 0 AND at > ? AND at <= ? ORDER BY at LIMIT 1"
     while True:
@@ -146,7 +166,10 @@ def following(db: Database, frame: Frame, until: datetime) -> Frame:
 
 
 def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
-    """When something happened next after that time, or with a negative step before it. Raises StorageError."""
+    """Return the time of the next change after `at`, or of the previous one if `step` is negative.
+
+    Returns None if there is none. Raises StorageError.
+    """
     side, order = (">", "ASC") if step > 0 else ("<", "DESC")
     query = f"SELECT at FROM published WHERE at {side} ? AND is_news ORDER BY at {order} LIMIT 1"  # noqa: S608  constants
     rows = db.checked("published.at", query, [microseconds(at)])
@@ -154,7 +177,7 @@ def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
 
 
 def bounds(db: Database) -> tuple[datetime, datetime] | None:
-    """The first and the last moment that can be shown; None where there is none. Raises StorageError."""
+    """Return the times of the first and the last snapshot, or None if there is none. Raises StorageError."""
     found = [row for row in db.rows("SELECT min(at), max(at) FROM published") if row[0] is not None]
     return next(((moment(first), moment(last)) for first, last in db.sound("published.at .at", found)), None)
 
@@ -162,8 +185,20 @@ def bounds(db: Database) -> tuple[datetime, datetime] | None:
 def copy(
     source: Foreign, target: Database, since: int, until: int, keep: Callable[[Values], Values] | None = None
 ) -> None:
-    """Write what that file says from then until before then (microseconds since the epoch) into another one, by whole
-    segments; in a transaction of the caller's. `keep`: what stays of each. Raises StorageError."""
+    """Copy the segments of a time range into another file, within the caller's transaction.
+
+    A segment is copied from its beginning, even if that is before `since`.
+
+    Args:
+        source: The file to read.
+        target: The file to write.
+        since: Microseconds since the epoch.
+        until: Microseconds since the epoch, not included.
+        keep: Takes the values of a snapshot and returns those to copy; None copies everything.
+
+    Raises:
+        StorageError: One of the files fails.
+    """
     for (segment,) in source.checked("published.segment", _SEGMENTS, {"since": since, "until": until}):
         rows = source.each(_PARTS_WHOLE, {"segment": segment, "until": until})
         parts: Iterable[Part] = (part for row in rows for part in source.sound(_PART, [row]))
@@ -171,7 +206,7 @@ def copy(
 
 
 def _rewritten(parts: Iterable[Part], keep: Callable[[Values], Values]) -> Iterator[Part]:
-    """The same segment with what is kept of each part, up to what cannot be read."""
+    """Yield the parts of a segment, reduced by `keep`, up to the first unreadable one."""
     frame: Frame | None = None
     before: Values = {}
     dictionary = b""
@@ -187,9 +222,9 @@ def _rewritten(parts: Iterable[Part], keep: Callable[[Values], Values]) -> Itera
 
 
 def count_unreadable(db: Foreign) -> int:
-    """Return how many parts nobody can unpack: they are cut off, or come to more than any of ours. Raises StorageError.
+    """Return the number of parts that cannot be unpacked, because they are cut off or too large. Raises StorageError.
 
-    What is left of a segment behind such a part counts too.
+    The later parts of the same segment count too, since they build on the unreadable one.
     """
     rotten, size, segment, dictionary = 0, 0, -1, b""
     rows = db.each("SELECT segment, part, body FROM published ORDER BY segment, part")
@@ -198,12 +233,12 @@ def count_unreadable(db: Foreign) -> int:
             segment, size, dictionary = number, 0, b""
         try:
             if part and not dictionary:
-                raise ValueError("it has no beginning")
+                raise ValueError("the beginning of the segment is missing")
             unpacker = zlib.decompressobj(-zlib.MAX_WBITS, dictionary) if part else zlib.decompressobj()
             text = _unpacked(unpacker, body)
             size += len(text) if part else 0
             if size > _LARGEST_SUM or _weight(text) > _MOST_VALUES:
-                raise ValueError("it is too large")
+                raise ValueError("too large")
             dictionary = dictionary or text[-_DICTIONARY:]
         except _UNREADABLE:
             rotten, dictionary = rotten + 1, b""
@@ -211,12 +246,15 @@ def count_unreadable(db: Foreign) -> int:
 
 
 def prune(db: Database, before: int, step: int) -> bool:
-    """Delete `step` parts at most of segments that ended before then (epoch ms); whether there were any."""
+    """Delete up to `step` parts of segments that ended before `before` (epoch ms). Return whether any was deleted."""
     return bool(db.rows(_OLD, (before * 1000 - _LASTS // timedelta(microseconds=1), step)))
 
 
 def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -> Frame | None:
-    """The frame of the last part that can be read up to that time, from the frame or from the whole one on."""
+    """Return the last readable part at or before `until`, starting after `frame` or with the whole part.
+
+    Returns `frame` if there is no later part, and None if there is no `frame` either.
+    """
     after = frame.part if frame else -1
     bounds = {"segment": segment, "after": after, "until": microseconds(until)}
     for part, at, body in db.checked("published.part .at .body", _PARTS, bounds):
@@ -236,16 +274,16 @@ def _read(frame: Frame | None, segment: int, part: int, at: datetime, body: byte
     text = _unpacked(zlib.decompressobj(-zlib.MAX_WBITS, frame.dictionary), body)
     size = frame.size + len(text)
     if at < frame.began or size > _LARGEST_SUM:
-        raise ValueError("it is older than its segment, or that is too large")
+        raise ValueError("part older than its segment, or segment too large")
     values = apply(_values(text), frame.values)
     weight = frame.weight + _weight(text)
     if weight > _MOST_VALUES and (weight := _count(values)) > _MOST_VALUES:
-        raise ValueError("it has too many values")
+        raise ValueError("too many values")
     return Frame(segment, part, at, values, frame.dictionary, frame.began, weight, size)
 
 
 def _packed(text: bytes, dictionary: bytes = b"") -> bytes:
-    """A whole part; with the dictionary, one that builds on it."""
+    """Compress a whole part, or with a dictionary a difference."""
     if not dictionary:
         return zlib.compress(text, 9)
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=dictionary)
@@ -255,17 +293,17 @@ def _packed(text: bytes, dictionary: bytes = b"") -> bytes:
 def _unpacked(unpacker: Any, body: bytes) -> bytes:
     text: bytes = unpacker.decompress(body, _LARGEST)
     if not unpacker.eof:
-        raise ValueError("it is too large, or cut off")
+        raise ValueError("too large, or cut off")
     return text
 
 
 def _weight(text: bytes) -> int:
-    """Return how many values, names and brackets that JSON has at most; signs within texts count too."""
+    """Return an upper bound of the values, names and brackets in JSON; characters inside texts count too."""
     return sum(map(text.count, (b",", b":", b"[", b"{")))
 
 
 def _count(values: Values) -> int:
-    """Return how many values, names and brackets there are, as `_weight` counts those of its text."""
+    """Return the number of values, names and brackets, counted like `_weight`, but without texts."""
     count, waiting = 0, list[Any]([values])
     while waiting:
         value = waiting.pop()
@@ -280,10 +318,10 @@ def _count(values: Values) -> int:
 
 def _values(text: bytes) -> Values:
     if _weight(text) > _MOST_VALUES:
-        raise ValueError("it has too many values")
+        raise ValueError("too many values")
     values = json.loads(text)
     if not isinstance(values, dict):
-        raise TypeError("it is no object")
+        raise TypeError("not an object")
     return values
 
 

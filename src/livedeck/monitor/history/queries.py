@@ -1,4 +1,4 @@
-"""Samples gathered into the columns of a chart: out of the roll-up where that is fine enough."""
+"""Gathers samples into the columns of a chart, from the roll-up if its minutes are fine enough."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _GATHERED = "sample.place .count .video .video .audio .audio .fps .fps .count .c
 
 
 def gather(db: Database, stream: Stream, since: float, until: float, columns: int) -> Buckets:
-    """The stretch from `since` to `until` (epoch s) in `columns` equal steps. Raises StorageError.
+    """Return the samples from `since` to `until` (epoch s) in `columns` equal steps. Raises StorageError.
 
-    Columns of a minute and more are gathered from whole slots: a sample near an edge may count in the next one.
+    Columns of a minute or more are gathered from whole minutes, so a sample near an edge may count in the next column.
     """
     first, end = round(since * 1000) - stream.base, round(until * 1000) - stream.base
     first_slot = end_slot = first // SLOT
@@ -52,7 +52,7 @@ def gather(db: Database, stream: Stream, since: float, until: float, columns: in
 
 
 def empty(since: float, until: float, columns: int) -> Buckets:
-    """Nothing but gaps."""
+    """Return buckets without samples, for the same arguments as `gather`."""
     return _buckets((), since, until, columns)
 
 

@@ -1,4 +1,4 @@
-"""What a history is asked for: the same of a deck's own, and of the file of another process."""
+"""Queries of a history, the same for a deck's own history and for the file of another process."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, queries, samples
-from livedeck.monitor.history.cursor import RowCursor
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.foreign import in_thread, open_foreign
 from livedeck.monitor.history.samples import StreamKey
@@ -41,11 +40,11 @@ from livedeck.monitor.model.ruling import Ruling
 T = TypeVar("T")
 
 _LONGEST_WATCH = timedelta(hours=2)
-"""No stretch of watching is longer."""
+"""Upper bound of a stretch of watching (`PlatformWatch` ends one after an hour)."""
 
 
 class Recorded(NamedTuple):
-    """What the history knows of a stream: its samples, and what detection learnt of it."""
+    """Samples and baseline of a stream. `learnt`: None if no baseline is stored."""
 
     readings: Readings
     learnt: Learnt | None = None
@@ -59,33 +58,62 @@ def _recorded(db: Database, streams: Mapping[str, str], until: float, newest: in
     }
 
 
+class _RowCursor(Generic[T]):
+    """Reads rows of an append-only table once each; starts again from the first row of another file.
+
+    Args:
+        read: Takes a row id. Returns the id of the last row and the records of the rows after that id, in the order of
+            their ids.
+    """
+
+    def __init__(self, read: Callable[[Database, int], tuple[int, tuple[T, ...]]]) -> None:
+        self._read = read
+        self._db: Database | None = None
+        self._version, self._last = -1, 0
+        self._inode = 0
+
+    def read(self, db: Database) -> tuple[T, ...]:
+        """Return the records that any process appended since the previous call. Raises StorageError."""
+        version = db.version()
+        if db is self._db and version == self._version:
+            return ()
+        if db.inode != self._inode:
+            self._inode, self._last = db.inode, 0
+        self._last, records = self._read(db, self._last)
+        self._db, self._version = db, version
+        return records
+
+
 class HistoryReads(ABC):
-    """Gives back what was kept; nothing where the file cannot be read."""
+    """Queries of a history. A query returns its empty value if the file cannot be read; `fault` then says why.
+
+    Times are datetimes with a time zone by this machine's clock, unless a method says otherwise. `since` is included
+    and `until` is not, unless a method says otherwise. An `event_id` of None means every event.
+    """
 
     def __init__(self) -> None:
-        self._answers: RowCursor[AlarmAction] = RowCursor(alarm_actions.read)
-        self._rulings: RowCursor[Ruling] = RowCursor(journal.rulings)
+        self._actions: _RowCursor[AlarmAction] = _RowCursor(alarm_actions.read)
+        self._rulings: _RowCursor[Ruling] = _RowCursor(journal.rulings)
 
     @property
     @abstractmethod
     def fault(self) -> str:
-        """Why what was asked last could not be answered, and what to do; empty where it was."""
+        """Reason and remedy if the last query failed; empty if it did not."""
 
     @abstractmethod
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
-        """What the file answers; `otherwise` where it cannot be read."""
+        """Run a query on the file. Return its result, or `otherwise` if the file cannot be read."""
 
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
-        """What was answered to alarms since the last time, by whichever deck, in the order in which it was written."""
-        return await self._read(self._answers.read, ())
+        """Return the alarm actions that any process stored since the previous call, in the order of writing."""
+        return await self._read(self._actions.read, ())
 
     async def new_rulings(self) -> tuple[Ruling, ...]:
-        """How events are to be judged, by whichever process since the last time, in the order in which it was
-        written."""
+        """Return the rulings that any process stored since the previous call, in the order of writing."""
         return await self._read(self._rulings.read, ())
 
     async def series(self, event_id: str, stream_id: str, since: float, until: float, columns: int) -> Buckets:
-        """The stretch from `since` to `until` (epoch s, server clock) in so many columns."""
+        """Return the samples of a stream from `since` to `until` (epoch s, server clock), gathered into `columns`."""
 
         def gather(db: Database) -> Buckets | None:
             stream = samples.find_stream(db, StreamKey(event_id, stream_id))
@@ -94,37 +122,44 @@ class HistoryReads(ABC):
         return await self._read(gather, None) or queries.empty(since, until, columns)
 
     async def recorded(self, streams: Mapping[str, str], until: float, *, newest: int = -1) -> Mapping[str, Recorded]:
-        """What is known of those streams (event id -> stream id), by event id; of the samples of each at most `newest`,
-        -1 is all.
+        """Return the samples and baselines of several streams in one query, which waits for a locked file once only.
 
-        `until`: epoch s, server clock, included. All in one read: a file that is locked is waited for once.
+        Args:
+            streams: Event id -> stream id.
+            until: Time of the newest sample, included (epoch s, server clock).
+            newest: Largest number of samples for each stream, counted from the newest; -1 for every sample.
+
+        Returns:
+            Event id -> samples and baseline; empty if the file cannot be read.
         """
         return await self._read(partial(_recorded, streams=streams, until=until, newest=newest), {})
 
     async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
-        """The streams of that event, the earliest first."""
+        """Return the streams of an event that have samples, earliest first (server clock)."""
         return await self._read(lambda db: samples.streams_of(db, event_id), ())
 
     async def spans(self, event_id: str | None = None) -> tuple[StreamSpan, ...]:
-        """From when to when there are samples of each stream, of that event or of all, the earliest first."""
+        """Return the times of the first and last sample of each stream, earliest first (server clock)."""
         return await self._read(partial(samples.spans, event_id=event_id), ())
 
     async def events(
         self, since: datetime | None = None, until: datetime | None = None, event_id: str | None = None
     ) -> tuple[EventRecord, ...]:
-        """What events were called and where they stood from then until before then, oldest first: how each stood at
-        `since`, and every change; of one event, or of all."""
+        """Return names and states of events, oldest first: the record in force at `since`, then each change.
+
+        `since` None is the beginning of the history, `until` None its end.
+        """
         return await self._read(lambda db: events.read(db, since, until, event_id), ())
 
     async def readings(self, event_id: str, stream_id: str, since: float, until: float) -> Readings:
-        """The samples of that stream from then until then (epoch s, server clock, both included)."""
+        """Return the samples of a stream from `since` to `until` (epoch s, server clock, both included)."""
         key = StreamKey(event_id, stream_id)
         return await self._read(lambda db: samples.readings(db, key, until, since=since), Readings())
 
     async def episodes(
         self, since: datetime, until: datetime, event_id: str | None = None
     ) -> tuple[EpisodeRecord, ...]:
-        """The faults that were over after `since` and had begun before `until` (server clock), by their end."""
+        """Return the episodes that ended at or after `since` and began before `until` (server clock), by their end."""
 
         def read(db: Database) -> tuple[EpisodeRecord, ...]:
             found = journal.read(db, EpisodeRecord, since, event_id)
@@ -133,7 +168,10 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def watched(self, since: datetime, until: datetime) -> tuple[WatchRecord, ...]:
-        """When some process had the platform's answers, in that time, by the beginning of each stretch."""
+        """Return the stretches in which a process had the platform's responses, by their beginning.
+
+        A stretch that only overlaps the time range is included whole.
+        """
 
         def read(db: Database) -> tuple[WatchRecord, ...]:
             found = journal.read(db, WatchRecord, since - _LONGEST_WATCH)
@@ -142,19 +180,19 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def standing_alarms(self, now: datetime) -> tuple[Alarm, ...]:
-        """How the alarms stand that any process has seen, but those that were cleared long before `now`."""
+        """Return the alarms of every process that are open, or were cleared in the hour before `now`."""
         return await self._read(lambda db: alarms.standing(db, now), ())
 
     async def answer_log(self, since: datetime) -> tuple[AlarmAction, ...]:
-        """What was answered to alarms since then, in the order in which it was written."""
+        """Return the alarm actions since a time, in the order of writing."""
 
         def read(db: Database) -> tuple[AlarmAction, ...]:
-            return tuple(answer for answer in alarm_actions.read(db, 0)[1] if answer.at >= since)
+            return tuple(action for action in alarm_actions.read(db, 0)[1] if action.at >= since)
 
         return await self._read(read, ())
 
     async def ruling_log(self, since: datetime) -> tuple[Ruling, ...]:
-        """How events were to be judged by a person's word since then, in the order in which it was written."""
+        """Return the rulings of people since a time, in the order of writing."""
 
         def read(db: Database) -> tuple[Ruling, ...]:
             return tuple(ruling for ruling in journal.rulings(db, 0)[1] if ruling.at >= since)
@@ -162,46 +200,46 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def collected_streams(self, since: datetime) -> tuple[CollectedStream, ...]:
-        """The streams whose samples were asked for after their end, by whichever deck, since then."""
+        """Return the streams whose samples any process collected after their end, since a time, oldest first."""
         return await self._read(partial(journal.read, kind=CollectedStream, since=since), ())
 
     async def alarm_log(self, since: datetime, event_id: str | None = None) -> tuple[AlarmRecord, ...]:
-        """What became of alarms since then, oldest first; of one event, or of all and the deck."""
+        """Return the changes of alarms since a time, oldest first. Every event includes the deck's own alarms."""
         return await self._read(lambda db: journal.read(db, AlarmRecord, since, event_id), ())
 
     async def audit(self, since: datetime) -> tuple[ActionRecord, ...]:
-        """What was done since then, oldest first."""
+        """Return the changes that people made since a time, with their outcomes, oldest first."""
         return await self._read(lambda db: journal.read(db, ActionRecord, since), ())
 
     async def intents(self, since: datetime) -> tuple[IntentRecord, ...]:
-        """What was about to be sent since then, by whichever deck, oldest first."""
+        """Return the intents that any process stored since a time, oldest first."""
         return await self._read(partial(journal.read, kind=IntentRecord, since=since), ())
 
     async def open_changes(self) -> tuple[OpenChange, ...]:
-        """The changes that were sent, by whichever deck, and have no end, oldest first."""
+        """Return the changes of any process whose outcome is unknown, oldest first."""
         return await self._read(journal.open_changes, ())
 
     async def markers(self, event_id: str | None = None) -> tuple[Marker, ...]:
-        """The markers of that event, or of all, oldest first."""
+        """Return the markers, oldest first (server clock)."""
         return await self._read(lambda db: journal.read(db, Marker, topic=event_id), ())
 
     async def connection_log(self, since: datetime) -> tuple[LinkRecord, ...]:
-        """How the link changed since then, oldest first."""
+        """Return the changes of the connection to the platform since a time, oldest first."""
         return await self._read(lambda db: journal.read(db, LinkRecord, since), ())
 
     async def notifications(self, since: datetime) -> tuple[NotificationRecord, ...]:
-        """What the deck told since then, oldest first."""
+        """Return the deck's notifications since a time, oldest first."""
         return await self._read(lambda db: journal.read(db, NotificationRecord, since), ())
 
     async def materials(self, video_id: str) -> tuple[MaterialRecord, ...]:
-        """The materials of that video that this deck made and did not delete, oldest first."""
+        """Return the materials of a video that livedeck created and did not delete, oldest first."""
         return await self._read(lambda db: journal.materials(db, video_id), ())
 
 
 class HistoryReader(HistoryReads):
-    """Read-only history of another process: one file, which may come, go and be set aside at any time.
+    """Read-only history of another process, which may create, rename or delete the file at any time.
 
-    `is_strict`: what cannot be read raises StorageError, for a caller who would take an empty answer for the truth.
+    `is_strict`: queries raise StorageError if the file cannot be read, for a caller who would trust an empty result.
     """
 
     fault: str = ""
@@ -213,7 +251,7 @@ class HistoryReader(HistoryReads):
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         return await in_thread(partial(self._query, query, otherwise))
 
-    def _query(self, query: Callable[[Database], T], nothing: T) -> T:
+    def _query(self, query: Callable[[Database], T], otherwise: T) -> T:
         self.fault = ""
         try:
             with closing(open_foreign(self.path)) as db:
@@ -222,4 +260,4 @@ class HistoryReader(HistoryReads):
             if self._is_strict:
                 raise
             self.fault = str(error)
-        return nothing
+        return otherwise

@@ -1,7 +1,7 @@
-"""A recording: a history that holds some events and a stretch of time, in one file to be carried elsewhere.
+"""Exports a recording: some events and a time range of a history, in one portable file.
 
-Nothing that opens a door is in a history, so none is in a recording (trust.md, "Secrets"). What detection has learnt is
-left out: who judges a recording anew begins with its first sample.
+A history holds no credentials, so a recording holds none either (trust.md, "Secrets"). Baselines are left out, because
+judging a recording again starts at its first sample.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.published.difference import Values as Published
 
 _LATEST = 2**52
-"""Ms since the epoch, beyond all times."""
+"""Milliseconds since the epoch, later than any time."""
 
 _ALL = "SELECT name FROM event UNION SELECT event FROM alarm UNION SELECT topic FROM journal WHERE kind = 'event'"
-"""The ids of all events."""
+"""Query for the ids of all events."""
 
 _STREAM_ROWS = {"sample": ("time", SLOT), "late": ("time", SLOT), "rollup": ("slot", 1)}
-"""Tables whose rows are of a stream -> the column that counts from its base, and how much of it is a minute."""
+"""Tables with rows of streams -> the column that counts from the stream's base, and its units in a minute."""
 
 _ENTRIES = "SELECT * FROM journal WHERE at >= :since AND at < :until AND kind <> 'event' ORDER BY id"
 _ALARMS = "SELECT * FROM alarm WHERE changed >= :since * 1000 AND since < :until * 1000"
 _ANSWERS = "SELECT * FROM answer WHERE at >= :since * 1000 AND at < :until * 1000"
 
 _BATCH = 1000
-"""Rows that are in memory at a time."""
+"""Rows in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What was written. `rows`: by table. `size`: bytes."""
+    """Result of an export. `rows`: table -> number of rows. `size`: bytes of the file."""
 
     path: Path
     rows: Mapping[str, int]
@@ -59,30 +59,41 @@ def export(
     until: datetime | None = None,
     replace: bool = False,
 ) -> Recording:
-    """Write what that history knows of these events (none: of all) and of the deck, from then until before then, into
-    one file; samples by whole minutes. Decks may be writing meanwhile. Raises StorageError and OSError, FileExistsError
-    where the target is there and was not to be replaced.
+    """Write events and a time range of a history into a recording. Decks may be writing to the history meanwhile.
+
+    Args:
+        source: The history.
+        target: The recording.
+        event_ids: Events to export, besides the deck's own records; empty for all events.
+        since: Beginning, None for that of the history. Samples are exported by whole minutes.
+        until: End, not included; None for that of the history.
+        replace: Replace an existing target.
+
+    Raises:
+        StorageError: The history cannot be read or has an unsound row.
+        FileExistsError: The target exists and `replace` is false.
+        OSError: The target cannot be written.
     """
     bounds = {
         "since": 0 if since is None else journal.milliseconds(since),
         "until": _LATEST if until is None else journal.milliseconds(until),
     }
     check_whole(source)
-    with AtomicFile(target, replace=replace) as file, closing(open_foreign(source)) as known:
+    with AtomicFile(target, replace=replace) as file, closing(open_foreign(source)) as history:
         with closing(Database(file.path)) as db:
             db.become_recording()
-            known.attach(file.path)
-            with known.transaction("DEFERRED"):
+            history.attach(file.path)
+            with history.transaction("DEFERRED"):
                 chosen = {*event_ids, DECK}
                 if not event_ids:
-                    chosen |= {name for (name,) in known.checked("event.name", _ALL)}
-                copy = _Copy(known, db, chosen, bounds)
+                    chosen |= {name for (name,) in history.checked("event.name", _ALL)}
+                copy = _Copy(history, db, chosen, bounds)
                 with db.transaction():
                     copy.copy_records(is_all=not event_ids)
-                    _copy_states(known, db, chosen, since, until)
-                    if "published" in known.tables:
-                        keep = partial(_about, chosen=chosen) if event_ids else None
-                        published.copy(known, db, bounds["since"] * 1000, bounds["until"] * 1000, keep)
+                    _copy_states(history, db, chosen, since, until)
+                    if "published" in history.tables:
+                        keep = partial(_reduced, chosen=chosen) if event_ids else None
+                        published.copy(history, db, bounds["since"] * 1000, bounds["until"] * 1000, keep)
                 copy.copy_samples()
             tables = ("event", "stream", "sample", "journal", "alarm", "answer", "published")
             rows = {table: db.rows(f"SELECT count(*) FROM main.{table}")[0][0] for table in tables}  # noqa: S608  ours
@@ -90,16 +101,16 @@ def export(
 
 
 class _Copy:
-    """Copies the rows of the chosen events in a stretch of time (epoch ms), each row checked. Raises StorageError."""
+    """Copies rows of the chosen events in a time range (epoch ms). Raises StorageError for an unsound row."""
 
     def __init__(self, source: Foreign, target: Database, chosen: Collection[str], bounds: Mapping[str, int]) -> None:
         self._source, self._target, self._chosen, self._bounds = source, target, chosen, bounds
 
     def copy_samples(self) -> None:
-        """Copy the rows of the chosen streams, which SQLite does itself: a month of ten events has 13 million."""
+        """Copy the rows of the chosen streams inside SQLite: a month of ten events has 13 million."""
         streams = self._target.rows("SELECT id, base FROM stream")
         for table, (column, unit) in _STREAM_ROWS.items():
-            if table not in self._source.tables:  # an older livedeck's has not all of them
+            if table not in self._source.tables:  # a file of an older version lacks some
                 continue
             for number, base in streams:
                 first = (self._bounds["since"] - base) // SLOT * unit
@@ -107,7 +118,7 @@ class _Copy:
                 self._source.copy(table, f"stream = ? AND {column} >= ? AND {column} < ?", (number, first, end))
 
     def copy_records(self, *, is_all: bool) -> None:
-        """Copy every table but `published` and those of samples. `is_all`: the log whole, of whatever event."""
+        """Copy the other tables, except `published`. `is_all`: copy the journal entries of every topic."""
         events = [row for row in self._read("event", "SELECT * FROM event") if row[1] in self._chosen]
         ids = {number for number, _ in events}
         streams = [row for row in self._read("stream", "SELECT * FROM stream") if row[1] in ids]
@@ -119,7 +130,7 @@ class _Copy:
         self._write("answer", (row for row in self._read("answer", _ANSWERS, self._bounds) if row[2] in self._chosen))
 
     def _read(self, table: str, query: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a table, none where an older livedeck's file has no such table."""
+        """Yield the rows of a query on a table; no rows if a file of an older version lacks the table."""
         rows = self._source.each(query, values) if table in self._source.tables else iter(())
         while batch := list(islice(rows, _BATCH)):
             yield from self._source.sound(f"{table}.*", batch)
@@ -129,7 +140,7 @@ class _Copy:
         self._target.run_many(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608  our tables
 
     def _is_about_chosen(self, row: Sequence[Any]) -> bool:
-        """Return whether a line of the log is about a chosen event; an intent names it within."""
+        """Return whether a journal row is about a chosen event; an intent names its event in the body."""
         kind, _, topic, body = row
         if topic in self._chosen:
             return True
@@ -140,22 +151,22 @@ class _Copy:
 def _copy_states(
     source: Database, target: Database, chosen: Collection[str], since: datetime | None, until: datetime | None
 ) -> None:
-    """Where the chosen events stood at the beginning, and each change of that."""
-    stood = (record for record in events.read(source, since, until, None) if record.event_id in chosen)
-    journal.write(target, [journal.entry(record, record.at, record.event_id) for record in stood])
+    """Copy the states of the chosen events: the one at the beginning, and each change."""
+    states = (record for record in events.read(source, since, until, None) if record.event_id in chosen)
+    journal.write(target, [journal.entry(record, record.at, record.event_id) for record in states])
 
 
-_TOLD = ("ended", "changes", "answers", "rule_changes", "bells")
-"""What a snapshot tells once."""
+_NEWS = ("ended", "changes", "answers", "rule_changes", "bells")
+"""Fields of a snapshot that hold news, each in one snapshot only."""
 
 
-def _about(values: Published, chosen: Collection[str]) -> Published:
-    """What was published, without the other events, and without lists of what belongs to no event."""
+def _reduced(values: Published, chosen: Collection[str]) -> Published:
+    """Return a snapshot's values without other events, and without the lists, which belong to no event."""
     head, order = values["head"], values["order"]
     alarms = {key: alarm for key, alarm in values["alarms"].items() if alarm.get("event_id", DECK) in chosen}
     return {
         **values,
-        "head": {**head, **{name: [item for item in head[name] if _event_of(item) in chosen] for name in _TOLD}},
+        "head": {**head, **{name: [item for item in head[name] if _event_of(item) in chosen] for name in _NEWS}},
         "lists": {},
         "alarms": alarms,
         "events": {key: event for key, event in values["events"].items() if key in chosen},
@@ -168,7 +179,7 @@ def _about(values: Published, chosen: Collection[str]) -> Published:
 
 
 def _event_of(item: Any) -> Any:
-    """Whose it is that is told: an alarm's key, a change with its alarm, or what names the event itself."""
+    """Return the event id of an item of news: an alarm's key, a change with its alarm, or an object with an id."""
     if isinstance(item, list):
         return item[0]
     item = item.get("alarm", item)

@@ -1,6 +1,6 @@
-"""What can be read of a damaged history, copied into the one that was begun in its place (monitoring.md, "History").
+"""Copies the readable rows of a damaged history into its replacement (monitoring.md, "History").
 
-A process of its own does it, for minutes where the file is large.
+It runs in a process of its own, because a large file takes minutes.
 """
 
 from __future__ import annotations
@@ -31,45 +31,51 @@ from livedeck.monitor.model.alarm import Alarm, Severity
 from livedeck.monitor.model.records import NotificationRecord
 
 _LIMIT = 900.0
-"""Seconds after which it ends with what it has: a month of ten events takes six or seven minutes."""
+"""Seconds after which the salvage stops. A month of ten events takes six or seven minutes."""
 
 _BATCH = 2000
-"""Rows in one transaction: some milliseconds, in which the deck waits to write."""
+"""Rows in one transaction, which takes a few milliseconds; the deck waits to write meanwhile."""
 
 _BATCH_BYTES = 4 * 2**20
-"""Bytes of texts and blobs in one transaction, as far as one page more or less allows."""
+"""Bytes of texts and blobs after which a transaction ends."""
 
 _PATIENCE = 10_000
-"""Milliseconds that it waits for the deck."""
+"""Milliseconds that a statement waits for the deck."""
 
 _ENTRIES = 1000
-"""Tables and indexes of a damaged file that are looked at; ours are some twenty."""
+"""Most schema entries read of a damaged file; livedeck's has about twenty."""
 
 _ROLLED_AT_ONCE = 240
-"""Slots that are rolled up in one transaction."""
+"""Slots rolled up in one transaction."""
 
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-"""A time before that is none of ours."""
+"""Earliest plausible time; an earlier one is damage."""
 
 WORDS = {
     "sample": "samples",
     "journal": "log entries",
     "alarm": "alarms",
-    "answer": "answers to alarms",
+    "answer": "alarm actions",
     "published": "published snapshots",
 }
-"""Tables that a person is told of."""
+"""Tables named in the result -> words for their rows."""
 
 _BEFORE_OTHERS = ("event", "stream", "answer", "alarm", "journal", "learnt")
 
 
 @dataclass(frozen=True, slots=True)
 class Salvage:
-    """What became of a damaged file.
+    """Result of a salvage.
 
-    `saved`, `lost`: table -> rows; of rows whose very trace is gone nobody can count the loss. `since`, `until`: the
-    first and the last moment that was saved; `lost_since`, `lost_until`: those of samples that are lost. `unreadable`:
-    pages. `fault`: why it ended early, or empty.
+    Attributes:
+        saved: Table -> number of saved rows.
+        lost: Table -> smallest possible number of lost rows; rows that left no trace cannot be counted.
+        since: First saved time, None if nothing was saved.
+        until: Last saved time.
+        lost_since: First time of lost samples, None if none is known to be lost.
+        lost_until: Last time of lost samples.
+        unreadable: Number of unreadable pages.
+        fault: Reason if the salvage stopped early; otherwise empty.
     """
 
     saved: Mapping[str, int] = field(default_factory=dict)
@@ -83,15 +89,15 @@ class Salvage:
 
     @property
     def text(self) -> str:
-        """In a sentence."""
+        """The result in words."""
         saved = [f"{self.saved[table]:,} {words}" for table, words in WORDS.items() if self.saved.get(table)]
         lost = [f"{self.lost[table]:,} {words}" for table, words in WORDS.items() if self.lost.get(table)]
         others = sum(count for table, count in self.lost.items() if table not in WORDS)
         lost += [f"{others:,} other rows"] if others else []
         lost += [f"{self.unreadable:,} unreadable pages"] if self.unreadable else []
-        parts = [f"saved of it: {', '.join(saved) or 'nothing'}{_span(self.since, self.until)}"]
+        parts = [f"saved: {', '.join(saved) or 'nothing'}{_span(self.since, self.until)}"]
         parts += [f"lost, at least: {', '.join(lost)}{_span(self.lost_since, self.lost_until)}"] if lost else []
-        parts += [f"ended early: {self.fault}"] if self.fault else []
+        parts += [f"stopped early: {self.fault}"] if self.fault else []
         return "; ".join(parts)
 
 
@@ -100,10 +106,10 @@ def _span(since: datetime | None, until: datetime | None) -> str:
 
 
 def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) -> Salvage:
-    """Copy what can be read of `damaged` into the history `into`, where decks may be writing; what is there stays.
+    """Copy the readable rows of `damaged` into the history `into`, to which decks may be writing.
 
-    Called again it saves nothing twice. `limit`: seconds. Raises StorageError and OSError where neither file can be
-    used at all.
+    Rows of `into` stay, and a second call adds no row twice. `limit`: seconds after which the salvage stops. Raises
+    StorageError or OSError if one of the files cannot be opened.
     """
     check_file(damaged)
     with closing(open_to_change(into)) as db, closing(PageFile(damaged)) as file:
@@ -118,30 +124,30 @@ def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) 
 
 
 class _Shape(NamedTuple):
-    """What a row of a table looks like in the file."""
+    """Shape of a table's rows in the file."""
 
     columns: tuple[Column, ...]
     is_index: bool
     has_number: bool  # its first column is the rowid, stored beside the row
 
     def fits(self, row: Row) -> bool:
-        """Whether that can be one of them, by its types: so a page is known for whose it is."""
+        """Return whether the types of a row match, which assigns its page to the table."""
         return len(row.values) == len(self.columns) and all(
             column.may_miss if value is None else type(value) is column.kind for column, value in self._stored(row)
         )
 
     def is_sound(self, row: Row) -> bool:
-        """Whether that is one of them, by the ranges too."""
+        """Return whether the types and ranges of a row match."""
         return len(row.values) == len(self.columns) and all(column.fits(value) for column, value in self._stored(row))
 
     def _stored(self, row: Row) -> Iterator[tuple[Column, Any]]:
-        """The columns with their values; that of the rowid is stored as nothing."""
+        """Return the columns with their values. SQLite stores NULL for a column that is the rowid."""
         first = row.number if self.has_number and row.values[0] is None else row.values[0]
         return zip(self.columns, (first, *row.values[1:]), strict=True)
 
 
 class _Target(NamedTuple):
-    """Where a stream of the damaged file is in the new one; `moved`: ms that its base is later there."""
+    """Stream of the new file for a stream of the damaged one. `moved`: ms to add to a time of the damaged file."""
 
     id: int
     base: int
@@ -156,8 +162,8 @@ class _Salvage:
         self._shapes = _shapes(db)
         self._saved: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
-        self._numbers: defaultdict[str, set[int]] = defaultdict(set)  # of the rows that were found
-        self._indexed: defaultdict[str, set[int]] = defaultdict(set)  # of those that an index names
+        self._numbers: defaultdict[str, set[int]] = defaultdict(set)  # rowids of the rows found
+        self._indexed: defaultdict[str, set[int]] = defaultdict(set)  # rowids that an index names
         self._since, self._until = self._latest, self._earliest
         self._lost_since, self._lost_until = self._latest, self._earliest
         self._unreadable: set[int] = set()
@@ -165,10 +171,10 @@ class _Salvage:
         self._events: dict[int, str] = {}
         self._streams: dict[int, tuple[int, str, int]] = {}
         self._targets: dict[int, _Target] = {}
-        self._slots: dict[int, tuple[int, int]] = {}  # stream -> the first and the last that got samples
+        self._slots: dict[int, tuple[int, int]] = {}  # stream -> first and last slot with saved samples
 
     def copy_all(self) -> None:
-        """Everything, the small tables first. Raises StorageError and TimeoutError."""
+        """Copy every table, the small ones first. Raises StorageError or TimeoutError."""
         self._sort_pages()
         for table in _BEFORE_OTHERS:
             self._copy(table, self._row_writer(table))
@@ -182,7 +188,7 @@ class _Salvage:
         self._count_lost_samples()
 
     def result(self, fault: str) -> Salvage:
-        """What came of it."""
+        """Return the result so far. `fault`: reason why the salvage stopped early."""
         for table, numbers in self._indexed.items():
             self._lost[table] += len(numbers - self._numbers[table])
         return Salvage(
@@ -195,20 +201,20 @@ class _Salvage:
         )
 
     def _sort_pages(self) -> None:
-        """Find whose each page is: by the trees that the file describes, else by what its rows look like."""
-        known = set(self._file.free)
+        """Assign each page to a table: by the trees in the schema, otherwise by the shape of its rows."""
+        seen = set(self._file.free)
         ours = {"stream_copy", *self._shapes}
-        known.update(self._file.tree(1))
+        seen.update(self._file.tree(1))
         for entry in islice(self._file.schema(), _ENTRIES):
             if ours.isdisjoint({entry.name, entry.table}):
                 continue
-            pages = [number for number in self._file.tree(entry.root) if number not in known]
-            known.update(pages)
+            pages = [number for number in self._file.tree(entry.root) if number not in seen]
+            seen.update(pages)
             if entry.kind == "table" and entry.name in self._shapes:
                 self._pages[entry.name] += pages
             elif entry.kind == "index":
                 self._read_index(entry.name, entry.table, pages)
-        for number in self._file.filled({1, *known}):
+        for number in self._file.filled({1, *seen}):
             self._stop.check()
             self._sort_stray(number)
 
@@ -223,7 +229,7 @@ class _Salvage:
                 return
 
     def _read_index(self, name: str, table: str, pages: Iterable[int]) -> None:
-        """What an index tells of the rows of its table, should these be lost."""
+        """Read ids, names and bases from an index, in case the rows of its table are lost."""
         has_numbers = table in self._shapes and not self._shapes[table].is_index
         for _, values in self._rows(pages):
             match name, values:
@@ -237,7 +243,7 @@ class _Salvage:
     def _rows(self, pages: Iterable[int], table: str = "") -> Iterator[Row]:
         for number in pages:
             if monotonic() > self._deadline:
-                raise TimeoutError("it took too long; `livedeck history salvage` goes on with it")
+                raise TimeoutError("time limit reached; run `livedeck history salvage` to continue")
             self._stop.check()
             page = self._file.page(number)
             if page:
@@ -281,11 +287,11 @@ class _Salvage:
         self._streams |= {row.number: row.values[1:4] for row in rows if row.number is not None}
 
     def _note_times(self, times: Iterable[int]) -> None:
-        known = [time for time in times if self._earliest < time < self._latest]
-        self._since, self._until = min([self._since, *known]), max([self._until, *known])
+        plausible = [time for time in times if self._earliest < time < self._latest]
+        self._since, self._until = min([self._since, *plausible]), max([self._until, *plausible])
 
     def _find_streams(self) -> None:
-        """The streams of the damaged file in the new one, which gets to know them here."""
+        """Find or create the new file's stream for each stream of the damaged file."""
         with self._db.transaction():
             for number, (event, name, base) in self._streams.items():
                 if event not in self._events or base % SLOT or not self._earliest < base < self._latest:
@@ -323,7 +329,7 @@ class _Salvage:
                     samples.roll_up(self._db, samples.Stream(stream, 0), slot, end)
 
     def _write_rollups(self, rows: list[Row]) -> None:
-        """Those that know of more samples than are left."""
+        """Save the roll-ups that count more samples than were saved."""
         values = []
         for _, (number, slot, *figures) in rows:
             target = self._targets.get(number)
@@ -342,7 +348,7 @@ class _Salvage:
         self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
-        """The roll-ups know how many there were; a row that was found and is unsound is one of them."""
+        """Count the lost samples by the roll-ups. Unsound rows are among them, so the larger number counts."""
         missing = 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)
@@ -354,7 +360,7 @@ class _Salvage:
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Yield the rows in batches that a transaction takes."""
+    """Yield the rows in batches, one for each transaction."""
     batch, size = list[Row](), 0
     for row in rows:
         batch.append(row)
@@ -367,7 +373,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _shapes(db: Database) -> dict[str, _Shape]:
-    """What the rows of each of our tables look like."""
+    """Return the shape of the rows of each table."""
     shapes = {}
     for table, columns in TABLES.items():
         ((script,),) = db.rows("SELECT sql FROM sqlite_master WHERE name = ?", [table])
@@ -396,13 +402,11 @@ JUDGED: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "answer": alarm_actions.is_sound,
     "learnt": lambda row: parse_learnt(row["body"]) is not None,
 }
-
-
-"""Tables whose rows hold JSON, or names of ours."""
+"""Tables with JSON or names in their rows -> whether this version can parse a row (column name -> value)."""
 
 
 def is_sound_row(table: str, row: Mapping[str, Any]) -> bool:
-    """Whether a row that looks right, by its columns, can be read."""
+    """Return whether a row with sound columns (name -> value) can be parsed."""
     return JUDGED.get(table, _is_anything)(row)
 
 
@@ -420,7 +424,7 @@ _RESULT = TypeAdapter(Salvage)
 
 
 def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
-    """As `salvage`, by a process of its own, which ends its work though this one ends first. Call it in a thread."""
+    """Run `salvage` in a new process, which finishes even if this one ends first. Blocks: call it in a thread."""
     arguments = [str(damaged), str(into), now.isoformat()]
     try:
         done = subprocess.run(  # noqa: S603  this very program
@@ -433,11 +437,11 @@ def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
         )
         return _RESULT.validate_json(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValidationError) as error:
-        return Salvage(fault=f"{type(error).__name__}; `livedeck history salvage` tries it again")
+        return Salvage(fault=f"{type(error).__name__}; run `livedeck history salvage` to retry")
 
 
 def main() -> None:
-    """What that process does."""
+    """Salvage a file in the process of `salvage_in_process`, store a notification, and print the result as JSON."""
     damaged, into, now = sys.argv[1:]
     os.nice(10)
     at = datetime.fromisoformat(now)
@@ -453,6 +457,6 @@ def main() -> None:
             db.close()
     except (StorageError, OSError) as error:
         result = Salvage(fault=str(error))
-    with suppress(OSError):  # who asked may be gone
+    with suppress(OSError):  # the process that reads the result may have ended
         sys.stdout.write(_RESULT.dump_json(result).decode())
         sys.stdout.flush()

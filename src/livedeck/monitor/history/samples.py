@@ -1,4 +1,4 @@
-"""Samples as rows of integers, a roll-up of them for each minute, and how long they are kept."""
+"""Samples in the history as rows of integers, their roll-up for each minute, and the pruning of old rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FPS_SCALE = 1000
 STATUSES = (0, 3, 4, 5)
 
 Row = tuple[int, int, int | None, int | None, int | None, int | None]
-"""Stream, time (ms since its base), video, audio (bit/s), fps (frames per 1000 s), status; None is missing."""
+"""Stream, time (ms since its base), video, audio (bit/s), fps (frames per 1000 s), status; None if missing."""
 
 _UPSERT = """
 INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (stream, time) DO UPDATE SET
@@ -28,7 +28,8 @@ WHERE sample.video IS NOT excluded.video OR sample.audio IS NOT excluded.audio
 """
 
 _BEFORE_BASE = SLOT << 24
-"""Milliseconds before a stream's base, beyond all samples: SQL divides towards zero, slots count downwards there."""
+"""Milliseconds added before a division, so that no dividend is negative. SQL divides towards zero, but the slots before
+a stream's base need rounding down."""
 
 _ROLL_UP = f"""
 INSERT OR REPLACE INTO rollup
@@ -74,7 +75,7 @@ SELECT event, stream, base + first, base + last FROM (
 
 
 class StreamKey(NamedTuple):
-    """The platform's names of an event and of one of its streams."""
+    """The platform's ids of an event and of one of its streams."""
 
     event_id: str
     stream_id: str
@@ -82,7 +83,7 @@ class StreamKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream in the file. `base`: epoch ms, a whole slot. `rolled`: the first slot that has no roll-up yet."""
+    """A stream in the file. `base`: epoch ms, a whole minute. `rolled`: first slot without a roll-up."""
 
     id: int
     base: int
@@ -90,7 +91,7 @@ class Stream:
 
 
 def find_stream(db: Database, key: StreamKey) -> Stream | None:
-    """That stream, or None where the file does not know it. Raises StorageError."""
+    """Return a stream, or None if the file does not have it. Raises StorageError."""
     rows = db.checked(
         "stream.id .base .rolled",
         "SELECT stream.id, base, rolled FROM stream JOIN event ON event.id = event "
@@ -101,7 +102,7 @@ def find_stream(db: Database, key: StreamKey) -> Stream | None:
 
 
 def make_stream(db: Database, key: StreamKey, base: int) -> None:
-    """Have the file know that stream, in a caller's transaction; another deck may have done so. Raises StorageError."""
+    """Add a stream unless the file has it already, within the caller's transaction. Raises StorageError."""
     db.run("INSERT OR IGNORE INTO event (name) VALUES (?)", [key.event_id])
     db.run(
         "INSERT OR IGNORE INTO stream (event, name, base, rolled) SELECT id, ?, ?, 0 FROM event WHERE name = ?",
@@ -110,45 +111,54 @@ def make_stream(db: Database, key: StreamKey, base: int) -> None:
 
 
 def store(db: Database, rows: Iterable[Row]) -> None:
-    """Store these; where a time is, the newer row wins. In a caller's transaction. Raises StorageError."""
+    """Store samples, within the caller's transaction. A row replaces the stored one of the same time.
+
+    Raises StorageError.
+    """
     db.run_many(_UPSERT, rows)
 
 
 def note_late(db: Database, rows: Iterable[Row], now: datetime) -> None:
-    """Remember that these samples were not known before `now`, though newer ones were. Raises StorageError."""
+    """Store that these samples arrived at `now`, after newer ones. Raises StorageError."""
     statement = "INSERT OR IGNORE INTO late (stream, time, at) VALUES (?, ?, ?)"
     db.run_many(statement, [(*row[:2], microseconds(now)) for row in rows])
 
 
 def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
-    """Make the roll-ups from that slot to before that one anew, up to which all then are. In a caller's transaction."""
+    """Compute the roll-ups from slot `first` to before slot `end`, within the caller's transaction.
+
+    Earlier slots must have theirs already. Raises StorageError.
+    """
     db.run(_ROLL_UP, (stream.id, first * SLOT, end * SLOT))
     db.run("UPDATE stream SET rolled = max(rolled, ?) WHERE id = ?", (end, stream.id))
 
 
 def next_slot(db: Database, stream: int, slot: int) -> int | None:
-    """Return the first slot from that one on in which the stream has samples; None if there is none. Raises
-    StorageError."""
+    """Return the first slot from `slot` on that has samples of a stream, or None. Raises StorageError."""
     ((time,),) = db.rows("SELECT min(time) FROM sample WHERE stream = ? AND time >= ?", (stream, slot * SLOT))
     return None if time is None else time // SLOT
 
 
 def keep_rollups(db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Store roll-ups as another file had them, where they know of more samples than are here. In a caller's
-    transaction. Raises StorageError."""
+    """Store the roll-ups of another file that count more samples than this file's, within the caller's transaction.
+
+    Raises StorageError.
+    """
     db.run_many(_KEEP_ROLLUP, rows)
     db.run_many("UPDATE stream SET rolled = max(rolled, ?) WHERE id = ?", [(row[1] + 1, row[0]) for row in rows])
 
 
 def missing(db: Database, stream: int) -> tuple[int, int, int]:
-    """How many samples the roll-ups of that stream know of that are not here, the first and the last of their slots.
-    Raises StorageError."""
+    """Return the number of samples that a stream's roll-ups count but the file lacks, and their first and last slot.
+
+    Raises StorageError.
+    """
     ((count, first, last),) = db.rows(_MISSING, [stream])
     return count or 0, first or 0, last or 0
 
 
 def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:
-    """The streams of that event that have samples, the earliest first. Raises StorageError."""
+    """Return the streams of an event that have samples, earliest first. Raises StorageError."""
     return tuple(
         StreamRecord(name, _datetime(first), _datetime(last), samples)
         for name, first, last, samples in db.checked("stream.name .moment .moment sample.count", _STREAMS, [event_id])
@@ -156,7 +166,10 @@ def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:
 
 
 def spans(db: Database, event_id: str | None = None) -> tuple[StreamSpan, ...]:
-    """The streams that have samples, of that event or of all, the earliest first. Raises StorageError."""
+    """Return the first and last sample times of the streams of an event (None: all events), earliest first.
+
+    Raises StorageError.
+    """
     return tuple(
         StreamSpan(event, stream, _datetime(first), _datetime(last))
         for event, stream, first, last in db.checked("event.name stream.name .moment .moment", _SPANS, [event_id])
@@ -168,8 +181,10 @@ def _datetime(milliseconds: int) -> datetime:
 
 
 def readings(db: Database, key: StreamKey, until: float, newest: int = -1, since: float = 0.0) -> Readings:
-    """The samples of that stream from `since` until then (epoch s, both included); `newest`: so many at most. Raises
-    StorageError."""
+    """Return the samples of a stream from `since` to `until` (epoch s, both included).
+
+    `newest`: largest number of samples, counted from the newest; -1 for every sample. Raises StorageError.
+    """
     found, stream = Readings(), find_stream(db, key)
     if stream is None:
         return found
@@ -189,7 +204,7 @@ def readings(db: Database, key: StreamKey, until: float, newest: int = -1, since
 
 
 _STEP = 1000
-"""Rows that one step deletes at most: some milliseconds."""
+"""Most rows deleted in one step, which takes a few milliseconds."""
 
 _OLD_ROWS = (
     "DELETE FROM {table} WHERE stream = :stream AND {column} < :end AND {column} <= coalesce("
@@ -202,9 +217,9 @@ _OLD_ENTRIES = f"DELETE FROM journal WHERE id IN ({_OLD})"  # noqa: S608  consta
 
 
 def prune(db: Database, before: int) -> Iterator[None]:
-    """Delete what is older than `before` (epoch ms), a step each time that the next item is asked for.
+    """Delete rows older than `before` (epoch ms), one step for each item of the iterator.
 
-    Events and streams stay, a few bytes each: another deck may be writing to them. Raises StorageError.
+    Events and streams stay, a few bytes each, because another deck may be writing to them. Raises StorageError.
     """
     for stream, base in db.rows("SELECT id, base FROM stream"):
         end = (before - base) // SLOT

@@ -1,4 +1,4 @@
-"""The writing side of the history: a bounded queue, one writer thread, and what is new of each stream."""
+"""Writing side of the history: a bounded queue, a writer thread, and the new samples of each stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import TypeVar
 import structlog
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, links, published, samples
+from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, published, samples
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
@@ -29,22 +29,20 @@ from livedeck.monitor.history.samples import FPS_SCALE, Row, Stream, StreamKey, 
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.readings import NO_STATUS, Readings
+from livedeck.monitor.model.records import LinkRecord
 from livedeck.monitor.model.snapshot import Snapshot
 
 _LARGEST = 2**62
 
 _RECENT = 60
-"""Known samples that are looked at for corrections; older ones are final while the deck runs."""
+"""Newest stored samples that are compared to find corrections; older ones are final while the deck runs."""
 
 _BATCH = 4000
-"""Rows in one transaction at most, so that another deck's turn comes soon."""
+"""Rows after which a transaction ends, so that another deck can write soon."""
 
 
 class SampleWriter:
-    """Writes what is new of each stream. Knows what it wrote last, so that a tick costs what the tick brought.
-
-    `db`: the file that it writes to.
-    """
+    """Writes the new samples of each stream to `db`. Remembers the last written ones, so old samples cost nothing."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
@@ -53,9 +51,14 @@ class SampleWriter:
         self._written: dict[StreamKey, Readings] = {}
 
     def write(self, news: Mapping[StreamKey, Readings], now: datetime) -> None:
-        """Store every sample that is not stored, as known since `now`; where a time is, the newer answer wins.
+        """Store the samples that are new or corrected since the previous call.
 
-        Raises StorageError.
+        Args:
+            news: Samples of each stream as the monitor has them.
+            now: Time of this machine at which they were known.
+
+        Raises:
+            StorageError: The file cannot be written.
         """
         if self._version != (version := self.db.version()):  # another deck may have rolled up more
             self._version = version
@@ -71,7 +74,7 @@ class SampleWriter:
         self._commit(batch, news, now)
 
     def forget_all_but(self, keys: Iterable[StreamKey]) -> None:
-        """Let go of the memory of streams that are over. `keys`: those last written."""
+        """Forget every stream that is not among `keys`, the streams last written."""
         kept = set(keys)
         if len(kept) == len(self._written):
             return
@@ -86,7 +89,7 @@ class SampleWriter:
         return _rows(readings, start, stream)
 
     def _find(self, key: StreamKey, readings: Readings) -> Stream:
-        """The stream in the file, which gets to know it here."""
+        """Return the stream in the file, and add it if it is missing."""
         stream = samples.find_stream(self.db, key)
         if stream is None:
             with self.db.transaction():
@@ -106,15 +109,15 @@ class SampleWriter:
         self._written |= {key: news[key] for key in batch}
 
     def _late_rows(self, key: StreamKey, rows: Sequence[Row]) -> list[Row]:
-        """Those that came after a newer one."""
+        """Return the rows that are older than the newest written one and were not written before."""
         written, stream = self._written.get(key), self._streams[key]
         if written is None or rows[0][1] > (newest := _milliseconds(written.time[-1]) - stream.base):
             return []
-        known = {_milliseconds(time) - stream.base for time in written.time}
-        return [row for row in rows if row[1] < newest and row[1] not in known]
+        times = {_milliseconds(time) - stream.base for time in written.time}
+        return [row for row in rows if row[1] < newest and row[1] not in times]
 
     def _roll_up(self, stream: Stream, rows: Sequence[Row]) -> Stream:
-        """Roll up the slots that are over, and those of late samples anew. Returns the stream as it is then."""
+        """Roll up the completed slots, and again the slots of late samples. Return the updated stream."""
         slots = [row[1] // SLOT for row in rows]
         first, end = min(stream.rolled, *slots), max(stream.rolled, *slots)
         if first == end:
@@ -124,9 +127,9 @@ class SampleWriter:
 
 
 def _first_new(written: Readings | None, readings: Readings) -> int:
-    """The index from which on `readings` is new, where it goes on from `written`; 0 where all may be.
+    """Return the index of the first new sample in `readings`; 0 if every sample may be new.
 
-    Of a correction the video rate or the status must tell: this is asked of every stream at every tick.
+    Finds a correction by its video rate or status only, because this runs for every stream at every tick.
     """
     if written is readings:
         return len(readings)
@@ -138,13 +141,13 @@ def _first_new(written: Readings | None, readings: Readings) -> int:
     if start and (forgotten < 0 or before[forgotten] != times[0]):
         return 0
     count = min(start, _RECENT)
-    was, now = slice(len(before) - count, None), slice(start - count, start)
-    same = _alike(written.video[was], readings.video[now]) and _alike(written.status[was], readings.status[now])
+    old, new = slice(len(before) - count, None), slice(start - count, start)
+    same = _alike(written.video[old], readings.video[new]) and _alike(written.status[old], readings.status[new])
     return start if same else 0
 
 
 def _alike(first: array[float] | array[int], other: array[float] | array[int]) -> bool:
-    return first.tobytes() == other.tobytes()  # NaN is unlike itself
+    return first.tobytes() == other.tobytes()  # bytes, because NaN does not equal itself
 
 
 def _rows(readings: Readings, start: int, stream: Stream) -> list[Row]:
@@ -175,23 +178,34 @@ def _whole(value: float) -> int | None:
 PRUNED_EACH = timedelta(hours=1)
 
 _WAITING = 10_000
-"""Entries that wait in memory at most while the file cannot be written; samples wait as the monitor has them."""
+"""Most entries in memory while the file cannot be written. Samples need no limit: the monitor has them anyway."""
 
 _WAITING_SNAPSHOTS = 32
-"""The same of snapshots: the next one that is written says all that changed since the last that was."""
+"""Most snapshots in memory then. Dropping older ones is safe: each part stores the changes since the last written."""
 
-_log = structlog.get_logger("livedeck.history")
+_SAME_LINK_CHANGE = timedelta(minutes=1)
+"""Longest time between the records of two processes for the same change: each polls and backs off by itself."""
+
+log = structlog.get_logger("livedeck.history")
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What waits to be written: entries, how alarms that changed stand (by key and onset), what was answered to alarms,
-    every present stream as the monitor knows it now, what is newly learnt of streams, and what was published."""
+    """Data that waits to be written.
+
+    Attributes:
+        samples: Samples of every present stream, as the monitor has them.
+        entries: Journal entries.
+        alarms: State of each changed alarm, by key and onset.
+        actions: Alarm actions.
+        learnt: New baselines of streams.
+        snapshots: Published snapshots, oldest first.
+    """
 
     samples: Mapping[StreamKey, Readings] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     alarms: Mapping[tuple[AlarmKey, datetime], Alarm] = field(default_factory=dict)
-    answers: tuple[AlarmAction, ...] = ()
+    actions: tuple[AlarmAction, ...] = ()
     learnt: Mapping[StreamKey, Learnt] = field(default_factory=dict)
     snapshots: tuple[Snapshot, ...] = ()
 
@@ -200,26 +214,33 @@ class Batch:
 
     @property
     def has_rows(self) -> bool:
-        """Whether there is more than samples."""
-        return bool(self.entries or self.answers or self.alarms or self.learnt or self.snapshots)
+        """True if the batch holds anything besides samples."""
+        return bool(self.entries or self.actions or self.alarms or self.learnt or self.snapshots)
 
     def then(self, later: Batch) -> Batch:
-        """Both, the later one winning; of too many entries the oldest are lost."""
+        """Return both batches as one; the later one wins, and the oldest entries beyond the limits are dropped."""
         return Batch(
             {**self.samples, **later.samples},
             (*self.entries, *later.entries)[-_WAITING:],
             dict([*self.alarms.items(), *later.alarms.items()][-_WAITING:]),
-            (*self.answers, *later.answers)[-_WAITING:],
+            (*self.actions, *later.actions)[-_WAITING:],
             {**self.learnt, **later.learnt},
             (*self.snapshots, *later.snapshots)[-_WAITING_SNAPSHOTS:],
         )
 
 
 class HistoryWriter:
-    """Writes batches. `notice`: what became of a file that was corrupt, or empty. `salvage`: what copies what is left
-    of such a file into the new one, in a thread that nothing waits for; None before there was any.
+    """Writes batches to the file. Call every method on the writer's thread.
 
-    `limit`: bytes that the file may take, None as many as the disk has. Each method belongs on the writer's thread.
+    Args:
+        path: The file; None for a history in memory.
+        now: Current time of this machine.
+        retention: Age at which rows are deleted.
+        limit: Largest size of the file in bytes; None for no limit.
+
+    Attributes:
+        notice: Sentence about a corrupt file and its salvage; empty if there was none.
+        salvage: Thread that copies the readable rows of a corrupt file; None if there was none.
     """
 
     def __init__(self, path: Path | None, now: datetime, retention: timedelta, limit: int | None) -> None:
@@ -232,11 +253,14 @@ class HistoryWriter:
         self._segment: published.Segment | None = None
 
     def open(self) -> Database:
-        """The open file. A corrupt one is set aside and a new one begun. Raises StorageError."""
+        """Open the file and return its connection. Sets a corrupt file aside and begins a new one.
+
+        Raises StorageError.
+        """
         return self._open().db
 
     def write(self, batch: Batch, now: datetime) -> None:
-        """Store all of it, then take a step of pruning. Raises StorageError; what was stored by then is stored once."""
+        """Store a batch, then prune one step. Raises StorageError; a retry does not store anything twice."""
         self._now = now
         try:
             try:
@@ -257,14 +281,14 @@ class HistoryWriter:
         if not batch.has_rows:
             return
         with writer.db.transaction():
-            alarm_actions.write(writer.db, batch.answers)
+            alarm_actions.write(writer.db, batch.actions)
             entries: Iterable[Entry] = batch.entries
-            for untold in (alarms.untold, links.untold, events.untold):
-                entries = untold(writer.db, entries)
+            for without_duplicates in (alarms.without_duplicates, _without_duplicate_links, events.without_duplicates):
+                entries = without_duplicates(writer.db, entries)
             journal.write(writer.db, entries)
             alarms.keep(writer.db, batch.alarms.values())
             learnt.keep(writer.db, batch.learnt, journal.milliseconds(self._now))
-        with writer.db.transaction():  # of its own: whatever fails here, what was done is kept
+        with writer.db.transaction():  # separate, so that a failure here does not undo the rows above
             segment = published.write(writer.db, self._segment, batch.snapshots)
         self._segment = segment
 
@@ -284,7 +308,7 @@ class HistoryWriter:
         return SampleWriter(Database(self._path, limit=self._limit))
 
     def _prune(self) -> None:
-        """One step; a file that is full is pruned too. Raises StorageError for one that is corrupt."""
+        """Prune one step, also in a full file. Raises StorageError only if the file is corrupt."""
         if self._samples is None:
             return
         db = self._samples.db
@@ -298,64 +322,86 @@ class HistoryWriter:
         except StorageError as error:
             if error.aside:
                 raise
-            _log.warning("history is not pruned", why=str(error))
+            log.warning("history is not pruned", why=str(error))
 
     def renew(self) -> None:
-        """What was read of the file shows that it is corrupt: begin a new one. Raises StorageError."""
+        """Begin a new file, after a read found the current one corrupt. Raises StorageError."""
         self._renew()
         self._open()
 
     def _renew(self) -> None:
-        """The open file is corrupt: set it aside, unless another deck did."""
-        spoilt = self._samples is not None and self._samples.db.in_place
+        """Set the corrupt file aside, unless another process has done so."""
+        in_place = self._samples is not None and self._samples.db.in_place
         self.close()
-        if spoilt:
+        if in_place:
             self._set_aside(CORRUPT)
 
     def _set_aside(self, word: str) -> None:
         if self._path is None:
             return
         aside = set_aside(self._path, self._now, word)
-        reason = "it was corrupt" if word == CORRUPT else "an older livedeck made it"
-        self.notice = f"history {self._path}: {reason}; it is now {aside.name}, and a new one was begun"
-        _log.error("history set aside", path=str(self._path), aside=str(aside))
+        reason = "it was corrupt" if word == CORRUPT else "an older version of livedeck made it"
+        self.notice = f"history {self._path}: {reason}; renamed to {aside.name}, and a new file was begun"
+        log.error("history set aside", path=str(self._path), aside=str(aside))
         if word == CORRUPT:
             self.salvage = Thread(target=self._salvage, args=(self._path, aside), name="livedeck-salvage", daemon=True)
             self.salvage.start()
 
     def _salvage(self, path: Path, aside: Path) -> None:
-        begun, self.notice = self.notice, f"{self.notice}; what can be read of it is being copied over"
-        found = salvage_in_process(aside, path, self._now)
-        self.notice = f"{begun}; {found.text}"
-        _log.warning("history salvaged", aside=str(aside), what=found.text, saved=found.saved, lost=found.lost)
+        begun, self.notice = self.notice, f"{self.notice}; its readable rows are being copied"
+        result = salvage_in_process(aside, path, self._now)
+        self.notice = f"{begun}; {result.text}"
+        log.warning("history salvaged", aside=str(aside), what=result.text, saved=result.saved, lost=result.lost)
 
     def close(self) -> None:
-        """Let go of the file, tidied."""
+        """Tidy and close the file."""
         writer, self._samples, self._pruning, self._segment = self._samples, None, None, None
         if writer:
             writer.db.close()
 
 
+def _without_duplicate_links(db: Database, entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries without link changes that another process has logged already. Raises StorageError."""
+    entries = list(entries)
+    moments = [entry.record.at for entry in entries if isinstance(entry.record, LinkRecord)]
+    if not moments:
+        return entries
+    logged = journal.read(db, LinkRecord, min(moments) - _SAME_LINK_CHANGE)
+    return [
+        entry
+        for entry in entries
+        if not (isinstance(entry.record, LinkRecord) and any(_is_same_change(entry.record, other) for other in logged))
+    ]
+
+
+def _is_same_change(record: LinkRecord, other: LinkRecord) -> bool:
+    is_soon = abs(other.at - record.at) <= _SAME_LINK_CHANGE
+    return other.process != record.process and other.state is record.state and is_soon
+
+
 class Reader:
-    """The reading side. A file has a connection of its own; a history in memory has one, and one thread, for both."""
+    """Reading side of the history.
+
+    A file has a second connection for reading. A history in memory has one connection and one thread for both sides.
+    """
 
     def __init__(self, path: Path | None, writer: HistoryWriter) -> None:
         self._path, self._writer = path, writer
         self._db: Database | None = None
 
     def read(self, query: Callable[[Database], T]) -> T:
-        """What the open file answers, all of it of one moment. Raises StorageError."""
+        """Run a query that sees the file at a single moment, and return its result. Raises StorageError."""
         db = self._open()
         with db.transaction("DEFERRED"):
             return query(db)
 
     def interrupt(self) -> None:
-        """End what is being read, from another thread."""
+        """Interrupt a running query from another thread."""
         if self._db:
             self._db.interrupt()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the connection."""
         db, self._db = self._db, None
         if db:
             db.close()
@@ -377,15 +423,13 @@ _LEAVE = 2.0
 _WRITTEN, _READ, _CLOSED = "written", "read", "closed"
 
 _MENDS = {_WRITTEN: {_WRITTEN, _READ}, _READ: {_READ}, _CLOSED: set[str]()}
-"""What works again once that was done: what can be written can be read."""
-
-log = structlog.get_logger("livedeck.history")
+"""Operation that succeeded -> operations that work again: a file that can be written can be read."""
 
 
 class HistoryQueue:
-    """Bounded queue between the event loop and the threads of the history: one writes, another reads.
+    """Bounded queue between the event loop and the history's two threads, one for writing and one for reading.
 
-    What cannot be written waits here, bounded, and is tried again with the next batch.
+    Unwritten data wait here, up to a limit, and are retried with the next batch.
     """
 
     def __init__(self, writer: HistoryWriter, path: Path | None, now: datetime) -> None:
@@ -400,15 +444,15 @@ class HistoryQueue:
 
     @property
     def fault(self) -> str:
-        """What is wrong, with which file, and what to do; empty while all is kept."""
+        """Current fault with file, reason and remedy, or the writer's notice; empty if all is well."""
         return next(iter(self._faults.values()), self._writer.notice)
 
     async def open(self) -> None:
-        """Open the file, or learn why not."""
+        """Open the file; `fault` says why if that fails."""
         await self._try(_WRITTEN, self._write_thread, self._writer.open)
 
     def put(self, batch: Batch) -> None:
-        """Have it written, as soon as what is being written is. Once closed, nothing is."""
+        """Queue a batch to be written after the current one. Does nothing once the queue is closed."""
         if self._closed:
             return
         self._waiting = self._waiting.then(batch)
@@ -416,36 +460,36 @@ class HistoryQueue:
             self._writing = asyncio.create_task(self._write(), name="history")
 
     def retry(self) -> None:
-        """Have what waits tried again: the file may take it by now."""
+        """Retry the waiting data, if any."""
         if self._waiting:
             self.put(Batch())
 
     async def write(self, entry: Entry) -> None:
-        """Have that written, and return once it was tried."""
+        """Queue an entry and wait until writing it has been tried."""
         self.put(Batch(entries=(entry,)))
         await self.flush()
 
     async def salvaged(self) -> None:
-        """Return once what could be read of a corrupt file has been copied; at once where none was."""
+        """Wait until the salvage of a corrupt file has ended; return at once if there is none."""
         if self._writer.salvage:
             await asyncio.to_thread(self._writer.salvage.join)
 
     async def flush(self) -> bool:
-        """Return once all that was given has been tried: whether the file took it."""
+        """Wait until everything queued has been tried. Return whether the file took it."""
         self.put(Batch())
         if self._writing:
             await asyncio.shield(self._writing)
         return _WRITTEN not in self._faults
 
     async def read(self, query: Callable[[Database], T], otherwise: T) -> T:
-        """What the file answers; `otherwise` where it cannot be read, and then `fault` says why."""
+        """Run a query on the file. Return its result, or `otherwise` if the file cannot be read (see `fault`)."""
         if self._closed:
             return otherwise
-        answer = await self._try(_READ, self._read_thread, partial(self._reader.read, query))
-        return answer[0] if answer else otherwise
+        result = await self._try(_READ, self._read_thread, partial(self._reader.read, query))
+        return result[0] if result else otherwise
 
     async def close(self) -> None:
-        """Write what waits and let go of the file, in a bounded time: a file that hangs must not keep the terminal."""
+        """Write the waiting data and close the file within two seconds: a hanging file must not block the terminal."""
         if self._closed:
             return
         self._reader.interrupt()
@@ -459,31 +503,34 @@ class HistoryQueue:
             thread.shutdown(wait=False, cancel_futures=True)
 
     async def _write(self) -> None:
-        """Until nothing waits, or the file fails. What we ourselves got wrong is logged and not tried again."""
+        """Write until nothing waits or the file fails. A batch that hits a bug is logged and dropped."""
         while self._waiting:
             batch, self._waiting = self._waiting, Batch()
             try:
                 done = await self._try(_WRITTEN, self._write_thread, partial(self._writer.write, batch, self.now))
             except Exception as error:
                 log.exception("history: a write failed")
-                self._faults[_WRITTEN] = f"history: {type(error).__name__}, a fault of livedeck itself; see the log"
+                self._faults[_WRITTEN] = f"history: {type(error).__name__}, a bug in livedeck; see the log"
                 return
             if not done:
                 self._waiting = batch.then(self._waiting)
                 return
 
-    async def _try(self, what: str, thread: ThreadPoolExecutor, work: Callable[[], T]) -> tuple[T] | None:
-        """The result of `work` on that thread; None where it failed, which is logged as it begins and as it ends."""
+    async def _try(self, operation: str, thread: ThreadPoolExecutor, work: Callable[[], T]) -> tuple[T] | None:
+        """Run `work` on a thread. Return its result in a tuple, or None if it failed.
+
+        Logs the first failure of an operation and its recovery.
+        """
         try:
             result = await asyncio.get_running_loop().run_in_executor(thread, work)
         except StorageError as error:
-            if what not in self._faults:
-                log.warning("history fails", what=what, why=str(error))
-            self._faults[what] = str(error)
-            if error.aside and what == _READ:
+            if operation not in self._faults:
+                log.warning("history fails", what=operation, why=str(error))
+            self._faults[operation] = str(error)
+            if error.aside and operation == _READ:
                 await self._try(_WRITTEN, self._write_thread, self._writer.renew)
             return None
-        for mended in self._faults.keys() & _MENDS[what]:
+        for mended in self._faults.keys() & _MENDS[operation]:
             del self._faults[mended]
             log.warning("history works again", what=mended)
         return (result,)

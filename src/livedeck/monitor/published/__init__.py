@@ -1,1 +1,1 @@
-"""A snapshot as plain values, for what outlives this process or leaves it. Pure."""
+"""Turns snapshots into JSON values, to store them or send them to other processes. Pure."""

@@ -1,7 +1,7 @@
-"""A snapshot as JSON values, and back (past.md, "Stored data"). Pure.
+"""Encodes a snapshot as JSON values and decodes it (past.md, "Stored data"). Pure.
 
-Only what is named here leaves the process: no key, no address, no field that the platform has and nobody knows. Texts
-are masked. A name that a reader does not know is ignored; another meaning needs another `VERSION`.
+Only the fields named here leave the process: no key, no address, and no undocumented field of the platform. Texts are
+masked. Readers ignore unknown names; a field that changes its meaning needs a new `VERSION`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _FIELDS: Mapping[type, str] = {
     ruling.UsualMark: "at event_id stream_id time actor",
     ruling.ProfileChoice: "at event_id profile actor",
 }
-"""What crosses, by type. Of the platform's objects everything else stays behind."""
+"""Type -> names of the fields that are encoded. Other fields of the platform's objects stay behind."""
 
 _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.ROOMS: Room,
@@ -92,10 +92,10 @@ _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.ANNOTATIONS: Annotation,
     ResourceKind.MATERIALS: KnownMaterial,
 }
-"""The lists that cross; the cues of a subtitle track are a file."""
+"""Kind of each encoded list -> type of its items. Cues are not among them: a subtitle track is a file."""
 
 SHARED_LISTS = frozenset(_ITEMS)
-"""The kinds of lists that cross."""
+"""Kinds of the lists that are encoded."""
 
 _RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice}
 
@@ -106,15 +106,15 @@ _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_
 
 
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
-"""What values of another form lead to as they are read."""
+"""Exceptions that decoding values of an unexpected form raises."""
 
 
 class UnreadableSnapshotError(ValueError):
-    """These values are no snapshot, or of a version that is not known here."""
+    """The values are not a snapshot, or are of an unknown version."""
 
 
 class KnownSamples(NamedTuple):
-    """Which samples of an event were known: so many of that stream, up to `newest` (epoch s, server clock)."""
+    """Samples of an event that were known: `size` samples of a stream, up to `newest` (epoch s, server clock)."""
 
     stream_id: str
     newest: float
@@ -122,22 +122,22 @@ class KnownSamples(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """A snapshot and its values."""
+    """A snapshot and its JSON values."""
 
     snapshot: Snapshot
     values: Values
 
 
 def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
-    """The values of a snapshot. What is the same object as in the one `before` is not made anew."""
-    last, known = before or Encoded(snapshot, {})
-    events: Values = known.get("events", {})
+    """Encode a snapshot. Reuses the values of objects that are the same as in the previous snapshot, `before`."""
+    last, encoded = before or Encoded(snapshot, {})
+    events: Values = encoded.get("events", {})
     states = {state.id: state for state in last.events}
     values: Values = {
         "version": VERSION,
         "head": {_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
-        "lists": _encode_lists(snapshot, last, known.get("lists", {})),
-        "alarms": _encode_alarms(snapshot, last, known.get("alarms", {})),
+        "lists": _encode_lists(snapshot, last, encoded.get("lists", {})),
+        "alarms": _encode_alarms(snapshot, last, encoded.get("alarms", {})),
         "events": {
             state.id: _encode_state(state, states.get(state.id), events.get(state.id)) for state in snapshot.events
         },
@@ -151,17 +151,23 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
 
 
 def decode(values: Values, readings: Mapping[str, Readings] | None = None, before: Encoded | None = None) -> Snapshot:
-    """The snapshot of these values, with the samples of its events (by id). Raises UnreadableSnapshotError.
+    """Decode a snapshot.
 
-    What is the same object as among the values `before` is not made anew.
+    Args:
+        values: JSON values of the snapshot.
+        readings: Event id -> samples, which the values do not hold.
+        before: A previous snapshot; objects whose values are the same objects are reused.
+
+    Raises:
+        UnreadableSnapshotError: The values are not a snapshot, or are of an unknown version.
     """
-    known: Values = before.values if before else {"events": {}, "alarms": {}, "lists": {}}
+    decoded: Values = before.values if before else {"events": {}, "alarms": {}, "lists": {}}
     states = {state.id: state for state in before.snapshot.events} if before else {}
     try:
         if values["version"] != VERSION:
-            raise UnreadableSnapshotError(f"it is of version {values['version']}, and {VERSION} is known here")
+            raise UnreadableSnapshotError(f"version {values['version']} is unknown; this program reads {VERSION}")
         head, order = values["head"], values["order"]
-        alarms = _decode_alarms(values["alarms"], known["alarms"], before.snapshot if before else None)
+        alarms = _decode_alarms(values["alarms"], decoded["alarms"], before.snapshot if before else None)
         return Snapshot(
             **{name: _of_field(Snapshot, name).decode(head[_STORED.get(name, name)]) for name in _HEAD},
             events=tuple(
@@ -169,27 +175,27 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
                     values["events"][event_id],
                     (readings or {}).get(event_id, _NO_READINGS),
                     states.get(event_id),
-                    known["events"].get(event_id, {}),
+                    decoded["events"].get(event_id, {}),
                 )
                 for event_id in order["events"]
             ),
             alarms=tuple(alarms[key] for key in order["alarms"]),
             quiet=tuple(alarms[key] for key in order["quiet"]),
-            lists=_decode_lists(values["lists"], known["lists"], before.snapshot.lists if before else {}),
+            lists=_decode_lists(values["lists"], decoded["lists"], before.snapshot.lists if before else {}),
         )
     except _UNREADABLE as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
 
 
 def encode_record(record: Any) -> Values:
-    """The values of one object of those that cross."""
+    """Encode an object of a type in `_FIELDS`."""
     kind: Any = type(record)
     values: Values = _record(kind).encode(record)
     return values
 
 
 def decode_alarm(values: Values) -> alarm.Alarm:
-    """The alarm of these values. Raises UnreadableSnapshotError."""
+    """Decode an alarm. Raises UnreadableSnapshotError."""
     try:
         found: alarm.Alarm = _record(alarm.Alarm).decode(values)
     except _UNREADABLE as error:
@@ -198,26 +204,29 @@ def decode_alarm(values: Values) -> alarm.Alarm:
 
 
 def known_samples(values: Values) -> dict[str, KnownSamples]:
-    """Which samples were known of each event that had any. Raises UnreadableSnapshotError."""
+    """Return event id -> samples known at the time of the snapshot, without events that had none.
+
+    Raises UnreadableSnapshotError.
+    """
     try:
-        known = {event: row["samples"] for event, row in values["events"].items() if "samples" in row}
+        rows = {event: state["samples"] for event, state in values["events"].items() if "samples" in state}
         coder = _of_row(KnownSamples)
-        return {event: coder.decode(row) for event, row in known.items()}
+        return {event: coder.decode(row) for event, row in rows.items()}
     except _UNREADABLE as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
 
 
-def _encode_state(state: EventState, before: EventState | None, known: Values | None) -> Values:
-    if before is None or known is None:
-        before, known = None, {}
+def _encode_state(state: EventState, before: EventState | None, encoded: Values | None) -> Values:
+    if before is None or encoded is None:
+        before, encoded = None, {}
     elif state is before:
-        return known
+        return encoded
     values: Values = {}
     for member in _members(EventState):
         value = getattr(state, member.name)
         if before is not None and value is getattr(before, member.name):
-            if member.stored in known:
-                values[member.stored] = known[member.stored]
+            if member.stored in encoded:
+                values[member.stored] = encoded[member.stored]
         elif value != member.default:
             values[member.stored] = member.coder.encode(value)
     stream, readings = state.event.stream, state.qos.readings
@@ -226,61 +235,61 @@ def _encode_state(state: EventState, before: EventState | None, known: Values | 
     return values
 
 
-def _encode_alarms(snapshot: Snapshot, before: Snapshot, known: Values) -> Values:
-    was = {alarm.key: alarm for alarm in (*before.alarms, *before.quiet)}
+def _encode_alarms(snapshot: Snapshot, before: Snapshot, encoded: Values) -> Values:
+    last = {alarm.key: alarm for alarm in (*before.alarms, *before.quiet)}
     coder, values = _record(alarm.Alarm), {}
     for found in (*snapshot.alarms, *snapshot.quiet):
         key = _text_of(found.key)
-        values[key] = known[key] if key in known and was.get(found.key) is found else coder.encode(found)
+        values[key] = encoded[key] if key in encoded and last.get(found.key) is found else coder.encode(found)
     return values
 
 
-def _encode_lists(snapshot: Snapshot, before: Snapshot, known: Values) -> Values:
+def _encode_lists(snapshot: Snapshot, before: Snapshot, encoded: Values) -> Values:
     values: Values = {}
     for key, cached in snapshot.lists.items():
         if key.kind not in _ITEMS:
             continue
         name, item = _text_of(key), _of_type(_ITEMS[key.kind])
-        if name in known and before.lists.get(key) is cached:
-            values[name] = known[name]
+        if name in encoded and before.lists.get(key) is cached:
+            values[name] = encoded[name]
             continue
         facts = {member.name: member.coder.encode(getattr(cached, member.name)) for member in _list_members()}
         values[name] = {"key": list(key), "items": [item.encode(row) for row in cached.items], **facts}
     return values
 
 
-def _decode_state(values: Values, readings: Readings, before: EventState | None, known: Values) -> EventState:
-    if before is not None and values is known and readings is before.qos.readings:
+def _decode_state(values: Values, readings: Readings, before: EventState | None, decoded: Values) -> EventState:
+    if before is not None and values is decoded and readings is before.qos.readings:
         return before
     found: dict[str, Any] = {}
     for member in _members(EventState):
         if member.stored not in values:
             continue
         value = values[member.stored]
-        is_known = before is not None and value is known.get(member.stored, _REQUIRED)
-        found[member.name] = getattr(before, member.name) if is_known else member.coder.decode(value)
+        is_same = before is not None and value is decoded.get(member.stored, _REQUIRED)
+        found[member.name] = getattr(before, member.name) if is_same else member.coder.decode(value)
     if found["qos"].readings is not readings:
         found["qos"] = replace(found["qos"], readings=readings)
     return EventState(**found)
 
 
-def _decode_alarms(values: Values, known: Values, before: Snapshot | None) -> dict[str, alarm.Alarm]:
-    was = {_text_of(alarm.key): alarm for alarm in (*before.alarms, *before.quiet)} if before else {}
+def _decode_alarms(values: Values, decoded: Values, before: Snapshot | None) -> dict[str, alarm.Alarm]:
+    last = {_text_of(alarm.key): alarm for alarm in (*before.alarms, *before.quiet)} if before else {}
     coder = _record(alarm.Alarm)
     return {
-        key: was[key] if key in was and value is known.get(key) else coder.decode(value)
+        key: last[key] if key in last and value is decoded.get(key) else coder.decode(value)
         for key, value in values.items()
     }
 
 
 def _decode_lists(
-    values: Values, known: Values, before: Mapping[ResourceKey, CachedList[Any]]
+    values: Values, decoded: Values, before: Mapping[ResourceKey, CachedList[Any]]
 ) -> dict[ResourceKey, CachedList[Any]]:
     lists = {}
     for name, value in values.items():
         kind, *names = value["key"]
         key = ResourceKey(ResourceKind(kind), *names)
-        if key in before and value is known.get(name):
+        if key in before and value is decoded.get(name):
             lists[key] = before[key]
             continue
         item = _of_type(_ITEMS[key.kind])
@@ -290,7 +299,7 @@ def _decode_lists(
 
 
 def _text_of(key: Iterable[str]) -> str:
-    """A name for a part: unique, as no id holds the sign between."""
+    """Join the parts of a key. The result is unique, because no id holds the separator."""
     return "\x1f".join(key)
 
 
@@ -310,72 +319,72 @@ _REQUIRED = object()
 _NO_READINGS = Readings()
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
 _LONGEST_TIME = 1e10
-"""Seconds that a duration or a moment since the epoch comes to at most: some 300 years."""
+"""Longest duration and latest time since the epoch, in seconds: about 300 years."""
 
 _RATES = frozenset({"nominal_fps", "baseline_video", "limit_video"})
-"""Numbers that are no seconds."""
+"""Fields whose numbers are not seconds."""
 
 
 def _text(value: Any) -> Any:
     if type(value) is not str:
-        raise TypeError("a text was expected")
+        raise TypeError("expected a text")
     return value
 
 
 def _truth(value: Any) -> Any:
     if type(value) is not bool:
-        raise TypeError("true or false was expected")
+        raise TypeError("expected true or false")
     return value
 
 
 def _whole(value: Any) -> Any:
     if type(value) is not int or not -(2**63) <= value < 2**63:
-        raise TypeError("a whole number was expected")
+        raise TypeError("expected a whole number")
     return value
 
 
 def _seconds(value: Any) -> Any:
     if type(value) not in {int, float} or not -_LONGEST_TIME < value < _LONGEST_TIME:
-        raise TypeError("a number of seconds was expected")
+        raise TypeError("expected a number of seconds")
     return value
 
 
 def _rate(value: Any) -> Any:
     if type(value) not in {int, float} or not -inf < value < inf:
-        raise TypeError("a number was expected")
+        raise TypeError("expected a number")
     return value
 
 
 def _moment(value: Any) -> datetime:
     moment = parse_timestamp(_text(value))
-    if not 1 < moment.year < 9999:  # a time zone must not lead out of the calendar
-        raise ValueError("a moment of this calendar was expected")
+    if not 1 < moment.year < 9999:  # so that a conversion to any time zone stays in the calendar
+        raise ValueError("expected a year from 2 to 9998")
     return moment
 
 
-_NAME = _Coder(_as_it_is, _text)
-_RATE = _Coder(_as_it_is, _rate)
+_NAME = _Coder(_unchanged, _text)
+_RATE = _Coder(_unchanged, _rate)
 
 _LEAVES: Mapping[Any, _Coder] = {
     str: _Coder(lambda text: masked(text) if text else text, _text),
     datetime: _Coder(format_timestamp, _moment),
-    bool: _Coder(_as_it_is, _truth),
-    int: _Coder(_as_it_is, _whole),
-    float: _Coder(_as_it_is, _seconds),
+    bool: _Coder(_unchanged, _truth),
+    int: _Coder(_unchanged, _whole),
+    float: _Coder(_unchanged, _seconds),
 }
 
 _IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent"})
-"""Fields that name something: a mask would make another name of it."""
+"""Fields that hold an id. Masking would change the id."""
 
 
 @cache
 def _of_type(hint: Any) -> _Coder:
-    """How a value of that type is written and read."""
+    """Return the coder of values of a type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
         return _of_union(arguments)
@@ -389,7 +398,7 @@ def _of_type(hint: Any) -> _Coder:
 
 def _of(kind: type, value: Any) -> Any:
     if type(value) is not kind:
-        raise TypeError("a list was expected" if kind is list else "an object was expected")
+        raise TypeError("expected a list" if kind is list else "expected an object")
     return value
 
 
@@ -432,7 +441,7 @@ def _decode_ruling(values: Values) -> Any:
 
 
 def _of_row(row_type: Any) -> _Coder:
-    """A named tuple, by position; what stands behind is ignored."""
+    """Return the coder of a named tuple, as a list. Decoding ignores additional items."""
     coders = [_of_member(name, hint) for name, hint in _hints(row_type).items()]
 
     def encode_row(row: Any) -> list[Any]:
@@ -472,7 +481,7 @@ def _list_members() -> tuple[_Member, ...]:
 
 
 def _default(owner: Any, name: str) -> Any:
-    """What a field reads as where nothing is written of it."""
+    """Return the value of a field that is missing from the JSON; `_REQUIRED` if it must not be."""
     if not is_dataclass(owner):
         return None
     (field,) = (field for field in fields(owner) if field.name == name)
@@ -487,7 +496,7 @@ def _hints(owner: Any) -> dict[str, Any]:
 
 @cache
 def _record(owner: Any) -> _Coder:
-    """An object by its names; what reads as its default is left out."""
+    """Return the coder of a class, as an object without the members that equal their defaults."""
     members, is_model = _members(owner), issubclass(owner, Model)
 
     def encode_record(value: Any) -> Values:

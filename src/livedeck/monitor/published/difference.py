@@ -1,18 +1,22 @@
-"""What has changed between two values of JSON, and the later one made of the earlier. Pure."""
+"""Difference between two JSON objects, and its application. Pure."""
 
 from __future__ import annotations
 
 from typing import Any
 
 Values = dict[str, Any]
-"""An object of JSON, never changed once made."""
+"""A JSON object, never changed after it was made."""
 
 _SET, _INSIDE, _GONE = "set", "in", "gone"
 
 
 def diff(before: Values, after: Values) -> Values:
-    """What is otherwise in `after`, by value: `set`, members that are new or another; `in`, the differences within
-    those that are objects both times; `gone`, the names of those that went. Empty where nothing is otherwise."""
+    """Return the difference from `before` to `after`; empty if they are equal.
+
+    Returns:
+        `set`: new and changed members. `in`: name -> difference of a member that is an object in both. `gone`: names
+        of removed members. An empty part is left out.
+    """
     changed: Values = {}
     within: Values = {}
     for name, value in after.items():
@@ -29,7 +33,10 @@ def diff(before: Values, after: Values) -> Values:
 
 
 def apply(difference: Values, before: Values) -> Values:
-    """The later value: `apply(diff(a, b), a) == b`. What the difference has besides is ignored."""
+    """Apply a difference to `before` and return the later object: `apply(diff(a, b), a) == b`.
+
+    Ignores unknown members of the difference.
+    """
     if not difference:
         return before
     gone = frozenset(difference.get(_GONE, ()))
