@@ -322,7 +322,7 @@ def test_no_shelf_on_air_is_older_than_an_hour(minutes: float | None) -> None:
 @pytest.mark.parametrize(
     ("minutes", "reason", "words"),
     [
-        (61, "known", "on air at most 60 min"),
+        (61, "known", "On air, shelve for at most 60 min"),
         (0, "known", "more than 0 minutes"),
         (float("nan"), "known", "more than 0 minutes"),
         (5, " ", "a reason is needed"),

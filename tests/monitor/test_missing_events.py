@@ -47,7 +47,7 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
         "two",
         Severity.CRITICAL,
     )
-    assert alarm.actual == "deleted, or not listed any more"
+    assert alarm.actual == "deleted, or no longer listed"
     later = await one.until(one.clock.monotonic() + 90)
     assert [alarm.state for alarm in later.alarms] == [AlarmState.RETURNED], "nobody has read it"
 
