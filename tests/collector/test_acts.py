@@ -166,7 +166,10 @@ async def test_the_id_of_a_command_is_of_no_other(room: Room) -> None:
     assert (await room.anna.command(note)).status == 200
     for other in (replace(note, kind=ActionKind.SHELVE, minutes=15), replace(note, text="nobody answers")):
         answered = await room.bert.command(other)
-        assert (answered.status, answered.body["say"]) == (409, "This id belongs to another command. Use a new id for each command.")
+        assert (answered.status, answered.body["say"]) == (
+            409,
+            "This id belongs to another command. Use a new id for each command.",
+        )
     assert (room.standing().note, room.standing().needs_ack) == ("called the venue", True)
 
 
