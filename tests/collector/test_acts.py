@@ -196,7 +196,7 @@ async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_
     for kind in (ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.NOTE):
         answered = await room.anna.command(room.command(kind, shown=shown, text="known"))
         assert (answered.status, answered.body["error"]) == (409, "over")
-        assert "another RECONNECTING" in answered.body["say"]
+        assert "RECONNECTING came back at" in answered.body["say"]
         assert decode_alarm(answered.body["alarm"]) == before == room.standing()
 
 
