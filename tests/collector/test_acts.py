@@ -139,7 +139,7 @@ async def test_an_acknowledgement_is_taken_back_by_the_token_that_gave_it_and_by
     await room.anna.command(room.command(ActionKind.ACKNOWLEDGE))
     refused = await room.bert.command(room.command(ActionKind.UNACKNOWLEDGE))
     assert (refused.status, refused.body["error"]) == (409, "refused")
-    assert "only anna can take that back" in refused.body["say"]
+    assert "only anna can take it back" in refused.body["say"]
     back = room.command(ActionKind.UNACKNOWLEDGE)
     first, again = await room.anna.command(back), await room.anna.command(back)
     assert (first.status, again.status) == (200, 200)
@@ -166,7 +166,10 @@ async def test_the_id_of_a_command_is_of_no_other(room: Room) -> None:
     assert (await room.anna.command(note)).status == 200
     for other in (replace(note, kind=ActionKind.SHELVE, minutes=15), replace(note, text="nobody answers")):
         answered = await room.bert.command(other)
-        assert (answered.status, answered.body["say"]) == (409, "that id is of another command: each needs its own")
+        assert (answered.status, answered.body["say"]) == (
+            409,
+            "This id belongs to another command. Use a new id for each command.",
+        )
     assert (room.standing().note, room.standing().needs_ack) == ("called the venue", True)
 
 
@@ -193,7 +196,7 @@ async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_
     for kind in (ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.NOTE):
         answered = await room.anna.command(room.command(kind, shown=shown, text="known"))
         assert (answered.status, answered.body["error"]) == (409, "over")
-        assert "another RECONNECTING" in answered.body["say"]
+        assert "RECONNECTING came back at" in answered.body["say"]
         assert decode_alarm(answered.body["alarm"]) == before == room.standing()
 
 

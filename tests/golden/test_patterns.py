@@ -19,13 +19,13 @@ from golden.plays import SEEDS
         ("fps-halving", "FPS_COLLAPSE", "Encoder overload:"),
         ("audio-lost", "AUDIO_LOST", "Audio path:"),
         ("camera-lost", "BLACKOUT", "Camera lost:"),
-        ("bitrate-cliff", "PROFILE_CHANGE", "A new encoder profile, a static picture, or an encoder that saves bits."),
+        ("bitrate-cliff", "PROFILE_CHANGE", "New encoder settings, a still picture, or an encoder that saves bits."),
         ("keyframe-drift", "KEYFRAME_DRIFT", "The key-frame interval is not constant."),
         ("keyframe-drift", "KEYFRAME_SEVERE", "The key-frame interval is not constant."),
         ("loss-bursts", "PACKET_LOSS", "Wireless burst loss:"),
-        ("ghost-publisher", "BLACKOUT", "The encoder is disconnected, or connected and sends nothing at all."),
+        ("ghost-publisher", "BLACKOUT", "The encoder is disconnected, or connected without sending anything."),
         ("encoder-drop-inside-window", "RECONNECTING", "The encoder was cut off:"),
-        ("api-dead", "API_BLIND", "The platform does not answer, or this machine's network is down."),
+        ("api-dead", "API_BLIND", "The platform does not respond, or this machine's network is down."),
     ],
 )
 def test_the_cause_is_named_and_nothing_takes_it_back(name: str, kind: str, cause: str, seed: int) -> None:

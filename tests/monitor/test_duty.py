@@ -41,7 +41,7 @@ def test_what_is_gone_for_four_seconds_each_half_minute_is_told(kind: str, fault
 
 def test_it_says_how_much_of_the_time_how_long_and_how_often() -> None:
     interval = analyze(each(2, 13, 20, audio=0.0)).intervals["AUDIO_LOST"]
-    assert interval.evidence.actual == "audio out 13 % of the last 10 min, 4 s each 30 s".replace(" %", "%")
+    assert interval.evidence.actual == "no audio in 13 % of the last 10 min (4 s in every 30 s)"
     assert interval.severity is Severity.CRITICAL, "a minute of ten"
 
 

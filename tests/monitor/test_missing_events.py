@@ -39,7 +39,7 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
     one.stage.events = one.stage.events[:1]
     snapshot = await one.until(one.clock.monotonic() + 25)
     assert [state.id for state in snapshot.events] == ["one"]
-    assert banner(snapshot).startswith("● two was on air, and is not listed since 12:00:")
+    assert banner(snapshot).startswith("● two was on air, not listed since 12:00:")
     (alarm,) = snapshot.alarms
     assert (alarm.kind, alarm.event_id, alarm.subject, alarm.severity) == (
         "ENDED_ON_AIR",
@@ -47,7 +47,7 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
         "two",
         Severity.CRITICAL,
     )
-    assert alarm.actual == "deleted, or not listed any more"
+    assert alarm.actual == "deleted, or no longer listed"
     later = await one.until(one.clock.monotonic() + 90)
     assert [alarm.state for alarm in later.alarms] == [AlarmState.RETURNED], "nobody has read it"
 
@@ -88,7 +88,7 @@ async def test_events_that_end_on_air_together_are_counted_and_named(deck: Raise
     words = banner(await one.until(40))
     assert words.startswith("● 2 events ended on air: ")
     assert "Hall 1 was completed while on air, at 12:00:" in words
-    assert "Hall 2 was on air, and is not listed since 12:00:" in words
+    assert "Hall 2 was on air, not listed since 12:00:" in words
 
 
 class OtherDeck(HistoryReader):

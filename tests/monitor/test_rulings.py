@@ -175,9 +175,7 @@ async def test_limits_that_are_written_hold_without_a_restart_and_are_told(fadin
     assert not standing(snapshot)
     written.news.append(LimitsError("config.toml:3: low_video: a number is allowed here"))
     snapshot = await until_told(deck)
-    assert told(snapshot) == [
-        ("", "the limits stay as they are: config.toml:3: low_video: a number is allowed here", True)
-    ]
+    assert told(snapshot) == [("", "Limits unchanged: config.toml:3: low_video: a number is allowed here", True)]
     assert snapshot.events[0].content is Content.SILENT
     written.news.append(Limits(lenient))
     assert "AUDIO_LOST" in standing(await until_told(deck))

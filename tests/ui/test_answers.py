@@ -263,7 +263,7 @@ async def test_on_the_board_the_acknowledgement_of_the_row_is_taken_back() -> No
         assert stage.last_notice().endswith(": acknowledgement taken back")
         await stage.act("alarm.return")
         await stage.idle()
-        assert "is not acknowledged: nothing to take back" in stage.last_notice()
+        assert "is not acknowledged: there is nothing to take back" in stage.last_notice()
 
 
 async def test_what_somebody_else_acknowledged_is_not_taken_back_and_it_is_said_why() -> None:
@@ -274,7 +274,7 @@ async def test_what_somebody_else_acknowledged_is_not_taken_back_and_it_is_said_
         await stage.act("alarm.return")
         await stage.idle()
         assert "bert@rack acknowledged" in stage.last_notice()
-        assert "only bert@rack can take that back" in stage.last_notice()
+        assert "only bert@rack can take it back" in stage.last_notice()
         assert not waiting_kinds(stage, before)
 
 

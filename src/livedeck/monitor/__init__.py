@@ -1,4 +1,4 @@
-"""monitor JUDGES. It knows no HTTP and no terminal; the clock is passed in. What leaves it is frozen."""
+"""monitor JUDGES. It knows no HTTP and no terminal; the clock is passed in. All values that leave it are frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The monitor: poll, judge, and say what is so, for as long as somebody listens."""
+"""Monitor loop: poll, judge and publish snapshots as long as somebody listens."""
 
 from __future__ import annotations
 
@@ -39,28 +39,27 @@ from livedeck.monitor.shares import SharedPolls, Shares
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 _MIN_REST = 0.01
-"""Seconds: due times are sums of floats, and one just missed must not spin the loop."""
+"""Seconds; due times are sums of floats, and a just missed one must not spin the loop."""
 
 _RESTORE_SECONDS = 10.0
-"""Until a history that could not be read is asked again: each time it may be waited for."""
+"""Seconds between attempts to read a history that failed; each attempt may block for a while."""
 
 _ACTION_SECONDS = 0.5
-"""Between two looks for what other decks answered: each sees it within two seconds (monitoring.md, "Shared alarms")."""
+"""Seconds between reads of other decks' alarm actions; each sees them within 2 s (monitoring.md, "Shared alarms")."""
 
 _ANALYSIS_SECONDS = 0.5
-"""In which events are analysed anew between two snapshots, when they are judged otherwise: an hour of samples takes a
-tenth of a second."""
+"""Seconds of re-analysis between two snapshots after a change of rules; an hour of samples takes 0.1 s."""
 
-_MAX_TOLD = 6
-"""Limits that one line names: a person reads no more of them at once."""
+_MAX_NAMED = 6
+"""Limits named in one line; nobody reads more at once."""
 
 _MAX_FOCUS = 8
-"""Events that are asked for more often at a time: however many look, the platform is not to notice."""
+"""Events polled more often at a time, so that many viewers do not load the platform."""
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
-_MEANT_FOR = timedelta(minutes=2)
-"""How long after a person ended an event its end is still that person's."""
+_ATTRIBUTED_FOR = timedelta(minutes=2)
+"""Window after a person's action in which the end of the event is attributed to that person."""
 
 T = TypeVar("T")
 
@@ -68,16 +67,17 @@ _log: Any = structlog.get_logger("livedeck.monitor")
 
 
 class Monitor:
-    """The `Feed` that watches every event of the workspace itself.
+    """`Feed` that watches every event of the workspace itself.
 
-    `random` spreads the calls in time; `api` is closed by its owner.
-    `overrides`: thresholds of single events, by id. `limits_source`: where the limits may change while it runs.
-    `history` keeps what is seen and gives back, after a restart, what was; its owner closes it. `reader`: the history
-    of the decks beside this one, where this one keeps none. `actor`: who acts here, `user@host:pid`. `notify_error`:
-    which targets of notifications take nothing, or nothing. `shares`: the processes that ask together with this one.
-    `on_demand`: the lists that are polled while somebody looks at them. One listener at a time: `snapshots()` and
-    `wait_ready()` both poll the platform. What a person does to an alarm makes a new snapshot at once, without polling;
-    AlarmRefused says why not. `clock`: that of every time it tells, without the steps of the one passed in.
+    `random` spreads the calls in time; `api` is closed by its owner. `overrides`: thresholds of single events, by id.
+    `limits_source`: source of limits that may change at run time. `history` stores everything and restores it after a
+    restart; its owner closes it. `reader`: history of other decks, if this one stores none. `actor`: the user here,
+    `user@host:pid`. `notify_error`: returns the failing notification targets, or an empty text. `shares`: processes
+    that poll together with this one. `on_demand`: lists polled while somebody looks at them.
+
+    Only one listener at a time: `snapshots()` and `wait_ready()` both poll the platform. An alarm action makes a new
+    snapshot at once, without a poll; AlarmRefused explains a refusal. `clock`: clock of all times in snapshots, without
+    the steps of the one passed in.
     """
 
     def __init__(
@@ -98,24 +98,24 @@ class Monitor:
     ) -> None:
         self.clock = self._clock = clock = SteadyClock(clock)
         self._timings = api.timings
-        self._api, self._history = api.without_retry(), history  # the next round asks again
+        self._api, self._history = api.without_retry(), history  # the next round retries
         self._notify_error = notify_error
         self._limits, self._limits_source = Limits(thresholds or Thresholds(), overrides), limits_source
-        self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # the changes since the last snapshot
+        self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # changes since the last snapshot
         self._cadence = cadence or Cadence()
         self.on_demand = ResourceCache(api, clock, self._cadence, history)
         self._ended_streams = EndedStreams(self._cadence, history)
         self._losses = LossMeter(self._limits.base)
         self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
-        self._focus: dict[str, str] = {}  # by viewer, the last that turned to another event behind the others
+        self._focus: dict[str, str] = {}  # by viewer; the last to switch events is at the end
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
         self._shared: History | HistoryReader | None = history or reader
         self._actions: list[AlarmAction] = []  # since the last snapshot
         self._are_actions_read = False  # those from before this monitor
-        self._is_report = False  # one snapshot, after which nothing is asked again
-        self._is_step_known = False  # an open step of the clock: all was asked anew
-        self._restore_at = -inf  # when the alarms of the deck before are asked for (monotonic s)
+        self._is_report = False  # one snapshot without further polls
+        self._is_step_known = False  # an open step of the clock: everything was polled again
+        self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()
         self._world = WorldTracker(api.timings, started_at, self._limits, self._cadence)
@@ -123,9 +123,9 @@ class Monitor:
         self._last = Snapshot(0, started_at.wall, self._world.status)
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
-        """All that is known: at once, after each round of answers, and every few seconds though none came.
+        """Yield snapshots: at once, after each round of responses, and every few seconds without any.
 
-        Never ends by itself; cancelling it cancels the calls in flight. No error of the platform's is raised.
+        Never ends by itself; cancelling it cancels calls in flight. Raises no error of the platform.
         """
         following = asyncio.create_task(self._follow_actions(self._shared)) if self._shared else None
         try:
@@ -140,18 +140,18 @@ class Monitor:
 
     @property
     def snapshot(self) -> Snapshot:
-        """All that was known last."""
+        """The latest snapshot."""
         return self._last
 
     @property
     def is_settled(self) -> bool:
-        """Whether the platform has answered, and every event with a stream to judge was asked for its samples."""
+        """Whether the platform has responded, and samples of every event to judge were polled."""
         return self._last.link.as_of is not None and all(self._has_response(key) for key in self._schedule())
 
-    async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
-        """The first snapshot that is worth reporting, after `timeout` seconds at most.
+    async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  measured by the clock passed in
+        """Return the first complete snapshot, after `timeout` seconds at most.
 
-        That is: every event with a stream to judge was asked for its samples, or the platform is known to be away.
+        It is complete once samples of every event to judge were polled, or the platform is known to be down.
         """
         self._is_report = True
         try:
@@ -161,14 +161,16 @@ class Monitor:
         return self._last
 
     def refresh(self) -> None:
-        """Poll everything now: something was changed. A Retry-After of the platform is still obeyed."""
+        """Poll everything now, after a change. A Retry-After of the platform is still obeyed."""
         self.on_demand.refresh()
         self._poller.expedite()
         self._awake.set()
 
     async def take_as_usual(self, event_id: str, actor: str = "") -> bool:
-        """Judge that event by what its newest samples show, from the next one on: somebody has looked and says that it
-        is as it should be. False where there are no samples. `actor`: who says so; empty: whoever acts here."""
+        """Judge the event by its present signal from the next sample on. Return False without samples.
+
+        `actor`: person who decided this; empty: the user here.
+        """
         tracker = self._world.find(event_id)
         newest = tracker.newest if tracker else None
         if tracker is None or newest is None:
@@ -178,8 +180,10 @@ class Monitor:
         return True
 
     async def choose_content(self, event_id: str, content: Content | None, actor: str = "") -> bool:
-        """Say what that event consists of; None: what the settings say. False where that is how it is already.
-        `actor`: who says so; empty: whoever acts here."""
+        """Set the content of an event; None follows the settings. Return False if nothing changes.
+
+        `actor`: person who decided this; empty: the user here.
+        """
         if self._rulings.content_of(event_id) is content:
             return False
         at = self._rulings.next_moment(event_id, self._machine_time())
@@ -187,17 +191,17 @@ class Monitor:
         return True
 
     def _machine_time(self) -> datetime:
-        """As other processes read this machine's clock, which have no steps of ours."""
+        """Return the time as other processes read it, including the steps of this machine's clock."""
         return self._clock.now() + timedelta(seconds=self._clock.offset)
 
     async def _rule(self, ruling: Ruling) -> None:
-        """Have it count here at once, and for every process of the same history."""
-        self._heed([ruling], is_news=True)
+        """Apply a ruling here at once, and store it for all processes of the same history."""
+        self._apply_rulings([ruling], is_news=True)
         if self._history:
             await self._history.record_ruling(ruling)
 
-    def _heed(self, rulings: Iterable[Ruling], *, is_news: bool) -> None:
-        """Judge by these too, and tell what they change; not what was said before this monitor began."""
+    def _apply_rulings(self, rulings: Iterable[Ruling], *, is_news: bool) -> None:
+        """Apply rulings and report their effect, except for those from before this monitor started."""
         unknown = [ruling for ruling in rulings if self._rulings.lacks(ruling)]
         if not unknown:
             return
@@ -213,15 +217,15 @@ class Monitor:
 
     def _tell(self, text: str, event_id: str = "", actor: str = "", *, is_fault: bool = False) -> None:
         self._rule_changes.append(RuleChange(self._clock.now(), text, event_id, actor, is_fault))
-        _log.warning("judged otherwise", what=text, event_id=event_id, by=actor)
+        _log.warning("rules changed", change=text, event_id=event_id, by=actor)
         self._interrupt.set()
 
     def _reload_limits(self) -> None:
-        """Judge by the limits of the settings as they are now; those that cannot be used change nothing."""
+        """Use the limits of the settings as they are now; unusable ones change nothing."""
         try:
             limits = self._limits_source.changed() if self._limits_source else None
         except LimitsError as error:
-            self._tell(f"the limits stay as they are: {error}", is_fault=True)
+            self._tell(f"Limits unchanged: {error}", is_fault=True)
             return
         if limits is None:
             return
@@ -229,13 +233,13 @@ class Monitor:
         self._judge_by(limits, self._rulings)
         for event_id in dict.fromkeys(change.event_id for change in changes):
             texts = [change.text for change in changes if change.event_id == event_id]
-            more = f" and {len(texts) - _MAX_TOLD} more" if len(texts) > _MAX_TOLD else ""
-            self._tell(", ".join(texts[:_MAX_TOLD]) + more, event_id)
+            more = f" and {len(texts) - _MAX_NAMED} more" if len(texts) > _MAX_NAMED else ""
+            self._tell(", ".join(texts[:_MAX_NAMED]) + more, event_id)
 
     def set_focus(self, event_id: str | None, viewer: str = "") -> None:
-        """Poll that event's samples more often: that viewer is looking at it. None: at no event.
+        """Poll this event's samples more often while the viewer looks at it; None: it looks at none.
 
-        Of many viewers those that turned to another event last count, up to `_MAX_FOCUS` events.
+        Of many viewers, those count that switched events last, up to `_MAX_FOCUS` events.
         """
         if self._focus.get(viewer) == event_id:
             return
@@ -245,86 +249,88 @@ class Monitor:
         self._awake.set()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Poll these lists, and no others for that viewer, from now on: it shows them. None of them: it shows none."""
+        """Poll exactly these lists for the viewer from now on; none if it shows none."""
         if self.on_demand.watch(viewer, keys):
             self._interrupt.set()
 
     async def find_video(self, video_id: str) -> Video:
-        """The video of that id, which need not be listed. Raises ApiError, NotFound where there is none."""
+        """Return a video by id, even if it is not listed. Raises ApiError, NotFound if it does not exist."""
         return await self.on_demand.find_video(video_id)
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember these materials of a video, in this order, behind what is known: no endpoint lists them."""
+        """Remember materials of a video, in this order, after the known ones: no endpoint lists them."""
         await self.on_demand.materials.remember(materials)
         self.refresh()
 
     async def forget_materials(self, *ids: str) -> None:
-        """These materials are not there any more."""
+        """Forget materials that no longer exist."""
         await self.on_demand.materials.forget(ids)
         self.refresh()
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
-        """Promise to act: silent until it is over or the promise runs out. False where it needed none. Raises
+        """Acknowledge an alarm: silent until it clears or the time runs out. Return False if unneeded. Raises
         AlarmRefused."""
         return self.carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
-        """Take an own acknowledgement of that alarm back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
+        """Take your own acknowledgement back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown, actor=self.actor))
 
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Put that alarm out of sight for so many minutes, None: until it is over. Raises AlarmRefused."""
+        """Shelve an alarm for some minutes; None: until it clears. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason, self.actor))
 
     async def unshelve(self, key: AlarmKey) -> None:
-        """Bring that alarm back in sight. Raises AlarmRefused."""
+        """Unshelve an alarm. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.UNSHELVE, actor=self.actor))
 
     async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
-        """Put that alarm out of sight until it is put in service again. Raises AlarmRefused."""
+        """Take an alarm out of service until it is put in service again. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.OUT_OF_SERVICE, shown, text=reason, actor=self.actor))
 
     async def in_service(self, key: AlarmKey) -> None:
-        """End that. Raises AlarmRefused."""
+        """Put an alarm in service again. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.IN_SERVICE, actor=self.actor))
 
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
-        """Keep these words beside that alarm. Raises AlarmRefused."""
+        """Attach a note to an alarm. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.NOTE, shown, text=text, actor=self.actor))
 
     def take_over(self, alarms: Iterable[Alarm], seen: datetime) -> None:
-        """Go on from these alarms, as another monitor left them that judged all until `seen`."""
+        """Continue from alarms of another monitor that judged everything until `seen`."""
         self._alarms.restore(alarms, self._clock.now(), seen)
 
     def carry_out(self, command: AlarmCommand) -> AlarmAction | None:
-        """What came of that command, whoever gives it, and however often; None where it changed nothing, as somebody
-        was first. The other decks know it without waiting for the end of the round. Raises AlarmRefused."""
-        if known := self._alarms.find_action(command):
-            return known
+        """Carry out a command, by whomever, once. Return its action, or None if somebody was first and nothing changed.
+
+        Other decks see it without waiting for the end of the round. Raises AlarmRefused.
+        """
+        if earlier := self._alarms.find_action(command):
+            return earlier
         on_air = command.key.event_id in ids_on_air(self._world.states)
         action = self._alarms.act(command, self._clock.now(), on_air=on_air)
         if action is None:
             return None
         self._actions.append(action)
         if self._history:
-            self._history.record_alarm_action(action.moved(self._clock.offset))  # its reader has no steps of ours
+            self._history.record_alarm_action(action.moved(self._clock.offset))  # readers know no steps of our clock
         self._interrupt.set()
         return action
 
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
-        """That alarm as it stands, what persons did since the last snapshot included; None where there is none."""
+        """Return an alarm including actions since the last snapshot, or None."""
         return self._alarms.alarms.get(key)
 
     async def _follow_actions(self, shared: History | HistoryReader) -> None:
-        """Heed what other decks answer, as long as somebody listens here."""
+        """Apply other decks' alarm actions as long as somebody listens here."""
         while True:
             await self._clock.sleep(_ACTION_SECONDS)
             if self._are_actions_read:
                 await self._take_actions(shared)
 
     async def _take_actions(self, shared: History | HistoryReader) -> None:
-        """Heed what was answered since the last look; what was answered before this monitor began is no news."""
-        self._heed(await shared.new_rulings(), is_news=self._are_actions_read)
+        """Apply alarm actions since the last read; those from before this monitor started are not reported."""
+        self._apply_rulings(await shared.new_rulings(), is_news=self._are_actions_read)
         actions = await shared.new_alarm_actions()
         news = self._alarms.take(action.moved(-self._clock.offset) for action in actions)
         if news and self._are_actions_read:
@@ -347,7 +353,7 @@ class Monitor:
         return key == LIST or self._world.has_response(key)
 
     async def _round(self) -> Snapshot:
-        """Poll what is due and evaluate everything; what a person did is shown without waiting for an answer."""
+        """Poll due calls and evaluate everything; alarm actions show without waiting for a response."""
         self._reload_limits()
         if self._history:
             await self._restore_alarms(self._history)
@@ -377,7 +383,7 @@ class Monitor:
         return self._last
 
     async def _restore_alarms(self, history: History) -> None:
-        """Go on from the alarms of the deck before; while they cannot be read, ask for them again now and then."""
+        """Continue from the alarms of the deck before; retry at intervals while they cannot be read."""
         if self._clock.monotonic() < self._restore_at:
             return
         self._restore_at = self._clock.monotonic() + _RESTORE_SECONDS
@@ -407,8 +413,11 @@ class Monitor:
         return await self._read(LIST, partial(fetch, page=page, per_page=MAX_PER_PAGE))
 
     async def _read(self, key: PollKey, read: Callable[[], Awaitable[T]]) -> T:
-        """What is read; tried once more where the answer was lost in passing, and the samples of an event a few times
-        for a report, which has no next turn. In a back-off the next turn is that."""
+        """Return the result, with one retry if the response was lost in passing.
+
+        A report retries an event's samples several times, because it has no next round. In a back-off the next round is
+        the retry.
+        """
         for _ in range(self._cadence.report_retries if self._is_report and key != LIST else 1):
             try:
                 return await self._count(key, read)
@@ -430,7 +439,7 @@ class Monitor:
         return answer
 
     async def _ingest(self, result: PollResult) -> None:
-        """Take a result; the round ends early for a new fault, and for a list that somebody waits for."""
+        """Process a result; the round ends early for a new fault, and for a list that somebody waits for."""
         self._watch_clock()
         self._close_step()
         if isinstance(result.key, ResourceKey):
@@ -446,7 +455,7 @@ class Monitor:
         await asyncio.sleep(0)
 
     async def _rest(self) -> None:
-        """Until a call is due, one that was slow is done, somebody asks, or time alone has changed the picture."""
+        """Wait until a call is due, a slow one is done, somebody polls, or the passing of time changes the snapshot."""
         to_bell = self._alarms.seconds_to_bell(self._clock.now())
         waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_bell]
         if self._last.link.state is not ConnectionState.BLIND:
@@ -459,22 +468,22 @@ class Monitor:
         self._note_gap(due)
 
     def _watch_clock(self) -> float:
-        """The monotonic time of this machine. After a step of its wall clock all is asked anew, to tell what it was."""
+        """Return this machine's monotonic time. After a step of its wall clock, poll everything to explain the step."""
         self._clock.now()
         if self._clock.open_step and not self._is_step_known:
             self._is_step_known = True
-            self._timings.clear()  # measured against the clock as it was
+            self._timings.clear()  # measured before the clock's step
             self._poller.expedite()
         return self._clock.monotonic() - self._clock.slept
 
     def _note_gap(self, due: float) -> None:
-        """Where this turn comes much later than it was due, nothing was watched meanwhile."""
+        """Record a gap in monitoring if this round comes much later than it was due."""
         late = self._watch_clock() - due
         if late >= self._limits.base.unwatched:
             self._note_change(ClockChange(self._clock.now(), late, is_sleep=True))
 
     def _close_step(self) -> None:
-        """Decide what the step of the clock was, as soon as an answer tells the platform's time."""
+        """Classify the step of the clock as soon as a response shows the platform's time."""
         if self._clock.open_step and self._is_step_known and self._timings:
             ahead = connection.seconds_ahead(self._timings, self._clock.offset)
             self._is_step_known = False
@@ -484,9 +493,9 @@ class Monitor:
         self._world.note_clock_change(change, self._clock.monotonic())
         if change.is_sleep:
             self._poller.expedite()
-            _log.warning("nothing was watched: the machine slept, or the deck was stopped", seconds=change.seconds)
+            _log.warning("no monitoring: the machine slept, or the deck was stopped", seconds=change.seconds)
         else:
-            _log.warning("the clock of this machine was set", seconds=change.seconds)
+            _log.warning("this machine's clock was set", seconds=change.seconds)
 
     def _schedule(self) -> PollSchedule:
         focus = [*dict.fromkeys(reversed(self._focus.values()))][:_MAX_FOCUS]
@@ -500,10 +509,10 @@ class Monitor:
         return connection.server_time(self._last.link, self._clock.now())
 
     async def _evaluate(self, results: tuple[PollResult, ...]) -> Snapshot:
-        """Everything at this moment, from what is known.
+        """Return the snapshot of this moment.
 
-        From the step of the alarms until the history has it nothing pauses: what a person does between would be shown
-        before its change is told, and a listener that is cancelled there would lose the changes.
+        Nothing pauses between the step of the alarms and its record in the history. Otherwise an alarm action in
+        between would show before its change is reported, and a cancelled listener would lose the changes.
         """
         await self._attribute_ends()
         at = self._read_clock()
@@ -515,7 +524,7 @@ class Monitor:
         measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
         is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
-        await asyncio.sleep(0)  # evaluating, stepping the alarms and listing: a turn of the loop each
+        await asyncio.sleep(0)  # evaluating, stepping alarms and listing take one turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(
             self._world.states,
@@ -551,9 +560,9 @@ class Monitor:
         )
 
     async def _attribute_ends(self) -> None:
-        """Note which event that ended on air was ended by a person here, at whichever deck of the history."""
+        """Attribute ends on air to persons who ended the event, at any deck of the history."""
         if self._shared and any(ended.by is None for ended in self._world.ended):
-            intents = await self._shared.intents(self._clock.now() - _MEANT_FOR)
+            intents = await self._shared.intents(self._clock.now() - _ATTRIBUTED_FOR)
             ends = (intent for intent in intents if intent.action in ENDING_ACTIONS)
             self._world.attribute_ends({intent.target_id: intent.by for intent in ends})
 

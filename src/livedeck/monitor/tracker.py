@@ -1,4 +1,4 @@
-"""What is known of every event and of the connection: answers are taken in, and states evaluated from them."""
+"""State of every event and of the connection: ingest responses and evaluate states."""
 
 from __future__ import annotations
 
@@ -47,25 +47,27 @@ from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, Restream
 from livedeck.text.secrets import masked_line
 
 _ANALYSIS_BATCH = 32
-"""Samples that are analysed without a pause of the event loop: 1 ms where each of them is bad."""
+"""Samples analysed without a pause of the event loop: 1 ms if each of them is bad."""
 
 _EVALUATION_BATCH = 16
-"""Events that are evaluated without a pause of the event loop."""
+"""Events evaluated without a pause of the event loop."""
 
 _log: Any = structlog.get_logger("livedeck.monitor")
 
 
 class ClockReading(NamedTuple):
-    """One instant on both clocks of this machine: the wall's, and the one that never runs backwards (s)."""
+    """One instant on both clocks of this machine: wall clock, and monotonic seconds."""
 
     wall: datetime
     monotonic: float
 
 
 class LinkMeasure(NamedTuple):
-    """What was measured of the way to the platform. `lost_share`: of the answers, in passing; 0 where it is not poor.
+    """Measurements of the connection. `lost_share`: share of lost responses; 0 while the link is not poor.
+
     `clock_offset`: seconds that this machine's clock was set forward since the start. `is_clock_doubtful`: it made a
-    step, and no answer has told yet whether it was set or the machine slept."""
+    step, and no response has shown yet whether it was set or the machine slept.
+    """
 
     lost_share: float = 0.0
     clock_offset: float = 0.0
@@ -73,7 +75,7 @@ class LinkMeasure(NamedTuple):
 
 
 class _FalseSilence(NamedTuple):
-    """The encoder was missed and had been there all the time: since when, until when, how late its samples were (s)."""
+    """Silence of an encoder that was connected throughout: start, end and delay of its samples (s)."""
 
     since: float
     until: float
@@ -81,51 +83,51 @@ class _FalseSilence(NamedTuple):
 
 
 class EventTracker:
-    """One event: what the platform answered of it and when, and how it looks.
+    """One event: its responses, their times, and its state.
 
-    `event`: as it was last listed. `state`: as it was last evaluated, None before that. A stream is tracked from its
-    first answer on; another stream of the event needs another tracker.
+    `event`: as last listed. `state`: as last evaluated, None before that. A stream is tracked from its first response
+    on; another stream of the event needs another tracker.
     """
 
     def __init__(
         self, event: Event, listed_at: ClockReading, thresholds: Thresholds, state: EventState | None = None
     ) -> None:
         self.event, self.state, self.is_listed = event, state, True
-        self._missed_at: ClockReading | None = None  # the first of the lists in a row that lack it
+        self._missed_at: ClockReading | None = None  # time of the first list in a row that lacks it
         self._listed_at, self._thresholds = listed_at, thresholds
         self._readings, self._recorded = Readings(), Readings()
-        self._learnt: Learnt | None = None  # before the first answer, by a process before this one
+        self._learnt: Learnt | None = None  # from an earlier process, before the first response
         self._last_learnt: tuple[object, ...] | None = None
         self._answered_at: ClockReading | None = None
-        self._last_empty_at: ClockReading | None = None  # the last good answer without samples
+        self._last_empty_at: ClockReading | None = None  # last good response without samples
         self._error = ""
-        self._failing_since: ClockReading | None = None  # the first failure since the last good answer
-        self._future_samples = 0  # of the last answer, left out for their date
-        self._unreadable: Mapping[str, int] = {}  # of the last answer: field -> samples without it
+        self._failing_since: ClockReading | None = None  # first failure since the last good response
+        self._future_samples = 0  # dropped from the last response because of their date
+        self._unreadable: Mapping[str, int] = {}  # of the last response: field -> samples without it
         self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
-        self._is_frozen = False  # samples come, their time stands still
+        self._is_frozen = False  # samples arrive, but their time stands still
         self._analysis = SignalAnalysis()
         self._delivery = Delivery()
         self._workspace_lag: float | None = None  # s, of the other events
         self._false_silence: _FalseSilence | None = None
         self._rulings: tuple[Ruling, ...] = ()
-        self._folded_by: StreamRules | None = None  # what the analysis rests on
-        self._assessed: tuple[SignalAnalysis, Thresholds] | None = None  # what the assessment rests on
+        self._folded_by: StreamRules | None = None  # rules of the analysis
+        self._assessed: tuple[SignalAnalysis, Thresholds] | None = None  # inputs of the assessment
         self._restreams = RestreamHistory()
 
     @property
     def stream_id(self) -> str | None:
-        """The stream that it tracks."""
+        """Id of the tracked stream."""
         return self.event.stream.id if self.event.stream else None
 
     @property
     def lag(self) -> float | None:
-        """How late its samples come as a rule (s); None while that is not known."""
+        """Usual delay of its samples (s); None if unknown."""
         return self._delivery.lag(self._thresholds)
 
     @property
     def sample_age(self) -> float | None:
-        """How old the newest sample was when it was last answered (s); None before the first."""
+        """Age of the newest sample at the last response (s); None before the first."""
         return self._delivery.age
 
     @property
@@ -134,43 +136,46 @@ class EventTracker:
         return self._readings.last
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
-        """These hold from now on; the limits include the chosen content."""
+        """Use these thresholds and rulings from now on; the thresholds include the chosen content."""
         self._thresholds, self._rulings = thresholds, rulings
 
     @property
     def is_outdated(self) -> bool:
-        """Whether its samples were analysed by other rules than those that hold."""
+        """Whether its samples were analysed by other rules than the present ones."""
         return bool(len(self._readings)) and self._folded_by != self._rules()
 
     async def analyse_again(self) -> None:
-        """Analyse the samples by the rules that hold."""
+        """Analyse the samples by the present rules."""
         await self._analyse(self._readings, is_frozen=self._is_frozen)
 
     @property
     def has_response(self) -> bool:
-        """Whether its samples were asked for, with whatever result."""
+        """Whether its samples were polled, with any result."""
         return bool(self._answered_at or self._error)
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading) -> None:
-        """Take the event as it was listed at that moment, its stream being the same."""
+        """Update the event as listed at `at`, with an unchanged stream."""
         self.event, self._listed_at, self.is_listed, self._missed_at = event, at, True, None
         self._update_restreams(status)
 
     def miss(self, at: ClockReading) -> ClockReading:
-        """A list lacks the event; returns since when lists do."""
+        """Note that a list lacks the event; return the time of the first such list."""
         self.is_listed = False
         self._missed_at = self._missed_at or at
         return self._missed_at
 
     def preload(self, recorded: Readings, learnt: Learnt | None) -> None:
-        """Take what was recorded and learnt of the stream before the deck started. It counts from the first answer on;
-        samples where that goes on from them: what happened in between is not known."""
+        """Set recorded samples and learnt values from before the deck started.
+
+        Learnt values count from the first response on. Recorded samples count only if the response continues them: the
+        time in between is unknown.
+        """
         if self._answered_at is None:
             self._recorded, self._learnt = recorded, learnt
             self._delivery = learnt.delivery.resumed() if learnt else self._delivery
 
     def news_learnt(self) -> Learnt | None:
-        """What was learnt, where it is more than at the last time that it was asked for."""
+        """Return learnt values updated since the previous call, or None."""
         point = self._analysis.oldest_checkpoint
         state = point and point.memory.last_time, self.lag, self._delivery.surprises
         if state == self._last_learnt or self._folded_by is None:
@@ -179,9 +184,9 @@ class EventTracker:
         return Learnt.of(self._analysis, self._folded_by, self._delivery)
 
     async def ingest(self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading) -> None:
-        """Take the answer to a call for samples; after a failure all stays but the error and since when it fails.
+        """Process the response to a call for samples; a failure only changes the error and the time of failure.
 
-        Pauses now and then: an hour of samples takes a tenth of a second to analyse.
+        Pauses now and then: an hour of samples takes 0.1 s to analyse.
         """
         if isinstance(payload, ApiError):
             self._error, self._failing_since = str(payload), self._failing_since or at
@@ -200,7 +205,7 @@ class EventTracker:
             self._update_restreams(status)
 
     async def _analyse(self, readings: Readings, *, is_frozen: bool) -> None:
-        """All of it or, where it is cancelled, nothing."""
+        """Analyse all samples, or none if cancelled."""
         if len(self._recorded):
             limit = order.silence_limit(series.cadence(readings), self._thresholds)
             readings = series.prepend(self._recorded, readings, limit)
@@ -227,9 +232,9 @@ class EventTracker:
         return StreamRules(self._thresholds, self._thresholds.floor(presets), marks)
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
-        """Learn how late samples come; a silence that they end without a hole was none (server time, epoch s).
+        """Learn the delivery delay; a silence that ends with late samples but no gap was false (server time, epoch s).
 
-        A time that stood still is no proof of either.
+        A time that stands still proves neither.
         """
         before, newest = self._delivery, self._readings.time[-1]
         is_proof = is_proof and self._analysis.last_hole <= before.newest
@@ -241,7 +246,7 @@ class EventTracker:
         return delivery.is_silent(self._analysis.cadence, self._workspace_lag, self._thresholds)
 
     def _update_restreams(self, status: ConnectionStatus) -> None:
-        """Its restreams, as they were last listed."""
+        """Update the restreams as last listed."""
         if not self.event.restreams and not self._restreams.intervals:
             return
         listed_at = server_time(status, self._listed_at.wall)
@@ -256,9 +261,9 @@ class EventTracker:
     def evaluate(
         self, status: ConnectionStatus, cadence: Cadence, at: ClockReading, workspace_lag: float | None = None
     ) -> EventState:
-        """How the event looks at that moment. Its assessment stays where nothing that it rests on has changed.
+        """Return the event's state at this moment. The assessment is reused if its inputs are unchanged.
 
-        `workspace_lag`: how late samples of other events come as a rule (s), for as long as nothing is known of these.
+        `workspace_lag`: usual delay of other events' samples (s), used until this event's delay is known.
         """
         self._workspace_lag = workspace_lag
         before, now = self.state, server_time(status, at.wall)
@@ -300,12 +305,12 @@ class EventTracker:
             self._thresholds.content,
             self._rulings,
         )
-        self.state = before if before == state else state  # who has the same object need not look into it
+        self.state = before if before == state else state  # an identical object saves its readers a comparison
         return self.state
 
     @property
     def _is_assessed(self) -> bool:
-        """Whether the last assessment is one of this analysis, by these limits."""
+        """Whether the last assessment belongs to this analysis and these limits."""
         if self._assessed is None:
             return False
         analysis, thresholds = self._assessed
@@ -319,7 +324,7 @@ class EventTracker:
         self, of_answer: Freshness, of_samples: Freshness, status: ConnectionStatus, qos: QosState, now: datetime
     ) -> DataQuality:
         empty = server_time(status, self._last_empty_at.wall) if self._last_empty_at else None
-        error = self._error or ("new samples come, their time stands still" if self._is_frozen else "")
+        error = self._error or ("new samples arrive, but their time stands still" if self._is_frozen else "")
         freshness = self._trusted_freshness(of_answer, of_samples)
         quality = DataQuality(
             freshness,
@@ -351,7 +356,7 @@ class EventTracker:
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
-        """The last good answer with news, or the first failure where there was none (server time)."""
+        """Return the last good response with new samples, or the first failure before any (server time)."""
         if self._is_frozen and self._readings.last:
             return datetime.fromtimestamp(self._readings.last.time, UTC)
         at = self._answered_at or self._failing_since
@@ -370,7 +375,7 @@ class EventTracker:
         )
 
     def _sample_freshness(self, now: datetime) -> Freshness:
-        """An answer that held no samples has none that could be old."""
+        """Return the freshness of the samples; FRESH after a response without samples."""
         newest = self._readings.last
         if newest is None:
             return Freshness.FRESH
@@ -378,14 +383,15 @@ class EventTracker:
         return series.sample_freshness(now.timestamp() - newest.time, self._analysis.cadence, self._thresholds, lag)
 
     def _is_blind(self, status: ConnectionStatus, at: ClockReading) -> bool:
-        """Whether the event itself may have changed unseen."""
+        """Return whether the event itself may have changed unseen."""
         listing = series.answer_freshness(_age(self._listed_at, at), status.interval, self._thresholds)
         return status.state is ConnectionState.BLIND or listing is Freshness.STALE
 
     def _trusted_freshness(self, of_answer: Freshness, of_samples: Freshness) -> Freshness:
-        """For an assessment, samples that stopped are the phase's business; only our own failing to ask withholds it.
+        """Return the freshness for an assessment; only failing polls lower it, because stopped samples belong to the
+        phase.
 
-        A time that stands still says nothing of now, though the encoder may send.
+        A time that stands still proves nothing about now, although the encoder may be sending.
         """
         if self._is_frozen and of_samples is not Freshness.FRESH:
             return Freshness.STALE
@@ -395,7 +401,7 @@ class EventTracker:
 
 
 def _is_sending(state: EventState | None) -> bool:
-    """Whether the event was on air when it was last looked at, and its encoder sent."""
+    """Return whether the event was last seen on air with a sending encoder."""
     return state is not None and state.phase.tally is BroadcastState.ON_AIR and not state.phase.is_silent
 
 
@@ -412,7 +418,7 @@ def _age(then: ClockReading | None, now: ClockReading) -> float | None:
 
 
 def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds: Thresholds) -> bool:
-    """Whether the assessment rests on the same samples; of a receiving stream it rests on nothing else."""
+    """Return whether the assessment uses the same samples; a receiving stream has no other input."""
     findings = tuple(finding for finding in before.assessment.findings if finding.kind == RESTREAM_KIND.name)
     return (
         before.phase.ingest.state is IngestState.RECEIVING is case.phase.ingest.state
@@ -429,11 +435,10 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
 
 
 class WorldTracker:
-    """Every event and the connection. `timings`: of the last exchanges with the platform, as they come.
+    """All events and the connection. `timings`: times of the last exchanges with the platform, updated live.
 
-    `status`: the connection as it is. `cadence`: how often the platform is asked, as the request budget allows.
-    `unreadable`: how many rows of the last event list could not be read at all. `part`: of the request budget that is
-    there for these events.
+    `status`: present connection. `cadence`: poll intervals that the request budget allows. `unreadable`: number of rows
+    of the last event list that could not be read. `part`: share of the request budget for these events.
     """
 
     def __init__(
@@ -441,45 +446,45 @@ class WorldTracker:
     ) -> None:
         self._timings, self._limits, self._rulings, self._base_cadence = timings, limits, Rulings(), cadence
         self._trackers: dict[str, EventTracker] = {}
-        self._preloaded: dict[str, str] = {}  # event id -> the stream of which recorded samples were asked for
-        self._answered_at = started_at.monotonic  # the last good answer of all
-        self._workspace_lag: float | None = None  # s; how late samples come as a rule
+        self._preloaded: dict[str, str] = {}  # event id -> stream whose recorded samples were read
+        self._answered_at = started_at.monotonic  # last good response of all
+        self._workspace_lag: float | None = None  # s; usual delay of samples
         self.cadence, self.unreadable, self.part = cadence, 0, 1.0
-        self.needs_second_look = False  # the last list lacked an event that the one before had
-        self.ended: tuple[EndedEvent, ...] = ()  # while on air, in the last minute
-        self.seconds_ahead: float | None = None  # the platform's clock, of the monitor's
+        self.needs_second_look = False  # the last list lacked an event of the one before
+        self.ended: tuple[EndedEvent, ...] = ()  # on air, in the last minute
+        self.seconds_ahead: float | None = None  # the platform's clock ahead of the monitor's
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
 
     @property
     def states(self) -> tuple[EventState, ...]:
-        """Every event as it was last evaluated."""
+        """All events as last evaluated."""
         return tuple(tracker.state for tracker in self._trackers.values() if tracker.state)
 
     @property
     def blind_at(self) -> float:
-        """When the deck is blind if nothing answers (monotonic s)."""
+        """Time at which the deck is blind without a response (monotonic s)."""
         return self._answered_at + connection.blind_after(self.status, self._thresholds)
 
     def note_clock_change(self, change: ClockChange, monotonic: float) -> None:
-        """This machine's clock was set, or the machine slept: what was not asked meanwhile is nobody's fault."""
+        """Record a step of this machine's clock or a sleep; polls missed meanwhile count as no failure."""
         self.status = replace(self.status, clock_change=change)
         if change.is_sleep:
             self._answered_at = monotonic
             self.status = replace(self.status, recovered_at=change.at)
 
     def has_response(self, event_id: str) -> bool:
-        """Whether the samples of that event were asked for, with whatever result; true of an event that is gone."""
+        """Return whether samples of an event were polled, with any result; True for an event that is gone."""
         return event_id not in self._trackers or self._trackers[event_id].has_response
 
     async def preload(self, history: History | HistoryReader, now: datetime) -> None:
-        """Put what was recorded of a stream before what is answered of it, as soon as the stream is known."""
+        """Add recorded samples before the received ones, as soon as the stream is known."""
         until = server_time(self.status, now).timestamp() + self._thresholds.ahead
         if streams := self._new_streams():
             for event_id, recorded in (await history.recorded(streams, until, newest=series.MAX_SAMPLES)).items():
                 self._trackers[event_id].preload(*recorded)
 
     def news_learnt(self) -> dict[StreamKey, Learnt]:
-        """What was learnt of each stream, where it is more than at the last time that it was asked for."""
+        """Return learnt values updated since the previous call, by stream."""
         return {
             StreamKey(event_id, tracker.stream_id): learnt
             for event_id, tracker in self._trackers.items()
@@ -487,7 +492,7 @@ class WorldTracker:
         }
 
     async def ingest(self, result: PollResult) -> bool:
-        """Take what one call brought, and evaluate its event; whether that shows a new fault, or a worse one."""
+        """Process the result of a call and evaluate its event; return whether a fault is new or worse."""
         at = ClockReading(result.at, result.monotonic)
         if result.key == LIST:
             if isinstance(result.payload, EventList):
@@ -504,10 +509,10 @@ class WorldTracker:
     async def evaluate_all(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure, *, is_urgent: bool = False
     ) -> None:
-        """Evaluate everything after a round, whose results were ingested; none of them: only time passed.
+        """Evaluate everything after a round whose results were ingested; without results only time passed.
 
-        `is_urgent`: what was ingested is all that is new, unless the connection changed or the list came. Pauses now
-        and then.
+        `is_urgent`: ingested results are the only news, unless the connection changed or the list came. Pauses now and
+        then.
         """
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
         told = self._thresholds.ended_told
@@ -534,17 +539,17 @@ class WorldTracker:
         return self._limits.base
 
     def find(self, event_id: str) -> EventTracker | None:
-        """The event, where it is known."""
+        """Return the event's tracker, or None."""
         return self._trackers.get(event_id)
 
     def judge_by(self, limits: Limits, rulings: Rulings) -> None:
-        """These limits and rulings hold from now on; `analyse_outdated` has them count for what is known."""
+        """Use these limits and rulings from now on; `analyse_outdated` applies them to known samples."""
         self._limits, self._rulings = limits, rulings
         for tracker in self._trackers.values():
-            self._instruct(tracker)
+            self._pass_on_rules(tracker)
 
-    def _instruct(self, tracker: EventTracker) -> None:
-        """Pass on what holds for that event: content that a person chose goes before that of the settings."""
+    def _pass_on_rules(self, tracker: EventTracker) -> None:
+        """Pass the rules on to an event: content that a person chose goes before that of the settings."""
         event_id, thresholds = tracker.event.id, self._limits.of(tracker.event.id)
         content = self._rulings.content_of(event_id)
         if content and content is not thresholds.content:
@@ -552,7 +557,7 @@ class WorldTracker:
         tracker.judge_by(thresholds, self._rulings.on(event_id, tracker.stream_id or ""))
 
     async def analyse_outdated(self, is_due: Callable[[], bool]) -> bool:
-        """Analyse events anew that were judged by other rules, one after another until `is_due`; whether all were."""
+        """Analyse events again that have other rules, one by one until `is_due`; return whether all are done."""
         for tracker in tuple(self._trackers.values()):
             if tracker.is_outdated:
                 if is_due():
@@ -561,10 +566,10 @@ class WorldTracker:
         return True
 
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
-        """After an event list: a new stream begins with no samples, and what is missing is doubted at first.
+        """Update events after a list: a new stream starts without samples, and a missing event is doubted first.
 
-        It stays, and goes on being watched, until another list lacks it too; longer where a list lacks every event, or
-        has rows that could not be read.
+        A missing event stays monitored until another list lacks it too. It stays longer if a list lacks every event or
+        has unreadable rows.
         """
         trackers: dict[str, EventTracker] = {}
         for event in listed.events:
@@ -572,7 +577,7 @@ class WorldTracker:
             stream_id = event.stream.id if event.stream else None
             if tracker is None or tracker.stream_id != stream_id:
                 tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None)
-                self._instruct(tracker)
+                self._pass_on_rules(tracker)
             if _is_sending(tracker.state) and event.stream and _is_finished(event.stream):
                 self._note_end(tracker, "was completed while on air, at", at)
             tracker.update_event(event, self.status, at)
@@ -585,11 +590,11 @@ class WorldTracker:
             if is_first or listed.unreadable or at.monotonic - since.monotonic < doubt:
                 trackers[event_id] = tracker
             elif _is_sending(tracker.state):
-                self._note_end(tracker, "was on air, and is not listed since", at, is_gone=True)
+                self._note_end(tracker, "was on air, not listed since", at, is_gone=True)
         self._trackers = trackers
 
     def attribute_ends(self, actors: Mapping[str, str]) -> None:
-        """Note who ended those events of which that was not known; by event id."""
+        """Record who ended events, by event id, if not known yet."""
         self.ended = tuple(
             replace(ended, by=actors.get(ended.id, "")) if ended.by is None else ended for ended in self.ended
         )
@@ -600,7 +605,7 @@ class WorldTracker:
         _log.warning("an event ended on air", event_id=tracker.event.id, how=how)
 
     def _new_streams(self) -> dict[str, str]:
-        """Event id -> the stream that it has since this was last asked, where that may still bring samples."""
+        """Return event id -> new stream since the last call, if it may still bring samples."""
         streams = {
             event_id: stream.id
             for event_id, tracker in self._trackers.items()
@@ -632,7 +637,7 @@ class WorldTracker:
 
 
 def _round_result(results: tuple[PollResult, ...], lost_share: float) -> connection.RoundResult:
-    """What a round tells of the connection. A rate limit holds for all calls, whichever met it."""
+    """Summarise a round for the connection. A rate limit counts, whichever call met it."""
     pulse = next((result.payload for result in results if result.key == LIST), None)
     good = max((result.at for result in results if result.is_good), default=None)
     limits = (result.payload for result in results if isinstance(result.payload, RateLimited))

@@ -52,7 +52,6 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     `on_air`: whether the alarm concerns a broadcast. `acknowledgement`: the acknowledgement that holds, or None;
     `earlier`:
     time of the one before it.
-
     """
     _refuse_unseen(command, alarm)
     match command.kind:

@@ -59,9 +59,7 @@ class AlarmEngine:
         """Continue from the alarms of a deck that ran before: their state counts, not faults found in the meantime.
 
         `seen`: time until which the previous owner has judged everything, with more samples than this process has. A
-        shelf
-        dated in the future is dropped.
-
+        shelf dated in the future is dropped.
         """
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
         self._rung_at = {key: alarm.activations[-1] for key, alarm in restored.items() if alarm.activations}

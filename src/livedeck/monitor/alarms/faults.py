@@ -45,11 +45,8 @@ class MonitorState:
 
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
     once. `ended`: events that ended on air in the last minute. `notify_error`: notification targets that fail, or
-    empty.
-    `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among collectors that
-    poll
-    together.
-
+    empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among collectors
+    that poll together.
     """
 
     events: tuple[EventState, ...]
@@ -122,9 +119,7 @@ def ended_faults(
     """Return faults that ended according to the samples, oldest first: since the last evaluation, or of open alarms.
 
     `newest`: newest sample of each event at the last evaluation (server clock). A fault from before its alarm began is
-    not
-    new. Neither is a fault that ended before its time in `seen`: the previous watcher knew more about it.
-
+    not new. Neither is a fault that ended before its time in `seen`: the previous watcher knew more about it.
     """
     faults: dict[AlarmKey, list[ActiveFault]] = {}
     with_alarm = {alarm.event_id for alarm in alarms.values() if alarm.present}
@@ -179,9 +174,7 @@ def _is_unjudged(event: EventState) -> bool:
     """Return whether an event cannot be judged now.
 
     It was not polled since the start, or it is undecided whether its samples stopped or are late. Old samples do not
-    prove
-    that an encoder is back.
-
+    prove that an encoder is back.
     """
     ingest = event.phase.ingest.state
     is_unpolled = event.phase.tally in _POLLED and ingest is IngestState.UNKNOWN
@@ -230,9 +223,7 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
     """Return whether it is too early to call an event's poll failed.
 
     A few responses may be lost in a row by chance, more on a poor link, or everything fails at once. An event that
-    responds
-    with the same samples is proven to stand still.
-
+    responds with the same samples is proven to stand still.
     """
     failing_since, connection = event.qos.failing_since, state.connection
     since = event.qos.as_of or failing_since

@@ -50,10 +50,8 @@ def worst_first(events: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[
     """Sort events with alarms in the order of their alarms; then on air by grade, late, scheduled, draft, completed.
 
     Completed events come newest first. `alarms`: most urgent first; only an ongoing warning or critical alarm that is
-    not
-    shelved or out of service moves its event. The grade decides, not the score: otherwise two good streams would swap
-    places with every sample. Ties are broken by id.
-
+    not shelved or out of service moves its event. The grade decides, not the score: otherwise two good streams would
+    swap places with every sample. Ties are broken by id.
     """
     moving = [alarm.event_id for alarm in alarms if _moves_event(alarm)]
     ranks = {event_id: rank for rank, event_id in reversed(list(enumerate(moving)))}

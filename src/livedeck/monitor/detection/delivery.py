@@ -42,9 +42,7 @@ class Delivery:
     """Delivery as learnt from responses. Times in epoch s, server clock.
 
     `first_asked`, `asked`: first and last good response with samples; `newest`: newest sample at that time. `peaks`:
-    age of
-    the newest sample just before each delivery without a gap. `surprises`: silences that were only late metrics.
-
+    age of the newest sample just before each delivery without a gap. `surprises`: silences that were only late metrics.
     """
 
     first_asked: float | None = None

@@ -51,9 +51,7 @@ class StreamRules:
     """Rules by which a stream is judged.
 
     `floor`: lowest video rate (bit/s) that fits its preset; 0: none. `marks`: times (epoch s) at which a person
-    declared
-    the signal usual, ascending.
-
+    declared the signal usual, ascending.
     """
 
     thresholds: Thresholds
@@ -90,9 +88,7 @@ def detect(
 
     Returns `analysis` itself if the readings are the same. A new sample costs about 30 us; late samples also cost those
     since the checkpoint before them. After `limit` samples it stops: the result then covers only the first readings,
-    and
-    another call continues.
-
+    and another call continues.
     """
     if readings is analysis.readings:
         return analysis

@@ -48,9 +48,7 @@ def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
     """Return the assessment of an event.
 
     Only trusted samples of an event on air get a score, and only with a measured picture. The grade is STALE while
-    polling
-    fails, and NO DATA while the encoder sends nothing.
-
+    polling fails, and NO DATA while the encoder sends nothing.
     """
     findings = _find_all(case, thresholds)
     if case.is_off_air:

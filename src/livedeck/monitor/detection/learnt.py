@@ -51,9 +51,7 @@ class Learnt:
         stopped.
 
         With other rules it starts at the stream's first sample, if that is still stored. If samples are missing in
-        between,
-        only the usual values count.
-
+        between, only the usual values count.
         """
         point = self.checkpoint
         if point is None or not len(readings):

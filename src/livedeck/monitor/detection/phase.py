@@ -21,9 +21,7 @@ class IngestEvidence:
 
     `as_of`: last good response. `newest`: newest sample, None if the response was empty. `run_started_at`: start of the
     present run of samples, None if older than the kept samples. `is_silent`: the newest sample is older than usual for
-    this
-    stream. `is_frozen`: samples arrive, but their time stands still.
-
+    this stream. `is_frozen`: samples arrive, but their time stands still.
     """
 
     as_of: datetime

@@ -36,11 +36,8 @@ def update(
     restream cannot be judged.
 
     A restream is down since the platform changed it (`updated_at`, or `created_at` before the first change). If it was
-    seen
-    connected after that, it is down since the first list that shows it down. It is connected since a change later than
-    the
-    last list, or since the first list that shows it connected.
-
+    seen connected after that, it is down since the first list that shows it down. It is connected since a change later
+    than the last list, or since the first list that shows it connected.
     """
     enabled = {restream.id: restream for restream in event.restreams or () if restream.id and restream.enabled}
     stepped = {

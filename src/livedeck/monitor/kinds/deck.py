@@ -102,9 +102,7 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
     """Return the current or new incident: onsets that coincide on distinct inputs.
 
     An older fault neither counts nor is hidden. An event that fails soon after the first joins. A second coincidence,
-    on
-    inputs that were fine, joins too and is the next stage.
-
+    on inputs that were fine, joins too and is the next stage.
     """
     window, previous = timedelta(seconds=limits.shared_window), case.previous
     recent = case.now - timedelta(seconds=limits.shared_recent)

@@ -58,10 +58,8 @@ class DutyRule:
     """Rule for a fault that comes and goes: it counts by its share of the time.
 
     `limits`: name of a Duty among the thresholds. `bad_seconds`: seconds of a sample that are bad; 0 for a good sample,
-    NaN
-    if it proves nothing. `words`: the fault, as in `no audio in 13 % of the last 10 min`. `is_spell`: bad seconds of a
-    sample are a spell of their own. `counts_warm_up`: count from the first sample of a run.
-
+    NaN if it proves nothing. `words`: the fault, as in `no audio in 13 % of the last 10 min`. `is_spell`: bad seconds
+    of a sample are a spell of their own. `counts_warm_up`: count from the first sample of a run.
     """
 
     limits: str
@@ -82,15 +80,10 @@ class SampleDetector:
 
     `hold`: name of a Hold among the thresholds; empty: raise and clear at once. `is_immediate`: the first bad sample
     raises the fault, only clearing takes time. `is_proven`: raise at once, regardless of duration. `duty`: another way
-    to
-    raise the fault; both must clear. `expects`: judge only content that has this expectation. `spoils`: the rate
-    (video,
-    audio, fps) that is not learnt as usual while the fault lasts; a new usual level clears it. `counted_status`: QoS
-    status
-    whose samples are counted; the fault begins and ends with its burst. `began`: start of a fault that a sample dates
-    back.
-    `severity`: severity by the samples now; it never falls while the fault lasts.
-
+    to raise the fault; both must clear. `expects`: judge only content that has this expectation. `spoils`: the rate
+    (video, audio, fps) that is not learnt as usual while the fault lasts; a new usual level clears it.
+    `counted_status`: QoS status whose samples are counted; the fault begins and ends with its burst. `began`: start of
+    a fault that a sample dates back. `severity`: severity by the samples now; it never falls while the fault lasts.
     """
 
     classify: Callable[[SampleFeatures, Thresholds], Level]
@@ -159,10 +152,8 @@ class DeckCase:
     """The deck itself, as a DeckDetector gets it.
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
-    empty.
-    `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the collectors.
-    `now`: this machine's clock.
-
+    empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the
+    collectors. `now`: this machine's clock.
     """
 
     connection: ConnectionStatus
@@ -195,9 +186,7 @@ class IncidentCase:
     """Input of an IncidentDetector, at the instant `now` (this machine's clock).
 
     `alarms`: ongoing alarms of a shared kind, of events on air. `inputs`: each event on air -> its input. `previous`:
-    the
-    current incident, or None.
-
+    the current incident, or None.
     """
 
     alarms: Collection[Alarm]
@@ -228,12 +217,9 @@ class AlarmKind:
     """One kind of alarm, with everything specific to it.
 
     `name` is used in settings, history and JSON, and never changes. `severity`: severity at the start. `component`:
-    part of
-    the health score that this fault lowers. `hidden_by`: kinds of the same event that suppress it, the widest first.
-    `shared`: the platform, or the way to it, can cause it for many events at once. `explained_by`: patterns with a
-    better
-    diagnosis than its own. `is_of_picture`: one of several signs of a picture fault.
-
+    part of the health score that this fault lowers. `hidden_by`: kinds of the same event that suppress it, the widest
+    first. `shared`: the platform, or the way to it, can cause it for many events at once. `explained_by`: patterns with
+    a better diagnosis than its own. `is_of_picture`: one of several signs of a picture fault.
     """
 
     name: str
@@ -257,9 +243,7 @@ class AlarmKind:
         """All kinds that suppress it, the widest first.
 
         Without responses no event can be judged. An incident covers the shared kinds of its events. Without a stream
-        there are
-        no samples to judge.
-
+        there are no samples to judge.
         """
         if self.is_of_deck:
             return self.hidden_by

@@ -55,7 +55,6 @@ class AlarmState(StrEnum):
     RETURNED: the fault cleared, but was not acknowledged. CLEARED: cleared and acknowledged; listed for 5 min.
     SUPPRESSED:
     present, but hidden by a parent alarm.
-
     """
 
     UNACKNOWLEDGED = "unacknowledged"
@@ -95,18 +94,13 @@ class Alarm:
 
     `since`: start of the fault according to the data; `changed`: start of `state`. `present`: the fault exists now;
     `needs_ack`: it awaits an acknowledgement. `acknowledged_until`: expiry of the acknowledgement; `acknowledged_at`:
-    time
-    of the acknowledgement of this occurrence. `answered_by`, `answered_at`: author and time of the last
-    acknowledgement,
-    withdrawal, shelving or unshelving. `shelved_until`: None unless shelved for a time. `reason`: reason for the shelf
-    or
-    for out of service. `parent`: kind of the alarm that hides it. `activations`: its starts in the last 10 min;
-    `flapping`:
+    time of the acknowledgement of this occurrence. `answered_by`, `answered_at`: author and time of the last
+    acknowledgement, withdrawal, shelving or unshelving. `shelved_until`: None unless shelved for a time. `reason`:
+    reason for the shelf or for out of service. `parent`: kind of the alarm that hides it. `activations`: its starts in
+    the last 10 min; `flapping`:
     too many to ring each time; `escalated`: so many that a warning is critical. `stage` grows when an ongoing fault
     deserves attention again. `affects`: event ids of a PLATFORM incident. `timeline`: history of this occurrence,
-    oldest
-    first.
-
+    oldest first.
     """
 
     event_id: str

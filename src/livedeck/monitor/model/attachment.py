@@ -35,12 +35,10 @@ class Attachment:
     reason for its silence in words, or empty.
 
     `skew`: seconds that this machine's clock is ahead of the collector's; 0 while under 2 s. `unshared`: alarms with
-    actions
-    that the collector has not received yet. `told`: results of such actions since the last snapshot, in words.
+    actions that the collector has not received yet. `told`: results of such actions since the last snapshot, in words.
 
     `actor`: owner of the token, and `may`: its permission (`read`, `act`); empty if unknown. `own`: alarms of this deck
     alone, which it handles itself.
-
     """
 
     state: AttachmentState

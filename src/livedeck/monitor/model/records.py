@@ -107,11 +107,8 @@ class EventRecord:
     """Name and state of an event from `at` until its next record.
 
     `scheduled`, `started_at`, `finished_at`: of the event and its stream, by the platform's clock. `parent_id`: its
-    project
-    or folder, `recording_parent_id`: that of its recording. `is_gone`: no list has it any more; the other fields keep
-    their
-    last values.
-
+    project or folder, `recording_parent_id`: that of its recording. `is_gone`: no list has it any more; the other
+    fields keep their last values.
     """
 
     at: datetime
@@ -216,11 +213,8 @@ class AuditOutcome(StrEnum):
     """Outcome of an action (trust.md, "Verdicts").
 
     DONE: the platform confirmed it, or it never left this machine. REFUSED: the platform refused it, or it was provably
-    not
-    sent. APPLIED: the response was lost, but the change is visible. UNKNOWN: neither is proven. NOT_APPLIED: only in
-    files
-    of 0.1.0, after four looks without proof; DONE is APPLIED there.
-
+    not sent. APPLIED: the response was lost, but the change is visible. UNKNOWN: neither is proven. NOT_APPLIED: only
+    in files of 0.1.0, after four looks without proof; DONE is APPLIED there.
     """
 
     DONE = "done"
@@ -247,9 +241,7 @@ class IntentRecord:
     """Intent of a change, recorded before it is sent; a killed deck leaves it behind.
 
     `verb`: the change in words, beside the name `action`. `actor`, `host`, `pid`: the sender, as this machine knows it;
-    `pid`
-    is 0 if another collector records the outcome.
-
+    `pid` is 0 if another collector records the outcome.
     """
 
     id: str
@@ -282,9 +274,7 @@ class OpenChange:
     """Change that was sent with an unproven outcome.
 
     `detail`: known facts, empty if its sender was killed. `watched_until`: time until which its sender looks again;
-    None if
-    it does not.
-
+    None if it does not.
     """
 
     intent: IntentRecord
@@ -297,9 +287,7 @@ class ActionRecord:
     """Action of a person, for the audit: `action` by its registry name, target and outcome.
 
     `detail`: the platform's text, or ours. `intent`: id of the intent that this completes, or for UNKNOWN updates;
-    empty if
-    nothing left this machine. `watched_until`: as in OpenChange.
-
+    empty if nothing left this machine. `watched_until`: as in OpenChange.
     """
 
     at: datetime
@@ -417,11 +405,8 @@ class Buckets:
     """Samples of one stream in equal steps of time, one for each column of a chart.
 
     Column `i` begins at `since + i * step` (epoch s, server clock). `count`: number of samples, 0 is a gap. Rates in
-    bit/s,
-    frames/s. `status`: the worst in the column (5, 4, 3, an undocumented one, 0), NO_STATUS without any. `statuses`: 0,
-    3, 4,
-    5 -> number of samples with it.
-
+    bit/s, frames/s. `status`: the worst in the column (5, 4, 3, an undocumented one, 0), NO_STATUS without any.
+    `statuses`: 0, 3, 4, 5 -> number of samples with it.
     """
 
     since: float

@@ -51,11 +51,8 @@ class CachedList(Generic[T]):
     """A list as last received, in the platform's order.
 
     `as_of`: last good response (this machine's clock), None before it, which differs from an empty list. `error`:
-    reason of
-    the last failure, or empty; known items stay. `interval`: seconds between polls; a list older than two of them is
-    stale.
-    `unreadable`: number of rows that were left out because their id could not be read.
-
+    reason of the last failure, or empty; known items stay. `interval`: seconds between polls; a list older than two of
+    them is stale. `unreadable`: number of rows that were left out because their id could not be read.
     """
 
     items: tuple[T, ...] = ()

@@ -23,17 +23,12 @@ class Snapshot:
     """Complete state at `at` (this machine's clock). `seq` grows by one with each snapshot; events are worst first.
 
     `alarms`: alarms that need an operator now, most urgent first. `quiet`: shelved, suppressed, out of service, and
-    cleared
-    less than 5 min ago. `changes`: transitions of alarms since the last snapshot. `alarm_actions`: operators' actions
-    since
-    then, here and at other decks. `rule_changes`: changes in how events are judged since then. `bells`: alarms that
-    ring
-    now. `flood`: more alarms in the last 10 min than a person can follow. `lists`: lists polled on demand. `ended`:
-    events
-    that ended on air in the last minute. `unreadable`: number of missing events, because even their id could not be
-    read.
-    `attachment`: connection to the collector that sent this; None if this process polls the platform itself.
-
+    cleared less than 5 min ago. `changes`: transitions of alarms since the last snapshot. `alarm_actions`: operators'
+    actions since then, here and at other decks. `rule_changes`: changes in how events are judged since then. `bells`:
+    alarms that ring now. `flood`: more alarms in the last 10 min than a person can follow. `lists`: lists polled on
+    demand. `ended`:
+    events that ended on air in the last minute. `unreadable`: number of missing events, because even their id could not
+    be read. `attachment`: connection to the collector that sent this; None if this process polls the platform itself.
     """
 
     seq: int

@@ -163,9 +163,7 @@ class Finding:
     """One present fault, with the actual and expected value in words.
 
     `since`: start by samples or schedule (server clock); None if unknown. `target`: faulty part of the event (a
-    restream's
-    id), empty for the whole. `stage` grows when the fault deserves attention again without a break.
-
+    restream's id), empty for the whole. `stage` grows when the fault deserves attention again without a break.
     """
 
     kind: str
@@ -183,9 +181,7 @@ class Episode:
     """Fault of a stream, present (`until` None) or past, according to its samples (server clock).
 
     `since`: first bad sample; `until`: first good sample of its confirmed end. `severity`: the highest it had; `actual`
-    and
-    `expected`: in words, at its last bad sample.
-
+    and `expected`: in words, at its last bad sample.
     """
 
     kind: str
@@ -245,14 +241,10 @@ class QosState:
     """Samples of an event and the trust in them.
 
     `as_of`: last good response (this machine's clock). `cadence`: seconds between samples, learnt. `error`: reason of
-    the
-    last failure, or empty; `failing_since`: first failure since `as_of`. `future_samples`: number of samples of the
-    last
-    response left out because they are dated in the future; `unreadable`: field -> number of samples without a readable
-    value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: the newest sample was older than that at
-    the
-    last response. `is_frozen`: samples arrive, but their time stands still.
-
+    the last failure, or empty; `failing_since`: first failure since `as_of`. `future_samples`: number of samples of the
+    last response left out because they are dated in the future; `unreadable`: field -> number of samples without a
+    readable value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: the newest sample was older than
+    that at the last response. `is_frozen`: samples arrive, but their time stands still.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -276,13 +268,10 @@ class EventState:
     fault pattern of the samples, if any.
 
     `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. Samples that
-    stop
-    while the platform responds make nothing stale: that silence is known. `is_listed`: the last list held the event, or
-    held
-    unreadable rows that may be the event, or is the first list without it. `content`: what the event carries;
-    `rulings`:
+    stop while the platform responds make nothing stale: that silence is known. `is_listed`: the last list held the
+    event, or held unreadable rows that may be the event, or is the first list without it. `content`: what the event
+    carries; `rulings`:
     persons' decisions on how it is judged.
-
     """
 
     event: Event
@@ -308,9 +297,7 @@ class EndedEvent:
     """Event that ended on air: `how` in words, up to its time; `at`: time of the response.
 
     `is_gone`: no list has it; otherwise it was completed. `by`: the person who ended it at a deck of this history,
-    empty
-    for nobody; None until that was looked up.
-
+    empty for nobody; None until that was looked up.
     """
 
     id: str
@@ -347,19 +334,15 @@ class ConnectionStatus:
     """Connection to the platform.
 
     `since`: start of `state`. `problem`: its cause in two words, empty without one; `reason`: the full text. `as_of`:
-    last
-    good response. `recovered_at`: last return from FAILING or BLIND. `round_trip`: seconds of the last exchange.
+    last good response. `recovered_at`: last return from FAILING or BLIND. `round_trip`: seconds of the last exchange.
     `skew`:
     seconds that the server's clock is ahead of this machine's; 0 while under 2 s. `interval`: seconds between event
-    rounds;
-    values older than two of them are stale. `failures`: failed rounds in a row; `next_try`: next retry after them, None
-    during one. `lost_share`: share of lost responses in the last minute; 0 while the link is not poor.
+    rounds; values older than two of them are stale. `failures`: failed rounds in a row; `next_try`: next retry after
+    them, None during one. `lost_share`: share of lost responses in the last minute; 0 while the link is not poor.
 
     `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times exclude them.
     `clock_change`: clock change of the last minute. `is_clock_doubtful`: the clock made a step, and no response has
-    shown yet
-    whether it was set or the machine slept.
-
+    shown yet whether it was set or the machine slept.
     """
 
     state: ConnectionState

@@ -1,1 +1,1 @@
-"""What is asked of the platform, and when."""
+"""Calls to the platform, and their times."""

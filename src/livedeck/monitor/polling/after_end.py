@@ -1,6 +1,6 @@
-"""Which streams are asked for their samples once more after their end (monitoring.md, "Samples after the end").
+"""Poll samples once more after a stream's end (monitoring.md, "Samples after the end").
 
-The last minute of a stream is measured when it is over, and a deck that starts later has none of it.
+The last minute of a stream is measured only after it ended, and a deck that starts later has none of it.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from livedeck.monitor.polling.poller import PollResult
 from livedeck.monitor.polling.schedule import PollKey, PollSpec
 
 _RANK = 3
-"""After all that is on air or waits."""
+"""Rank after everything on air or waiting."""
 
 _PASSING = (Unauthorized, Forbidden, RateLimited, ServerFault)
-"""Refusals that say nothing of the samples: the next try may be answered."""
+"""Refusals that say nothing about the samples; a retry may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A stream that is to be asked for. `end`, `newest`: of the stream and of its known samples (epoch s, server
-    clock). `tries`: how many had no use; `due`: the next one (monotonic s)."""
+    """Stream to poll. `end`, `newest`: of the stream and of its known samples (epoch s, server clock).
+
+    `tries`: number of unsuccessful tries; `due`: next one (monotonic s).
+    """
 
     stream: StreamKey
     end: float
@@ -38,17 +40,16 @@ class _Pending:
 
 
 class EndedStreams:
-    """The completed streams whose samples are not yet known to be whole. Without a history there is none: nothing
-    would keep them."""
+    """Completed streams whose samples may be incomplete. Empty without a history, because nothing would store them."""
 
     def __init__(self, cadence: Cadence, history: History | None) -> None:
         self._cadence, self._history = cadence, history
         self._pending: dict[str, _Pending] = {}
         self._closed: set[StreamKey] = set()  # collected, or given up
-        self._news: list[CollectedStream] = []  # since they were last recorded
+        self._news: list[CollectedStream] = []  # since the last record
 
     async def update(self, states: Iterable[EventState], now: datetime, monotonic: float) -> None:
-        """Take note of what has ended; `now`: server time. What another deck of the history has collected is left."""
+        """Add streams that ended; `now`: server time. Skip those that another deck of the history collected."""
         if self._history is None:
             return
         ended: dict[str, _Pending] = {}
@@ -63,19 +64,19 @@ class EndedStreams:
         self._pending = {key: entry for key, entry in ended.items() if entry.stream not in self._closed}
 
     def schedule(self, monotonic: float) -> dict[PollKey, PollSpec]:
-        """What is to be asked for now."""
+        """Return the calls due now."""
         spec = PollSpec(self._cadence.qos, _RANK)
         return {event_id: spec for event_id, entry in self._pending.items() if entry.due <= monotonic}
 
     def record(self) -> None:
-        """Keep which were collected, after their samples were given to the history."""
+        """Record which streams were collected, after the history received their samples."""
         if self._history:
             for record in self._news:
                 self._history.record_collected(record)
             self._news.clear()
 
     def ingest(self, result: PollResult, now: datetime) -> None:
-        """Take what a call brought: the samples are whole, or will never be, or are asked for again later."""
+        """Process a result: the samples are complete, will never be, or are polled again later."""
         entry = self._pending.get(str(result.key))
         if entry is None or entry.due > result.monotonic:
             return
@@ -90,7 +91,7 @@ class EndedStreams:
         self._news.append(CollectedStream(result.at, *entry.stream, len(times)))
 
     def _find(self, state: EventState, now: datetime, monotonic: float) -> _Pending | None:
-        """The stream of an event that was completed lately, as it is known."""
+        """Return the stream of a recently completed event, as known."""
         stream = state.event.stream
         if state.phase.tally is not BroadcastState.COMPLETED or stream is None or not stream.id:
             return None
@@ -105,8 +106,10 @@ class EndedStreams:
         return _Pending(key, end, newest, 0, monotonic + max(0.0, self._cadence.after_end[0] - age))
 
     def _is_final(self, result: PollResult, entry: _Pending, now: float) -> bool:
-        """Whether nothing more can be expected: the samples reach the end, or none has come since the last look, or
-        the platform has none of a stream that is over."""
+        """Return whether no further samples can be expected.
+
+        They reach the end, none came since the last look, or the platform has none of a stream that has ended.
+        """
         payload = result.payload
         if isinstance(payload, Rejected):
             return not isinstance(payload, _PASSING)

@@ -1,4 +1,4 @@
-"""The state machine of the connection: CONNECTING, OK, FAILING, BLIND and back (monitoring.md, "Connection"). Pure."""
+"""Connection state machine: CONNECTING, OK, FAILING, BLIND and back (monitoring.md, "Connection"). Pure."""
 
 from __future__ import annotations
 
@@ -32,21 +32,20 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
     (Rejected, ConnectionProblem.REQUEST_REFUSED),
     (Unreadable, ConnectionProblem.UNREADABLE),
 )
-"""The first row to fit names the cause; whatever fits none is NO ANSWER."""
+"""Causes by error; the first matching row counts, and other errors are NO ANSWER."""
 
 _FAILED_STATES = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
 
 _HALF_TICK = 0.5
-"""Date cuts its fraction off: on average the server was half a second further."""
+"""Seconds; Date drops fractions, so the server is half a second further on average."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """What one round brought. The event list is the pulse of the connection: other calls may fail for reasons of their
-    own.
+    """Result of one round. The event list is the pulse of the connection: other calls may fail for their own reasons.
 
-    `good`: the last good answer to anything (this machine's clock); `listed`: the list answered; `failure`: why it did
-    not. A round without the list has neither. `lost_share`: of the answers, in passing; 0 where the link is not poor.
+    `good`: last good response to any call (this machine's clock); `listed`: the list succeeded; `failure`: its failure.
+    A round without the list has neither. `lost_share`: share of lost responses; 0 while the link is not poor.
     """
 
     good: datetime | None = None
@@ -58,10 +57,10 @@ class RoundResult:
 def step(
     link: ConnectionStatus, result: RoundResult, now: datetime, silence: float, thresholds: Thresholds
 ) -> ConnectionStatus:
-    """The connection at `now` (this machine's clock); an empty result means that only time passed.
+    """Return the connection at `now` (this machine's clock); an empty result means that only time passed.
 
-    `silence`: seconds since the last good answer, or since the start where there was none; monotonic, for a wall clock
-    that is set must not blind the deck.
+    `silence`: seconds since the last good response, or since the start. It is monotonic: setting the wall clock must
+    not blind the deck.
     """
     link = replace(_with_result(link, result), lost_share=result.lost_share)
     state = _state(link, silence, thresholds)
@@ -97,15 +96,15 @@ def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds) -> Co
 
 
 def blind_after(link: ConnectionStatus, thresholds: Thresholds) -> float:
-    """Seconds of silence that make the deck blind; a cadence slower than usual is no silence."""
+    """Return the seconds of silence that make the deck blind; a slow cadence is no silence."""
     return max(thresholds.blind_after, thresholds.answer_intervals * link.interval)
 
 
 def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DEFAULTS) -> bool:
-    """Whether nothing on a screen painted at `now` (this machine's clock) may look good.
+    """Return whether a screen painted at `now` (this machine's clock) must look stale.
 
-    Blind, without any answer yet, or without one for two intervals: judged at each painting, so that a monitor that
-    hangs cannot keep a screen looking fresh, nor a clock that was set back (monitoring.md, "Freshness").
+    It must while blind, before any response, or after two intervals without one. Every painting decides anew, so that
+    neither a hanging monitor nor a clock set back keeps a screen fresh (monitoring.md, "Freshness").
     """
     if link.state is ConnectionState.BLIND or link.as_of is None or link.is_clock_doubtful:
         return True
@@ -113,8 +112,10 @@ def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DE
 
 
 def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0) -> float | None:
-    """Seconds that the server's clock is ahead of the monitor's: the median of the last exchanges; None where no answer
-    had a date. `clock_offset`: seconds that this machine's clock, by which they are noted, is ahead of the monitor's.
+    """Return seconds that the server's clock is ahead of the monitor's: the median of the last exchanges.
+
+    None if no response had a date. `clock_offset`: seconds that this machine's clock, which dates the exchanges, is
+    ahead of the monitor's.
     """
     offsets = [
         (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2 + clock_offset
@@ -127,9 +128,9 @@ def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0
 def skew(
     exchanges: Iterable[ResponseTiming], current: float, thresholds: Thresholds, clock_offset: float = 0.0
 ) -> float:
-    """The same where it matters: 0 while it is under two seconds.
+    """Return the skew, or 0 while it is under two seconds.
 
-    `current`: what it was before; a skew that counts goes on counting until it is clearly less.
+    `current`: the value before; a skew above the limit counts until it is clearly less.
     """
     offset = seconds_ahead(exchanges, clock_offset)
     minimum = thresholds.skew_least - (thresholds.skew_swing if current else 0.0)
@@ -137,5 +138,5 @@ def skew(
 
 
 def server_time(link: ConnectionStatus, at: datetime) -> datetime:
-    """A moment of this machine's clock by the server's clock."""
+    """Convert a time of this machine's clock to the server's clock."""
     return at + timedelta(seconds=link.skew)

@@ -1,4 +1,4 @@
-"""Which streams of an event can be named: the current one, and earlier ones that something remembers.
+"""Streams of an event that can be named: the current one, and earlier ones from other sources.
 
 The platform lists none (platform-api.md, "Missing operations").
 """
@@ -15,7 +15,7 @@ from livedeck.text import values
 
 @dataclass(frozen=True, slots=True)
 class KnownStream:
-    """A stream by its id, and who knows of it: `current`, `history` or `recording`, with what is known beside."""
+    """Stream by id with its source (`current`, `history` or `recording`) and further known facts."""
 
     id: str
     source: str
@@ -25,21 +25,21 @@ class KnownStream:
 
 
 async def current_stream(api: Api, event: Event) -> KnownStream | None:
-    """The stream that the event names, None where it has none. Raises ApiError."""
+    """Return the stream that the event names, or None. Raises ApiError."""
     if event.stream is None and "stream" not in event.model_fields_set:
         event = await api.events.get(event.id)
     return KnownStream(event.stream.id, "current") if event.stream and event.stream.id else None
 
 
 def remembered_streams(current: KnownStream | None, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
-    """The current one, then those of the history, newest first; each once."""
+    """Return the current stream, then those of the history, newest first; each once."""
     newest = sorted(history, key=lambda record: record.last, reverse=True)
     past = [KnownStream(record.stream_id, f"history, {record.first:%Y-%m-%d %H:%M}Z") for record in newest]
     return _unique([*([current] if current else []), *past])
 
 
 async def known_streams(api: Api, event: Event, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
-    """All of them, each once: those of `remembered_streams`, then those of recordings. Raises ApiError."""
+    """Return `remembered_streams`, then streams of recordings; each once. Raises ApiError."""
     remembered = remembered_streams(await current_stream(api, event), history)
     return _unique([*remembered, *[stream async for stream in _recorded(api, event)]])
 
@@ -52,8 +52,10 @@ def _unique(streams: Iterable[KnownStream]) -> tuple[KnownStream, ...]:
 
 
 async def _recorded(api: Api, event: Event) -> AsyncIterator[KnownStream]:
-    """Streams that recordings name; the document shows no such field, and some platforms have it (platform-api.md,
-    "Recording")."""
+    """Yield streams that recordings name. The field is undocumented, but some platforms have it.
+
+    See platform-api.md, "Recording".
+    """
     async for recording in api.events.iterate_videos(event.id):
         stream_id = (recording.model_extra or {}).get("stream_id")
         if isinstance(stream_id, str) and stream_id:

@@ -1,5 +1,4 @@
-"""Which share of the answers is lost in passing: a state of the link, and no fault of an event (monitoring.md,
-"Lost answers")."""
+"""Measure the share of lost responses: a state of the link, not a fault of an event (monitoring.md, "Lost answers")."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from livedeck.monitor.polling.schedule import PollKey
 
 
 def is_passing(error: ApiError) -> bool:
-    """Whether the same read may be answered in a moment: nobody has refused it, or asked for a pause."""
+    """Return whether a retry of the same read may succeed soon: it was neither refused nor rate-limited."""
     if isinstance(error, Rejected) and error.retry_after is not None:
         return False
     return isinstance(error, ServerFault | Unreachable | Unreadable)
@@ -24,24 +23,24 @@ class _Failure(NamedTuple):
 
 
 class LossMeter:
-    """Counts the answers of the last minute, and those that were lost in passing.
+    """Count the responses of the last minute, and those that were lost in passing.
 
-    An answer is lost in passing where the same call is answered soon after, and others meanwhile: what fails for good
-    is that call's own fault, and what fails with everything else is an outage.
+    A response was lost in passing if the same call succeeds soon after, and others meanwhile. A call that keeps failing
+    has its own fault, and a failure of everything is an outage.
     """
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._answered, self._lost = deque[float](), deque[float]()  # when (monotonic s)
-        self._run: list[_Failure] = []  # since the last good answer of all
-        self._unsettled: list[_Failure] = []  # of calls that were not answered since, while others were
+        self._answered, self._lost = deque[float](), deque[float]()  # times (monotonic s)
+        self._run: list[_Failure] = []  # since the last good response to any call
+        self._unsettled: list[_Failure] = []  # of calls without a success since, while others succeeded
 
     def judge_by(self, thresholds: Thresholds) -> None:
-        """These limits hold from now on."""
+        """Use these thresholds from now on."""
         self._thresholds = thresholds
 
     def note_answer(self, key: PollKey, at: float) -> None:
-        """That call was answered, and well."""
+        """Count a good response to a call."""
         if self._run and at - self._run[0].at <= self._thresholds.link_outage:
             self._unsettled += self._run
         self._run = []
@@ -51,16 +50,16 @@ class LossMeter:
         self._answered.append(at)
 
     def note_failure(self, key: PollKey, at: float) -> None:
-        """That call failed."""
+        """Count a failure of a call."""
         self._run.append(_Failure(key, at))
 
     def _widespread(self) -> int:
-        """The failures of so many calls that they are none of theirs."""
+        """Return the number of unsettled failures if many distinct calls share them, else 0."""
         is_wide = len({failure.key for failure in self._unsettled}) >= self._thresholds.poor_link_least
         return len(self._unsettled) if is_wide else 0
 
     def share(self, at: float, before: float) -> float:
-        """The share that was lost in the last minute; 0 while the link is not poor. `before`: what it was."""
+        """Return the share lost in the last minute; 0 while the link is not poor. `before`: the previous value."""
         thresholds = self._thresholds
         for times in (self._answered, self._lost):
             while times and times[0] < at - thresholds.link_window:

@@ -1,4 +1,4 @@
-"""Lists that are polled only while somebody looks at them: rooms, recordings, what hangs on a video, an event alone."""
+"""Lists that are polled only while somebody looks at them: rooms, recordings, extras of a video, a single event."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from livedeck.monitor.polling.poller import ItemList, PollResult
 from livedeck.monitor.polling.schedule import PollKey, PollSpec
 
 INTERVAL = 15.0
-"""Seconds between two requests for a list that is looked at."""
+"""Seconds between two polls of a watched list."""
 
 EVENT_INTERVAL = 60.0
-"""The same for an event by itself: what the list of the events lacks hardly changes."""
+"""Seconds for a single event; fields that the event list lacks hardly change."""
 
 PENDING_INTERVAL = 3.0
-"""The same while speech is being recognised (platform-api.md, "Operations": poll until `status` is `done`)."""
+"""Seconds during speech recognition (platform-api.md, "Operations": poll until `status` is `done`)."""
 
 RANK = 3
-"""Behind every event where the request budget does not suffice."""
+"""Rank after every event if the request budget is short."""
 
 MAX_TRACK_BYTES = 16 * 2**20
 
 MAX_LISTS = 500
-"""Lists that are kept at most: a deck stays up for weeks."""
+"""Maximum number of cached lists; a deck stays up for weeks."""
 
 
 class MaterialCache:
-    """Materials by video, in the order in which they were last remembered: no endpoint lists them.
+    """Materials by video, in the order they were last remembered: no endpoint lists them.
 
-    `history`: keeps them (platform-api.md, "Missing operations"); None: they are forgotten when the deck ends.
+    `history` stores them (platform-api.md, "Missing operations"); None: they are lost when the deck ends.
     """
 
     def __init__(self, history: History | None, clock: Clock) -> None:
@@ -47,32 +47,32 @@ class MaterialCache:
         self._deleted: set[str] = set()
 
     async def materials(self, video_id: str, recording: Recording | None) -> tuple[KnownMaterial, ...]:
-        """The materials of that video that anybody told of: the platform beside the video, the history, this deck."""
+        """Return all known materials of a video: from the platform's video object, the history and this deck."""
         recorded = await self._history.materials(video_id) if self._history else ()
         materials = dict(self._known.get(video_id, {}))
-        for record in recorded:  # written again as it is changed or moved: the last record counts
+        for record in recorded:  # rewritten at each change or move: the last record counts
             from_history = KnownMaterial(
                 record.id, video_id, record.title, record.file_name, at=record.at, source="history"
             )
-            materials[record.id] = materials.pop(record.id, from_history)  # what this deck saw itself says more
+            materials[record.id] = materials.pop(record.id, from_history)  # this deck's own data is more complete
         for material in attached_materials(recording):
             materials[material.id] = KnownMaterial.of(material, video_id, "the platform")
         return tuple(material for material in materials.values() if material.id not in self._deleted)
 
     async def remember(self, materials: Iterable[KnownMaterial]) -> None:
-        """Remember these, in this order, behind what is known."""
+        """Remember materials in this order, after the known ones."""
         for material in materials:
             of_video = self._known.setdefault(material.video_id, {})
             of_video.pop(material.id, None)
             of_video[material.id] = material
             self._deleted.discard(material.id)
             if self._history:
-                now = self._clock.now()  # the newest record of a material says its place, too
+                now = self._clock.now()  # the newest record of a material also holds its position
                 record = MaterialRecord(material.id, material.video_id, material.title, material.file_name, now)
                 await self._history.remember_material(record)
 
     async def forget(self, ids: Sequence[str]) -> None:
-        """These are not there any more."""
+        """Forget materials that no longer exist."""
         self._deleted.update(ids)
         if self._history:
             for material_id in ids:
@@ -80,7 +80,7 @@ class MaterialCache:
 
 
 def attached_materials(recording: Recording | None) -> Iterator[Material]:
-    """`additional_materials` where a video object carries it; what cannot be read is left out."""
+    """Yield `additional_materials` of a video object if present; unreadable ones are left out."""
     extra = ((recording.model_extra or {}) if recording else {}).get("additional_materials")
     for item in extra if isinstance(extra, list) else ():
         with suppress(ValueError):
@@ -88,23 +88,23 @@ def attached_materials(recording: Recording | None) -> Iterator[Material]:
 
 
 class ResourceCache:
-    """Lists as they were last answered, of which those are polled that a viewer shows.
+    """Lists as last received; those that a viewer shows are polled.
 
-    `lists`: all that is cached, frozen; another mapping after each answer. `materials`: those that nothing lists.
+    `lists`: all cached lists, frozen; a new mapping after each response. `materials`: materials, which nothing lists.
     """
 
     def __init__(self, api: Api, clock: Clock, cadence: Cadence, history: History | None) -> None:
         self.lists: Mapping[ResourceKey, CachedList[Any]] = MappingProxyType({})
         self.materials = MaterialCache(history, clock)
         self._api, self._cadence = api, cadence
-        self._polled = api.without_retry()  # the next round asks again
+        self._polled = api.without_retry()  # the next round retries
         self._watched: dict[str, tuple[ResourceKey, ...]] = {}
-        self._current: set[ResourceKey] = set()  # answered since the last refresh
+        self._current: set[ResourceKey] = set()  # received since the last refresh
 
     def watch(self, viewer: str, keys: Iterable[ResourceKey]) -> bool:
-        """Poll these lists while that viewer shows them, and no others for it.
+        """Poll exactly these lists while the viewer shows them.
 
-        Returns whether one of them is awaited: it was not answered since the last refresh.
+        Return whether one of them is awaited: no response since the last refresh.
         """
         watched = tuple(keys)
         if self._watched.get(viewer, ()) == watched:
@@ -115,29 +115,29 @@ class ResourceCache:
         return not self._current.issuperset(watched)
 
     def refresh(self) -> None:
-        """Something was changed: what was answered, or requested, before now is out of date."""
+        """Mark all responses and requests so far as outdated, after a change."""
         self._current.clear()
 
     def is_current(self, keys: Iterable[ResourceKey]) -> bool:
-        """Whether these lists were answered since the last refresh."""
+        """Return whether these lists had a response since the last refresh."""
         return self._current.issuperset(keys)
 
     def schedule(self) -> dict[PollKey, PollSpec]:
-        """What is watched, and how often it is asked for."""
+        """Return the watched lists with their intervals."""
         return {key: PollSpec(self._interval(key), RANK) for key in self._keys()}
 
     def has_response(self, key: ResourceKey) -> bool:
-        """Whether that list was asked for, with whatever result."""
+        """Return whether a list was polled, with any result."""
         return key in self.lists
 
     async def fetch(self, key: ResourceKey) -> ItemList:
-        """That list from where it is. Raises ApiError."""
+        """Fetch a list from its source. Raises ApiError."""
         if key.kind is ResourceKind.MATERIALS:
             return ItemList(await self.materials.materials(key.id, self._recording(key.id)))
         return await _FETCH[key.kind](self._polled, key)
 
     def ingest(self, key: ResourceKey, result: PollResult) -> bool:
-        """Keep an answer; a failure keeps the last good one. Returns whether a viewer waited for it."""
+        """Store a response; a failure keeps the last good one. Return whether a viewer waited for it."""
         before = self.lists.get(key, CachedList(interval=self._base_interval(key)))
         if isinstance(result.payload, ItemList):
             answer = result.payload
@@ -157,7 +157,7 @@ class ResourceCache:
         return True
 
     async def find_video(self, video_id: str) -> Video:
-        """The video of that id, which need not be listed. Raises ApiError, NotFound where there is none."""
+        """Return a video by id, even if it is not listed. Raises ApiError, NotFound if it does not exist."""
         await self._api.posters.list(video_id, per_page=1)
         return Video(video_id)
 
@@ -180,7 +180,7 @@ class ResourceCache:
 
 
 async def _fetch_cues(api: Api, key: ResourceKey) -> ItemList:
-    """What the file of a track says. Raises Incomplete while its speech is recognised, and any other ApiError."""
+    """Return the cues of a track's file. Raises Incomplete during speech recognition, and other ApiErrors."""
     track = await api.subtitles.get(key.id, key.track)
     if not track.url or not track.url.reveal():
         raise Incomplete("the track has no file yet: its speech is being recognised")

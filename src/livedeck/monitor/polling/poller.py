@@ -1,4 +1,4 @@
-"""Polls in bounded rounds: what is due, a few calls at a time, never the same one twice; back-off, jitter, budget."""
+"""Poll in bounded rounds: due calls, a few at a time, never one twice; back-off, jitter and budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule
 
 
 async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
-    """Run all until one is done, then stop the others. What the one raised is raised; what it returned is dropped."""
+    """Run all until one is done, then stop the others. Raises its error; its result is dropped."""
     tasks = [asyncio.ensure_future(runner) for runner in runners]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -31,27 +31,27 @@ async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
 
 
 _MIN_GAP = 0.25
-"""Seconds between two rounds that end early, at least: two hundred faults at once make no two hundred snapshots."""
+"""Minimum seconds between rounds that end early, so that two hundred faults make no two hundred snapshots."""
 
 
 class RoundDebounce:
-    """Debounces: ends a poll round early for news that nobody may wait for, at most every 0.25 s.
+    """End a poll round early for news that must not wait, at most every 0.25 s.
 
-    `is_urgent`: whether it ended this one.
+    `is_urgent`: whether it ended this round.
     """
 
     def __init__(self, clock: Clock) -> None:
         self.is_urgent = False
         self._clock, self._has_news = clock, asyncio.Event()
-        self._next_from = -inf  # when another round may be ended early (monotonic s)
+        self._next_from = -inf  # earliest next early end (monotonic s)
 
     def begin(self) -> None:
-        """A round begins, and has brought no news yet."""
+        """Begin a round without news."""
         self.is_urgent = False
         self._has_news.clear()
 
     def end_early(self) -> None:
-        """The round brought a new fault, or a worse one, or what somebody waits for."""
+        """Report a new or worse fault, or an awaited list."""
         self._has_news.set()
 
     async def wait(self) -> None:
@@ -63,7 +63,7 @@ class RoundDebounce:
 
 @dataclass(frozen=True, slots=True)
 class EventList:
-    """Every event of the workspace. `unreadable`: rows that are left out, as not even their id could be read."""
+    """All events of the workspace. `unreadable`: number of rows left out because their id could not be read."""
 
     events: tuple[Event, ...]
     unreadable: int = 0
@@ -71,33 +71,33 @@ class EventList:
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
-    """A list that is polled on demand. `unreadable`: as of EventList."""
+    """A list polled on demand. `unreadable`: as in EventList."""
 
     items: tuple[Any, ...]
     unreadable: int = 0
 
 
 PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
-"""What a call may come back with: the event list, samples, a list that is polled on demand, or why not."""
+"""Result of a call: event list, samples, a list polled on demand, or the error."""
 
 _REMEMBERED = 60.0
-"""Seconds; longer than the interval of any list that is polled on demand."""
+"""Seconds; longer than the interval of any list polled on demand."""
 
 _LONG_ROUND = 4.0
-"""Seconds: the longest round whose budget is made up for."""
+"""Seconds; longest round whose budget is made up for."""
 
 _PULSE_GAP = 2.0
-"""Seconds between two lists, where calls that begin to fail are the reason to ask."""
+"""Minimum seconds between two lists that are polled because calls begin to fail."""
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
-"""Errors that every other call would meet, too."""
+"""Errors that every other call would meet too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """What one call brought, and when (wall clock; monotonic seconds).
+    """Result of one call, with its time (wall clock; monotonic seconds).
 
-    `is_outdated`: everything was expedited after it was requested.
+    `is_outdated`: everything was expedited after the request.
     """
 
     key: PollKey
@@ -108,7 +108,7 @@ class PollResult:
 
     @property
     def is_good(self) -> bool:
-        """Whether it brought what was asked for."""
+        """Whether the call succeeded."""
         return not isinstance(self.payload, ApiError)
 
 
@@ -116,12 +116,11 @@ _PROBE_SPEC = PollSpec(0.0, 0)
 
 
 class Poller:
-    """Keeps the time of every call. `fetch`: makes one; an ApiError is returned, not raised.
+    """Schedule all calls. `fetch` makes one; it returns an ApiError instead of raising it.
 
-    The event list is the pulse of the connection. While nothing answers at all, only the list and one event are asked
-    for, at the pace of the back-off; where that is slow, a probe tells sooner that the platform is back. One round runs
-    at a time; a call that is slower than its round answers in a later one. `part`: of the request budget that this
-    process has; the rest is others'.
+    The event list is the pulse of the connection. While nothing responds at all, only the list and one event are
+    polled, at the pace of the back-off. If that is slow, a probe shows sooner that the platform is back. One round runs
+    at a time; a call slower than its round delivers in a later one. `part`: this process's share of the request budget.
     """
 
     def __init__(
@@ -131,59 +130,64 @@ class Poller:
         self.part = 1.0
         self._slots = asyncio.Semaphore(cadence.at_once)
         self._in_flight: dict[PollKey, asyncio.Task[PollResult | None]] = {}
-        self._requested: dict[PollKey, tuple[float, float]] = {}  # when, and the jitter of the wait that follows
-        self._tokens, self._refilled_at = cadence.budget, clock.monotonic()  # requests that may be made, as of when
+        self._requested: dict[PollKey, tuple[float, float]] = {}  # time, and jitter of the next wait
+        self._tokens, self._refilled_at = (
+            cadence.budget,
+            clock.monotonic(),
+        )  # available requests, and time of that count
         self._list_failures = 0  # in a row
-        self._is_pulse_due = False  # calls began to fail: the list tells whether everything does
-        self._failing: set[PollKey] = set()  # whose last call failed
-        self._uncounted: dict[PollKey, PollResult] = {}  # the last result of each call since a round was whole
+        self._is_pulse_due = False  # calls begin to fail: the list shows whether everything does
+        self._failing: set[PollKey] = set()  # calls whose last result was a failure
+        self._uncounted: dict[PollKey, PollResult] = {}  # last result of each call since the last complete round
         self._is_probing = False
-        self._has_probe_answered = False  # the last probe, since the list was well
-        self._has_connection_error = False  # a call of this round met one: those in the queue would, too
+        self._has_probe_answered = False  # the last probe, since the list worked
+        self._has_connection_error = False  # a call of this round met one; queued calls would too
         self._retry_from = -inf  # Retry-After (monotonic s)
 
     def expedite(self) -> None:
-        """Everything is due now; only a Retry-After is still obeyed."""
+        """Make everything due now; only a Retry-After is still obeyed."""
         self._requested.clear()
 
     def look_again(self) -> None:
-        """Ask for the list now; only a Retry-After is still obeyed."""
+        """Poll the list now; only a Retry-After is still obeyed."""
         self._requested.pop(LIST, None)
 
     def note_answer(self, key: PollKey, monotonic: float) -> bool:
-        """Somebody else asked for that then (monotonic s); whether that is newer than what was asked for here. It is
-        due an interval after it."""
+        """Note another process's poll at `monotonic` (s); return whether it is newer than the last one here.
+
+        The next poll is due an interval after it.
+        """
         requested, _ = self._requested.get(key, (inf, 1.0))
         if key not in self._in_flight and requested < monotonic:
             self._requested[key] = monotonic, self._draw_jitter()
         return requested < monotonic
 
     def hold_back(self, seconds: float) -> None:
-        """Ask for nothing for so long: the platform said so to somebody else."""
+        """Pause all polls for some seconds, because the platform asked another process to."""
         self._retry_from = max(self._retry_from, self._clock.monotonic() + seconds)
 
     @property
     def retry_seconds(self) -> float:
-        """For how long a Retry-After of the platform is obeyed yet."""
+        """Remaining seconds of a Retry-After."""
         return max(0.0, self._retry_from - self._clock.monotonic())
 
     @property
     def is_backing_off(self) -> bool:
-        """Whether the list failed the last time: the next turn is the retry."""
+        """Whether the last list failed, so that the next round is the retry."""
         return self._list_failures > 0
 
     def spend(self) -> None:
-        """Count one more request than a round planned: a quick retry, or the next page of a list."""
+        """Count an extra request: a quick retry, or the next page of a list."""
         self._tokens -= 1
 
     def seconds_to_retry(self, schedule: PollSchedule) -> float | None:
-        """Seconds until the platform is asked again after a list that failed; None without one, and while it is."""
+        """Return seconds until the retry after a failed list; None without a failure, and during the retry."""
         if not self._list_failures or {LIST, PROBE} & self._in_flight.keys():
             return None
         return max(0.0, min(self._due(LIST, schedule), self._due(PROBE, schedule)) - self._clock.monotonic())
 
     def wait(self, schedule: PollSchedule) -> float:
-        """Seconds until a call is due, 0 where one is; infinite while all that is wanted is already in flight."""
+        """Return seconds until a call is due, 0 if one is; inf while all wanted calls are in flight."""
         due = min((self._due(key, schedule) for key in self._candidates(schedule)), default=inf)
         return max(0.0, due - self._clock.monotonic(), self._seconds_to_tokens())
 
@@ -193,9 +197,9 @@ class Poller:
         on_result: Callable[[PollResult], Awaitable[None]],
         *interrupts: Coroutine[Any, Any, object],
     ) -> tuple[PollResult, ...]:
-        """Ask for what is due. Returns the results that came: in the end, or within the cadence's patience.
+        """Make the due calls. Return the results that arrived by the end, or within the cadence's patience.
 
-        `on_result`: called with each as it comes. `interrupts`: the round ends when one of them does.
+        `on_result`: called with each result. `interrupts`: the round ends when one of them returns.
         """
         self._begin(schedule)
         results: list[PollResult] = []
@@ -221,12 +225,12 @@ class Poller:
         return tuple(results)
 
     async def wait_result(self) -> None:
-        """Return when a call that is still in flight is done; without one, wait to be cancelled."""
+        """Return when a call in flight is done; without one, wait to be cancelled."""
         never = asyncio.get_running_loop().create_future()
         await asyncio.wait([*self._in_flight.values(), never], return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
-        """Give up the calls that are in flight."""
+        """Cancel the calls in flight."""
         in_flight, self._in_flight = self._in_flight, {}
         for task in in_flight.values():
             task.cancel()
@@ -237,12 +241,12 @@ class Poller:
         if not self._is_probing:
             return [key for key in (*schedule, *probe) if key not in self._in_flight]
         on_platform = [key for key in schedule if is_on_platform(key)]
-        probe += [] if LIST in self._in_flight else on_platform[:2]  # one list and one event, together
+        probe += [] if LIST in self._in_flight else on_platform[:2]  # one list and one event together
         off_platform = (key for key in schedule if not is_on_platform(key))
         return [key for key in (*probe, *off_platform) if key not in self._in_flight]
 
     def _needs_probe(self, schedule: PollSchedule) -> bool:
-        """Whether a probe comes before the list does."""
+        """Return whether a probe comes before the list."""
         if not self._list_failures or LIST in self._in_flight:
             return False
         return self._due(PROBE, schedule) < self._due(LIST, schedule)
@@ -266,7 +270,7 @@ class Poller:
         return schedule[key].interval
 
     def _begin(self, schedule: PollSchedule) -> None:
-        """Start the calls that are due, and those that are due so soon that they may as well go along."""
+        """Start due calls, and calls due so soon that they may join."""
         self._has_connection_error = False
         now = self._clock.monotonic()
         self._forget(schedule, now)
@@ -280,7 +284,7 @@ class Poller:
             self._in_flight[key] = asyncio.create_task(self._call(key))
 
     def _forget(self, schedule: PollSchedule, now: float) -> None:
-        """Of a list that is looked at again soon it is remembered when it was asked for."""
+        """Forget times of requests, except for lists that may be watched again soon."""
 
         def counts(key: PollKey, requested: float) -> bool:
             return key in schedule or key == PROBE or (isinstance(key, ResourceKey) and now - requested < _REMEMBERED)
@@ -292,15 +296,18 @@ class Poller:
         return self._cadence.budget * self.part
 
     def _affordable_calls(self, now: float) -> int:
-        """How many calls may be made now: a second's worth at most, or that of a last round that took longer, as with
-        thousands of events: else the budget would be spent in part."""
+        """Return how many calls may start now.
+
+        At most a second's budget, or that of the last round if it took longer, as with thousands of events; otherwise a
+        part of the budget would stay unused.
+        """
         budget, passed = self._budget, now - self._refilled_at
         self._tokens = min(budget * min(max(1.0, passed), _LONG_ROUND), self._tokens + passed * budget)
         self._refilled_at = now
         return max(0, floor(self._tokens))
 
     def _seconds_to_tokens(self) -> float:
-        """Seconds until enough calls for a round may be made: one at a time would make a round of each."""
+        """Return seconds until a round's calls are affordable; one call at a time would make a round each."""
         budget = self._budget
         lacking = max(1.0, budget * self._cadence.together) - self._tokens
         return lacking / budget - (self._clock.monotonic() - self._refilled_at)
@@ -310,7 +317,7 @@ class Poller:
         return self._random.uniform(1 - spread, 1 + spread)
 
     async def _call(self, key: PollKey) -> PollResult | None:
-        """The result, or None where asking was pointless by the time its turn came."""
+        """Return the result, or None if the call became pointless before its turn."""
         async with self._slots:
             if self._has_connection_error and is_on_platform(key):
                 return None
@@ -329,9 +336,9 @@ class Poller:
                 yield result
 
     def _update_backoff(self, schedule: PollSchedule) -> None:
-        """Count failures, and change between polling everything and probing.
+        """Count failures, and switch between polling everything and probing.
 
-        Only after a whole round: of one that was cut short, the failures alone may have come yet.
+        Only after a complete round: of one that was cut short, perhaps only the failures have arrived.
         """
         probe, results = self._uncounted.pop(PROBE, None), tuple(self._uncounted.values())
         self._uncounted = {}
@@ -354,20 +361,20 @@ class Poller:
             self._is_pulse_due = True
 
     def _note_probe(self, probe: PollResult) -> None:
-        """Ask for the list as soon as a probe is answered again; not each time, where the list alone fails."""
+        """Poll the list after the first good probe; not after each, in case only the list fails."""
         if probe.is_good and not self._has_probe_answered:
             self._requested.pop(LIST, None)
         self._has_probe_answered = probe.is_good
 
     def _has_new_failure(self, results: Iterable[PollResult]) -> bool:
-        """Whether a call failed that was well the last time: the platform may fail as a whole."""
+        """Return whether a call failed that succeeded last time: the platform may be failing."""
         failed = {result.key for result in results if not result.is_good}
         is_new = bool(failed - self._failing)
         self._failing = self._failing - {result.key for result in results} | failed
         return is_new
 
     def _stop_probing(self) -> None:
-        """All but the list is due now."""
+        """Make everything but the list due now."""
         if self._is_probing:
             self._requested = {key: requested for key, requested in self._requested.items() if key == LIST}
             self._is_probing = False

@@ -1,4 +1,4 @@
-"""Which calls are wanted, and how often (monitoring.md, "Cadence"). Pure."""
+"""Wanted calls and their intervals (monitoring.md, "Cadence"). Pure."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from livedeck.monitor.model.state import BroadcastState, EventState, IngestState
 from livedeck.monitor.model.thresholds import Cadence
 
 PollKey: TypeAlias = str | ResourceKey
-"""Names one call: LIST, the id of the event whose samples are asked for, or a list that is polled on demand."""
+"""Name of a call: LIST, an event id for its samples, or a list polled on demand."""
 
 LIST = ""
 """The event list."""
 
 PROBE = "?"
-"""One row of the event list: whether the platform is back (monitoring.md, "Back-off"). No event has that id."""
+"""One row of the event list, to see whether the platform is back (monitoring.md, "Back-off"). No event has this id."""
 
 
 class PollSpec(NamedTuple):
-    """Seconds between two requests, and who goes first where not all can be made in time: the lowest rank."""
+    """Seconds between two polls, and the rank: the lowest goes first if time is short."""
 
     interval: float
     rank: int
 
 
 PollSchedule: TypeAlias = Mapping[PollKey, PollSpec]
-"""What to ask for: the list first, then what is most urgent."""
+"""Calls to make: the list first, then the most urgent."""
 
 _SPARE = 0.9
-"""Of the request budget: the list, and what somebody looks at, want their part."""
+"""Share of the request budget for events; the list and watched lists need the rest."""
 
 _EARLY_SHARE = 0.1
-"""Of the request budget, for test signals of events whose start is far."""
+"""Share of the request budget for test signals of events that start much later."""
 
 _MAY_SEND_NOW = frozenset({BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.UNKNOWN})
 _OFF_PLATFORM = frozenset({ResourceKind.CUES, ResourceKind.MATERIALS})
 
 
 def is_on_platform(key: PollKey) -> bool:
-    """Whether the platform's API answers it, so that the answer tells how the connection is.
+    """Return whether the platform's API responds to a call, so that it shows the state of the connection.
 
     Cues come from the file server, and materials from the history.
     """
@@ -55,9 +55,9 @@ def is_on_platform(key: PollKey) -> bool:
 def schedule_events(
     states: Iterable[EventState], now: datetime, focus: Collection[str], cadence: Cadence
 ) -> dict[PollKey, PollSpec]:
-    """The wanted calls of the events at `now` (server time), the states being worst first.
+    """Return the wanted calls of events at `now` (server time); states are worst first.
 
-    `focus`: ids of those that somebody looks at.
+    `focus`: ids of events that somebody looks at.
     """
     states = tuple(states)
     near = any(
@@ -74,10 +74,10 @@ def schedule_events(
 
 
 def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0) -> Cadence:
-    """The cadence that the request budget allows: with too many events on air each is asked less often.
+    """Return the cadence that the request budget allows: with many events on air, each is polled less often.
 
-    Where an answer takes `round_trip` seconds, no more come than are in flight at once. It is known to be so,
-    therefore: an answer that was never due is not missed.
+    If responses take `round_trip` seconds, only as many arrive as are in flight at once. The longer interval is
+    published, so that responses are not missed before they are due.
     """
     tallies = [state.phase.tally for state in states if state.event.stream]
     on_air = sum(tally in _MAY_SEND_NOW for tally in tallies)
@@ -91,11 +91,11 @@ def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: f
 
 
 def qos_interval(event: Event, phase: Phase, now: datetime, cadence: Cadence) -> float | None:
-    """Seconds between two requests for an event's samples; None where there is nothing to ask for.
+    """Return seconds between two polls of an event's samples; None if there is nothing to poll.
 
-    Without a stream there are none, and after its end they change no more. An event that waits is asked from T-10 min,
-    so that an encoder is seen before the platform says so, and now and then before, for a test signal; one that was
-    lost or late for long, as seldom as the list.
+    Without a stream there are no samples, and after its end they do not change. A waiting event is polled from T-10
+    min, so that an encoder shows before the platform reports it; before that now and then, for a test signal. An event
+    that is lost or late for long is polled as seldom as the list.
     """
     tally = phase.tally
     if event.stream is None or tally in {BroadcastState.DRAFT, BroadcastState.COMPLETED}:
@@ -116,7 +116,7 @@ def _is_near_start(phase: Phase, now: datetime, cadence: Cadence) -> bool:
 
 
 def _has_unsettled_restream(state: EventState) -> bool:
-    """Whether a restream was listed otherwise than it is told: it must be known before the list is due again."""
+    """Return whether a restream's listed status contradicts its findings, so that a list is needed soon."""
     if state.phase.tally is not BroadcastState.ON_AIR or state.phase.ingest.state is not IngestState.RECEIVING:
         return False
     statuses = {restream.id: restream.status for restream in state.event.restreams or () if restream.enabled}
@@ -129,7 +129,7 @@ def _has_unsettled_restream(state: EventState) -> bool:
 
 
 def _is_falling_silent(state: EventState) -> bool:
-    """Whether samples are overdue: that the event was completed must be known before its encoder is missed."""
+    """Return whether samples are overdue: a completed event must be noticed before its encoder is missed."""
     return state.qos.is_overdue and state.phase.ingest.state is IngestState.RECEIVING
 
 
