@@ -251,7 +251,7 @@ async def test_what_somebody_else_changed_meanwhile_is_said_before_it_is_overwri
         await agree(stage)
         shown = words(stage)
         assert '▲ Since you looked: its name was "Council channel" and is "Theirs" now' in shown
-        assert "its stream key is another one now" in shown
+        assert "its stream key is a different one now" in shown
         assert not stage.writes
 
 
@@ -284,7 +284,7 @@ async def test_a_profile_whose_room_is_gone_is_not_sent_to() -> None:
         await stage.api.rooms.delete(room(stage).id)
         await stage.press("ctrl+s")
         await agree(stage)
-        assert "it is not there any more" in words(stage)
+        assert "it no longer exists" in words(stage)
         assert "Council channel two" in words(stage)
         assert not stage.writes
 
@@ -500,7 +500,7 @@ async def test_stale_rooms_block_a_change() -> None:
         stage.deck.snapshot = replace(known(stage.deck), lists={ROOM_LIST: state})
         await stage.act("room.delete")
         await stage.idle()
-        assert "the rooms that you see are STALE, 01:01 old" in words(stage)
+        assert "the list of rooms is STALE, 01:01 old" in words(stage)
         assert not stage.shows(Confirm)
 
 
