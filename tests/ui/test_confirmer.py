@@ -307,7 +307,7 @@ async def test_leaving_asks_about_a_change_that_is_under_way_and_who_stays_lets_
         await unanswered(stage)
         await stage.act("app.quit")
         assert stage.shows(LeaveDialog)
-        assert "Leave before it is known what became of enable Untitled event?" in stage.text()
+        assert "Leave without the outcome of enable Untitled event?" in stage.text()
         await stage.press("enter")
         assert stage.deck.is_running
         await stage.act("event.delete")

@@ -233,7 +233,7 @@ async def test_moved_rows_are_sent_as_one_full_list_and_escape_drops_them() -> N
         assert stage.deck.current_mode == "subtitles"
         assert "NOT SENT" not in stage.text()
         await stage.act("order.send")
-        assert stage.last_notice() == "nothing was moved"
+        assert stage.last_notice() == "not sent: no row was moved"
         await stage.act("row.last")
         await stage.act("order.earlier")
         await stage.act("order.send")
