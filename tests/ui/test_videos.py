@@ -140,7 +140,7 @@ async def test_that_somebody_else_showed_or_hid_a_poster_meanwhile_is_said_in_wo
         assert made.id
         (shown,) = [poster for poster in (await stage.api.posters.list(video)).items if poster.active]
         assert shown.id
-        conflicts = {"row.first": "it was shown and is not any more", "row.last": "it was not shown and is now"}
+        conflicts = {"row.first": "it was shown and no longer is", "row.last": "it was not shown and is now"}
         for row, conflict in conflicts.items():
             await stage.api.posters.set_active(video, shown.id)
             await stage.act("app.ask")
@@ -316,7 +316,7 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
         await stage.api.subtitles.delete(video, ids[0])
         await stage.act("order.send")
         await stage.until(lambda: stage.shows(Confirm))
-        assert "gone: en English" in stage.text()
+        assert "removed: en English" in stage.text()
         assert not stage.writes
         await agree(stage)
         after = [track.id async for track in stage.api.subtitles.iterate(video, order="position.asc")]
@@ -401,7 +401,7 @@ async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_de
         assert await _history(stage) == ("The second", "a.txt")
         await stage.act("material.link")
         await stage.idle()
-        assert stage.last_notice().startswith("link of The second, good for a short while, copied")
+        assert stage.last_notice().startswith("link of The second, valid for a short time, copied")
         await stage.act("material.download")
         await stage.press("ctrl+u")
         await stage.enter(str(tmp_path / "got.txt"))
