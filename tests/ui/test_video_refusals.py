@@ -132,7 +132,7 @@ async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:
         await stage.press("ctrl+s")
         await stage.until(lambda: stage.shows(ProgressDialog))
         await stage.press("tab", "enter")
-        await stage.until(lambda: "stopped, nothing was kept" in stage.last_notice())
+        await stage.until(lambda: "stopped, no file was saved" in stage.last_notice())
     assert names(here) == ["a.vtt"]
 
 

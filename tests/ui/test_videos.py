@@ -32,7 +32,7 @@ async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_ba
         await stage.act("screen.videos")
         await stage.until(lambda: len(videos(stage)) == 2)
         await stage.settle()
-        assert "RECORDINGS 2 of the events that are over" in stage.text()
+        assert "RECORDINGS 2 of completed events" in stage.text()
         await stage.press("down")
         await stage.act("video.open")
         await asked(stage)
