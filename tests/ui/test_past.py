@@ -220,5 +220,5 @@ async def test_a_recording_says_that_it_is_none_of_now(tmp_path: Path) -> None:
             assert "R play" in text
             await pilot.press("backspace")
             await pilot.pause()
-            assert "a recording has no now" in text_of(deck)
+            assert "a recording has no present" in text_of(deck)
         await played.close()

@@ -117,7 +117,7 @@ async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is
         await stage.api.materials.delete(ids[0])
         await stage.act("order.send")
         await stage.until(lambda: stage.shows(Confirm))
-        assert f"gone: {ids[0]}" in words(stage)
+        assert f"removed: {ids[0]}" in words(stage)
         await agree(stage)
         assert stage.writes == [("PATCH", "/v1/additional-materials/reorder")]
         assert [one.id for one in cached(stage).items] == [ids[2], ids[1]]
