@@ -70,7 +70,7 @@ def press(deck: Terminal, *keys: str) -> None:
 def refuse_form(deck: Terminal) -> None:
     """The form of an event, and the refusal of what was changed in it, which stays on the screen."""
     press(deck, "\x1b[B")  # an event that somebody chose
-    for keys, answer in (("e", r"\^S"), ("\x05x\t\t\t\t\x13", "This is sent"), ("\t\r", "refused")):
+    for keys, answer in (("e", r"\^S"), ("\x05x\t\t\t\t\x13", "Only this will"), ("\t\r", "refused")):
         deck.press(keys)
         deck.until(answer)
         deck.pause(LOOK)

@@ -77,7 +77,7 @@ def open_form(deck: Terminal) -> None:
     deck.until(r"\^S")
     deck.pause(LOOK)
     deck.press("\x05x\t\t\t\t\x13")
-    deck.until("This is sent")
+    deck.until("Only this will")
     deck.pause(LOOK)
     deck.press("\t\r")
     deck.until("refused")

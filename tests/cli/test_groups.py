@@ -319,7 +319,7 @@ def test_a_name_that_two_have_or_that_hides_letters_confirms_nothing(on_stage: S
         assert "Another event has a name that looks the same" in again.stderr
         assert f"(id …{other[-6:]})" in again.stderr
         assert f"--confirm should be {event[-6:]!r} or the whole id" in again.stderr
-    assert r'Its name has letters that cannot be seen: "Enc\u200bore"' in again.stderr
+    assert r'Its name has invisible letters: "Enc\u200bore"' in again.stderr
     assert run(on_stage, "events", "enable", plain, "--confirm", plain[-6:].upper()).returncode == 0
     assert run(on_stage, "events", "enable", hidden, "--confirm", hidden).returncode == 0
     assert on_stage.read("events", "get", "Encore")["id"] == plain

@@ -147,7 +147,7 @@ async def test_while_nothing_comes_a_comment_is_sent_that_is_no_picture(monkeypa
 async def test_a_stopped_monitor_is_told_to_every_browser(known: Snapshot) -> None:
     async with served(model_of(known)) as outlet, outlet.updates() as blocks:
         await anext(blocks), await anext(blocks), await anext(blocks)
-        outlet.publisher.publish(model_of(known, 1, "the wallboard was ended"))
+        outlet.publisher.publish(model_of(known, 1, "the wallboard was closed"))
         told = data_of(await anext(blocks))
     assert "MONITOR STOPPED" in told["head"]["banners"][0][0]
     assert {entry["tone"] for entry in told["entries"].values()} == {"stale"}

@@ -87,4 +87,4 @@ def test_what_became_of_a_change_is_said_in_words(name: str) -> None:
     words = {verdict: operation.verdict_words(operation, verdict) for verdict in Verdict}  # type: ignore[arg-type]
     assert words[Verdict.DONE] == words[Verdict.APPLIED] == f"{operation.kind} {operation.past}"
     assert words[Verdict.REFUSED] == f"{operation.kind} not {operation.past}"
-    assert words[Verdict.UNKNOWN].startswith(f"not known whether the {operation.kind} was ")
+    assert words[Verdict.UNKNOWN].startswith(f"unknown whether the {operation.kind} was ")

@@ -53,7 +53,7 @@ async def test_what_was_so_before_proves_nothing_and_is_not_looked_for() -> None
         await lose(platform, "never")
         result = await platform.run(operation)
         assert (result.verdict, result.watched_until) == (Verdict.UNKNOWN, None)
-        assert "it changes nothing that was not so before" in result.text
+        assert "the values were the same before" in result.text
         assert not platform.clock.sleeps
 
 
@@ -104,7 +104,7 @@ async def test_one_that_is_sent_again_is_asked_about_and_what_shows_then_proves_
         assert (await platform.run(operation)).verdict is Verdict.DONE
         question = platform.ports.asked[-1]
         assert question.lines[0][0].startswith(f'▲ unknown: edit "{DRAFT}", sent 21:14:07Z: the ')
-        assert question.lines[1][0].startswith("Sent again, it may happen twice.")
+        assert question.lines[1][0].startswith("If you send it again, it may happen twice.")
         await platform.executor.wait_watches()
         assert [result.verdict for result in platform.ports.told] == [Verdict.UNKNOWN, Verdict.DONE]
         (change,) = platform.executor.open_changes.items

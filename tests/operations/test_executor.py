@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,11 @@ from livedeck.client import EventDraft
 from livedeck.monitor import AuditOutcome
 from livedeck.operations import events
 from livedeck.operations.catalogue import OPERATIONS
-from livedeck.operations.events import CompleteEvent, DeleteEvent, EditEvent, EnableEvent, EventTarget
+from livedeck.operations.events import CompleteEvent, DeleteEvent, EditEvent, EnableEvent, EventTarget, ScheduleStream
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import ConfirmLevel, Operation, OperationResult, Target, Verdict
 from livedeck.presentation.render_time import ChangeStep
-from operations.rig import DRAFT, ON_AIR, Rig, is_gone, rig
+from operations.rig import DRAFT, EVENING, ON_AIR, Rig, is_gone, rig
 from operations.samples import SAMPLES, filled
 
 
@@ -60,7 +61,7 @@ async def test_while_a_change_is_under_way_its_target_takes_no_other() -> None:
         platform.ports.before_answer.append(second)
         assert (await platform.run(EnableEvent(target))).verdict is Verdict.DONE
         assert [result.verdict for result in refused] == [Verdict.REFUSED]
-        assert refused[0].text == "enable is still under way; wait for its end"
+        assert refused[0].text == "enable is still running; wait until it ends"
         assert len(platform.writes) == 1
         assert not platform.executor.busy
 
@@ -99,7 +100,7 @@ async def test_who_is_left_before_the_answer_is_unknown_in_the_audit() -> None:
         assert not platform.executor.in_doubt
         (record,) = platform.ports.records
         assert (record.action, record.outcome) == ("event.enable", AuditOutcome.UNKNOWN)
-        assert record.detail == "the deck was left before its answer was there"
+        assert record.detail == "livedeck was closed before the response arrived"
         assert record.intent == platform.ports.intents[0].id
 
 
@@ -118,7 +119,7 @@ async def test_where_nothing_may_be_sent_nothing_is_asked_and_nothing_recorded()
     async with rig() as platform:
         platform.blocked.append("what you see is STALE")
         result = await platform.run(EnableEvent(await platform.target(DRAFT)))
-        assert (result.verdict, result.text) == (Verdict.REFUSED, "nothing was sent: what you see is STALE")
+        assert (result.verdict, result.text) == (Verdict.REFUSED, "not sent: what you see is STALE")
         assert not platform.ports.asked
         assert not platform.requests
         assert platform.ports.told == [result]
@@ -237,7 +238,7 @@ async def test_what_is_gone_is_not_acted_on() -> None:
         target = await platform.target(DRAFT)
         platform.ports.before_answer.append(lambda: platform.other.events.delete(target.target.id))
         result = await platform.run(EnableEvent(target))
-        assert (result.verdict, result.text) == (Verdict.REFUSED, "nothing was sent: it is not there any more")
+        assert (result.verdict, result.text) == (Verdict.REFUSED, "not sent: it no longer exists")
         assert not platform.writes
 
 
@@ -247,8 +248,17 @@ async def test_what_cannot_be_read_again_is_not_acted_on() -> None:
         await platform.fault(kind="drop", method="GET")
         result = await platform.run(EnableEvent(target))
         assert result.verdict is Verdict.REFUSED
-        assert result.text.startswith("nothing was sent: it could not be read again: ")
+        assert result.text.startswith(f"not sent: could not re-check {DRAFT} (")
+        assert target.target.id not in result.text
         assert not platform.writes
+
+
+async def test_a_second_stream_is_refused_with_the_time_of_the_first() -> None:
+    async with rig() as platform:
+        await platform.run(ScheduleStream(await platform.target(DRAFT), EVENING + timedelta(hours=1)))
+        result = await platform.run(ScheduleStream(await platform.target(DRAFT), EVENING + timedelta(hours=2)))
+        assert result.verdict is Verdict.REFUSED
+        assert result.text.startswith("it already has a scheduled stream (20 Nov 2026 22:14:07Z); move that one")
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

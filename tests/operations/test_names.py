@@ -67,15 +67,15 @@ def test_a_name_that_differs_to_the_eye_is_no_namesake(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "warning"),
     [
-        ("Main\u200b stage", r'Its name has letters that cannot be seen: "Main\u200b stage".'),
-        ("Main \u200fstage", r'Its name has letters that cannot be seen: "Main \u200fstage".'),
-        ("Main\u202e stage", r'Its name has letters that cannot be seen: "Main\u202e stage".'),
-        ("Main\x1b[2J", r'Its name has letters that cannot be seen: "Main\x1b[2J".'),
-        ("Main stage ", 'Its name has blanks that cannot be seen: "Main stage␣".'),
-        ("Main\u00a0stage", 'Its name has blanks that cannot be seen: "Main␣stage".'),
+        ("Main\u200b stage", r'Its name has invisible letters: "Main\u200b stage".'),
+        ("Main \u200fstage", r'Its name has invisible letters: "Main \u200fstage".'),
+        ("Main\u202e stage", r'Its name has invisible letters: "Main\u202e stage".'),
+        ("Main\x1b[2J", r'Its name has invisible letters: "Main\x1b[2J".'),
+        ("Main stage ", 'Its name has hidden blanks: "Main stage␣".'),
+        ("Main\u00a0stage", 'Its name has hidden blanks: "Main␣stage".'),
         ("M\u0430in stage", 'Its name mixes alphabets in one word, Cyrillic and Latin: "M\u0430in".'),
         ("\uff2dain stage", 'Its name mixes alphabets in one word, Fullwidth and Latin: "\uff2dain".'),
-        ("\U0001d40c\U0001d41a stage", 'Its name has letters that stand for others: "\U0001d40c\U0001d41a".'),
+        ("\U0001d40c\U0001d41a stage", 'Its name has letters that look like others: "\U0001d40c\U0001d41a".'),
     ],
 )
 def test_letters_that_deceive_are_warned_of(name: str, warning: str) -> None:
@@ -96,7 +96,7 @@ def test_names_of_any_one_alphabet_deceive_nobody(name: str) -> None:
 def test_of_many_namesakes_some_are_listed_and_all_are_counted() -> None:
     others = [Named(f"{number:036}", "Main stage") for number in range(5)]
     told = warnings(MAIN, others, "event")
-    assert [text[:40] for text in told] == [*["Another event has the same name (id …000"] * 3, "So have 2 more."]
+    assert [text[:40] for text in told] == [*["Another event has the same name (id …000"] * 3, "2 more have one too."]
 
 
 def test_an_end_that_two_ids_share_is_not_enough() -> None:

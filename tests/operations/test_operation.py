@@ -10,7 +10,7 @@ from operations.samples import SAMPLES
 
 def test_what_has_changed_is_said_in_place_of_the_state() -> None:
     target = Target("room", "r1", "Council", "pending, as of 21:14:07Z")
-    assert [text for text, _ in conflict_lines(target, ())] == ["It is pending, as of 21:14:07Z."]
+    assert [text for text, _ in conflict_lines(target, ())] == ["Pending, as of 21:14:07Z."]
     assert [text for text, _ in conflict_lines(target, ("it is active now",))] == [
         "▲ Since you looked: it is active now."
     ]
@@ -24,7 +24,7 @@ async def test_an_order_names_every_row_that_is_there_and_no_other_and_is_asked_
         came = ("new", second)
         assert operation.complete_order(operation.shown) == (second, first)
         assert operation.complete_order(came) == (second, "new")
-        assert operation.conflicts(operation.shown, came) == (f"gone: {first}", "1 came, and will be last")
+        assert operation.conflicts(operation.shown, came) == (f"removed: {first}", "1 added, which will be last")
         assert operation.conflicts(operation.shown, (second, first)) == ("somebody else moved rows",)
         assert operation.confirmation(operation.shown, ()).level is ConfirmLevel.NONE
         assert operation.confirmation(came, ("gone: a",)).level is ConfirmLevel.ASK

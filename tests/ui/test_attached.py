@@ -201,8 +201,8 @@ async def test_leaving_asks_while_an_answer_is_not_shared() -> None:
     async with running((120, 40)) as (deck, pilot):
         await give(deck, pilot, alone(known(deck)))
         await act(pilot, "app.quit")
-        assert "Leave before what was answered here is shared?" in text_of(deck)
-        assert "RECONNECTING: answered here, while collector.example is silent." in " ".join(text_of(deck).split())
+        assert "Leave before your alarm actions are shared?" in text_of(deck)
+        assert "RECONNECTING: handled here while collector.example is silent." in " ".join(text_of(deck).split())
 
 
 async def test_what_became_of_answers_made_alone_is_told() -> None:

@@ -148,7 +148,7 @@ async def test_stale_data_blocks_a_change_before_it_is_asked_and_while_it_is() -
         await stage.act("event.enable")
         await stage.idle()
         assert not stage.shows(Confirm)
-        assert "nothing was sent: what you see is STALE" in stage.text()
+        assert "not sent: the screen is STALE" in stage.text()
         assert not stage.requests
 
 
@@ -215,7 +215,7 @@ async def test_a_name_that_cannot_be_seen_whole_is_shown_so_and_its_cleaned_form
         await renamed(stage, **{event.id: "Choir\u200b, hall B"})
         await stage.act("event.delete")
         words = " ".join(stage.text().replace("│", " ").split())
-        assert r'▲ Its name has letters that cannot be seen: "Choir\u200b, hall B".' in words
+        assert r'▲ Its name has invisible letters: "Choir\u200b, hall B".' in words
         await letters(stage, AIR)
         await stage.press("enter", "tab", "tab", "enter")
         assert not stage.writes
@@ -248,13 +248,13 @@ VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
     "unknown": (
         "event.delete",
         DROPPED,
-        "not known whether the event was deleted: Untitled event: the platform failed (500)",
+        "unknown whether the event was deleted: Untitled event: the platform failed (500)",
         Severity.CRITICAL,
     ),
     "failed": (
         "event.delete",
         FAILED,
-        "not known whether the event was deleted: Untitled event: the platform failed (500)",
+        "unknown whether the event was deleted: Untitled event: the platform failed (500)",
         Severity.CRITICAL,
     ),
     "refused": ("event.enable", REFUSED, "event not enabled: Untitled event: ", Severity.CRITICAL),
@@ -286,7 +286,7 @@ async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -
         await stage.until(lambda: stage.shows(ProgressDialog))
         assert "enable Untitled event" in stage.text()
         await stage.press("tab", "enter")
-        await stage.until(lambda: "not known whether the event was enabled" in stage.last_notice())
+        await stage.until(lambda: "unknown whether the event was enabled" in stage.last_notice())
         assert "no field says whether an event is enabled" in stage.last_notice()
         assert (await stage.event(event)).updated_at is None
 
@@ -307,11 +307,11 @@ async def test_leaving_asks_about_a_change_that_is_under_way_and_who_stays_lets_
         await unanswered(stage)
         await stage.act("app.quit")
         assert stage.shows(LeaveDialog)
-        assert "Leave before it is known what became of enable Untitled event?" in stage.text()
+        assert "Leave without the outcome of enable Untitled event?" in stage.text()
         await stage.press("enter")
         assert stage.deck.is_running
         await stage.act("event.delete")
-        assert "event not deleted: Untitled event: enable is still under way" in stage.last_notice()
+        assert "event not deleted: Untitled event: enable is still running" in stage.last_notice()
 
 
 @pytest.mark.parametrize("how", ["agreed", "ctrl-c twice", "signal"])
@@ -327,7 +327,7 @@ async def test_a_change_that_the_deck_left_behind_is_in_the_audit_as_unknown(how
         await stage.settle()
     (enabled,) = await history.audit(EVENING - timedelta(days=1))
     assert (enabled.action, enabled.outcome) == ("event.enable", AuditOutcome.UNKNOWN)
-    assert enabled.detail == "the deck was left before its answer was there"
+    assert enabled.detail == "livedeck was closed before the response arrived"
     (change,) = await history.open_changes()
     assert (change.intent.verb, change.intent.target_name) == ("enable", "Untitled event")
     await history.close()

@@ -47,7 +47,7 @@ async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:
         await pilot.pause()
         assert "f5 leads back to the others" in text_of(deck)
         deck.snapshot = replace(known(deck), link=linked(deck, as_of=EVENING - timedelta(minutes=5)))
-        assert deck.confirmer.blocked_reason().endswith("f4 asks the platform again")
+        assert deck.confirmer.blocked_reason().endswith("press f4 to refresh")
         await pilot.press("f1")
         await pilot.pause()
         assert deck.current_mode == "events"

@@ -26,7 +26,7 @@ async def late_delete(stage: Stage) -> None:
     await stage.fault(kind="late-apply", method="DELETE", status=504, seconds=12)
     await stage.act("event.delete")
     await agree(stage)
-    await stage.until(lambda: "not known whether the event was deleted" in stage.last_notice())
+    await stage.until(lambda: "unknown whether the event was deleted" in stage.last_notice())
 
 
 async def test_what_is_not_seen_yet_is_in_the_banner_until_it_is_seen_and_that_is_told_once() -> None:
@@ -54,7 +54,7 @@ async def test_a_second_try_says_first_that_the_other_has_no_verdict_and_enter_s
         await late_delete(stage)
         await stage.act("event.delete")
         assert '▲ unknown: delete "Untitled event", sent 21:14:07Z: the ' in stage.text()
-        assert "Sent again, it may happen twice." in stage.text()
+        assert "If you send it again, it may happen twice." in stage.text()
         await stage.press("enter")
         await stage.idle()
         assert not stage.shows(Confirm)

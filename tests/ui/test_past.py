@@ -97,7 +97,7 @@ async def test_the_keys_of_the_past_are_refused_now_and_say_why(tmp_path: Path) 
     async with stage_with_past(tmp_path / "history") as stage:
         for name in ("past.now", "past.play", "past.faster", "past.before", "past.after"):
             stage.deck.dispatch(name)
-            assert stage.last_notice() == f":{name} is for the past, and this is now"
+            assert stage.last_notice() == f":{name} works only in the past; :past.go goes there"
         stage.deck.dispatch("past.go", f"{EVENING - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}")
         await stage.done()
         assert "the history begins at" in stage.last_notice()
@@ -155,7 +155,7 @@ async def test_the_past_is_played_stopped_and_stepped_through(tmp_path: Path) ->
             assert pace in stage.text()
         await stage.press("right_parenthesis")
         await stage.done()
-        assert stage.last_notice() == "nothing happened after this that is kept"
+        assert stage.last_notice() == "nothing is recorded after this moment"
 
 
 async def test_earlier_streams_open_in_the_past_and_none_of_later(tmp_path: Path) -> None:
@@ -222,5 +222,5 @@ async def test_a_recording_says_that_it_is_none_of_now(tmp_path: Path) -> None:
             assert "R play" in text
             await pilot.press("backspace")
             await pilot.pause()
-            assert "a recording has no now" in text_of(deck)
+            assert "a recording has no present" in text_of(deck)
         await played.close()

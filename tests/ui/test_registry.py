@@ -110,7 +110,7 @@ async def test_what_is_typed_into_the_help_finds_keys() -> None:
         assert "Make an event" not in text
         await pilot.press(*"xyz")
         await pilot.pause()
-        assert "No key does that" in text_of(deck)
+        assert "No key found" in text_of(deck)
         await pilot.press("escape")
         await pilot.pause()
         assert not deck.screen.is_modal

@@ -40,8 +40,8 @@ async def test_zero_rooms_and_unknown_rooms_do_not_look_alike() -> None:
         for state in states:
             await show(deck, pilot, lists={ROOM_LIST: state})
             said.append(text_of(deck))
-        assert "waiting for the platform's first answer" in said[0]
-        assert "the rooms could not be asked for" in said[1]
+        assert "waiting for the platform" in said[0]
+        assert "the rooms could not be read" in said[1]
         assert "this workspace has no rooms" in said[2]
 
 

@@ -54,7 +54,7 @@ async def test_a_room_shows_its_profiles_in_the_order_of_their_making_and_no_key
         places = [shown.index(f"{profile.url} {profile.stream_key} 09 Nov 14:44 never ?") for profile in held]
         assert places == sorted(places)
         assert not [profile for profile in held if profile.stream_key and profile.stream_key.reveal() in shown]
-        assert "a participant starts and stops a relay inside the room" in shown
+        assert "participants start and stop relays inside the room" in shown
 
 
 async def test_enter_goes_to_the_profiles_and_on_to_the_form_and_escape_back() -> None:
@@ -213,7 +213,7 @@ async def test_an_edit_shows_what_it_changes_and_sends_only_that() -> None:
         await stage.press("ctrl+s")
         shown = words(stage)
         assert f"Address: {before.url} → rtmp://live.twitch.tv/app" in shown
-        assert "Platform, worked out from the address: video_share → game_stream" in shown
+        assert "Platform (from the address): video_share → game_stream" in shown
         assert "applies at the next start of the relay" in shown
         assert not stage.writes
         await agree(stage)
@@ -251,7 +251,7 @@ async def test_what_somebody_else_changed_meanwhile_is_said_before_it_is_overwri
         await agree(stage)
         shown = words(stage)
         assert '▲ Since you looked: its name was "Council channel" and is "Theirs" now' in shown
-        assert "its stream key is another one now" in shown
+        assert "its stream key is a different one now" in shown
         assert not stage.writes
 
 
@@ -284,7 +284,7 @@ async def test_a_profile_whose_room_is_gone_is_not_sent_to() -> None:
         await stage.api.rooms.delete(room(stage).id)
         await stage.press("ctrl+s")
         await agree(stage)
-        assert "it is not there any more" in words(stage)
+        assert "it no longer exists" in words(stage)
         assert "Council channel two" in words(stage)
         assert not stage.writes
 
@@ -313,13 +313,13 @@ async def test_a_kept_edit_is_offered_when_the_relay_has_ended_and_sent_only_the
         await agree(stage)
         await stage.until(lambda: room(stage).status == "active")
         assert "▲ at 21:14:07" in words(stage)
-        assert "the edit of Council channel waits: g applies it" in words(stage)
+        assert "the edit of Council channel waits since 21:14:07Z; g applies it" in words(stage)
         sent = list(stage.writes)
         await broadcast(stage, running=False)
         await stage.act("app.ask")
         await stage.until(lambda: stage.shows(Confirm))
         shown = words(stage)
-        assert "This edit waits since 21:14:07Z. Its room is no longer active." in shown
+        assert "This edit has been waiting since 21:14:07Z. Its room is no longer active." in shown
         assert "Name: Council channel → Renamed" in shown
         assert stage.writes == sent
         await agree(stage)
@@ -361,7 +361,7 @@ async def test_the_end_of_a_relay_is_asked_about_when_the_form_that_is_open_is_l
         assert stage.shows(Form)
         await stage.press("escape")
         await stage.until(lambda: stage.shows(Confirm))
-        assert "This edit waits since" in words(stage)
+        assert "This edit has been waiting since" in words(stage)
 
 
 async def test_a_kept_edit_that_is_tried_too_early_waits_on() -> None:
@@ -384,7 +384,7 @@ async def test_an_edit_whose_room_is_gone_does_not_wait_for_ever() -> None:
         await stage.api.rooms.delete(room(stage).id)
         await stage.act("app.ask")
         await stage.until(lambda: not screen(stage).edits.waiting)
-        assert "its room is gone" in words(stage)
+        assert "its room no longer exists" in words(stage)
 
 
 async def test_without_an_edit_that_waits_there_is_nothing_to_apply() -> None:
@@ -398,7 +398,7 @@ async def test_a_room_is_deleted_after_its_consequences_were_named() -> None:
         gone = room(stage)
         await stage.act("room.delete")
         shown = words(stage)
-        for part in ("Everybody inside is put out", "every relay that runs is stopped", "Council channel, "):
+        for part in ("Everybody inside is removed", "every running relay stops", "Council channel, "):
             assert part in shown
         await stage.press("enter")
         assert not stage.writes
@@ -463,7 +463,7 @@ async def test_where_nothing_is_recorded_no_key_is_shown() -> None:
         await stage.act("relay.reveal")
         await stage.idle()
         assert key.reveal() not in words(stage)
-        assert "no key is shown: that is recorded, and this deck keeps no history" in words(stage)
+        assert "key not shown: this deck has no history to record that somebody saw it" in words(stage)
 
 
 @pytest.mark.parametrize("leaves", ["row.down", "screen.events"])
@@ -500,7 +500,7 @@ async def test_stale_rooms_block_a_change() -> None:
         stage.deck.snapshot = replace(known(stage.deck), lists={ROOM_LIST: state})
         await stage.act("room.delete")
         await stage.idle()
-        assert "the rooms that you see are STALE, 01:01 old" in words(stage)
+        assert "the list of rooms is STALE, 01:01 old" in words(stage)
         assert not stage.shows(Confirm)
 
 

@@ -75,7 +75,7 @@ async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None
         await sent(stage)
         await agree(stage)
         assert stage.shows(Form)
-        assert "it is not there any more" in words(stage)
+        assert "it no longer exists" in words(stage)
         assert ", for the hall" in words(stage)
         await stage.press("escape", "tab", "enter")
         await stage.act("part.next")
@@ -86,7 +86,7 @@ async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None
         await stage.api.annotations.delete(video, note.id)
         await sent(stage)
         await agree(stage)
-        assert "it is not there any more" in words(stage)
+        assert "it no longer exists" in words(stage)
         assert f"{note.title}, again" in words(stage)
         assert not stage.writes
 
@@ -100,7 +100,7 @@ async def test_a_poster_that_is_gone_is_neither_shown_nor_deleted() -> None:
         gone = cached(stage).items[-1]
         await stage.api.posters.delete(video, gone.id)
         await agree(stage)
-        assert "it is not there any more" in stage.last_notice()
+        assert "it no longer exists" in stage.last_notice()
         assert not stage.writes
 
 
@@ -117,7 +117,7 @@ async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is
         await stage.api.materials.delete(ids[0])
         await stage.act("order.send")
         await stage.until(lambda: stage.shows(Confirm))
-        assert f"gone: {ids[0]}" in words(stage)
+        assert f"removed: {ids[0]}" in words(stage)
         await agree(stage)
         assert stage.writes == [("PATCH", "/v1/additional-materials/reorder")]
         assert [one.id for one in cached(stage).items] == [ids[2], ids[1]]
@@ -132,7 +132,7 @@ async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:
         await stage.press("ctrl+s")
         await stage.until(lambda: stage.shows(ProgressDialog))
         await stage.press("tab", "enter")
-        await stage.until(lambda: "stopped, nothing was kept" in stage.last_notice())
+        await stage.until(lambda: "stopped, no file was saved" in stage.last_notice())
     assert names(here) == ["a.vtt"]
 
 

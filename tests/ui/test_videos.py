@@ -32,7 +32,7 @@ async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_ba
         await stage.act("screen.videos")
         await stage.until(lambda: len(videos(stage)) == 2)
         await stage.settle()
-        assert "RECORDINGS 2 of the events that are over" in stage.text()
+        assert "RECORDINGS 2 of completed events" in stage.text()
         await stage.press("down")
         await stage.act("video.open")
         await asked(stage)
@@ -140,7 +140,7 @@ async def test_that_somebody_else_showed_or_hid_a_poster_meanwhile_is_said_in_wo
         assert made.id
         (shown,) = [poster for poster in (await stage.api.posters.list(video)).items if poster.active]
         assert shown.id
-        conflicts = {"row.first": "it was shown and is not any more", "row.last": "it was not shown and is now"}
+        conflicts = {"row.first": "it was shown and no longer is", "row.last": "it was not shown and is now"}
         for row, conflict in conflicts.items():
             await stage.api.posters.set_active(video, shown.id)
             await stage.act("app.ask")
@@ -233,7 +233,7 @@ async def test_moved_rows_are_sent_as_one_full_list_and_escape_drops_them() -> N
         assert stage.deck.current_mode == "subtitles"
         assert "NOT SENT" not in stage.text()
         await stage.act("order.send")
-        assert stage.last_notice() == "nothing was moved"
+        assert stage.last_notice() == "not sent: no row was moved"
         await stage.act("row.last")
         await stage.act("order.earlier")
         await stage.act("order.send")
@@ -316,7 +316,7 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
         await stage.api.subtitles.delete(video, ids[0])
         await stage.act("order.send")
         await stage.until(lambda: stage.shows(Confirm))
-        assert "gone: en English" in stage.text()
+        assert "removed: en English" in stage.text()
         assert not stage.writes
         await agree(stage)
         after = [track.id async for track in stage.api.subtitles.iterate(video, order="position.asc")]
@@ -401,7 +401,7 @@ async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_de
         assert await _history(stage) == ("The second", "a.txt")
         await stage.act("material.link")
         await stage.idle()
-        assert stage.last_notice().startswith("link of The second, good for a short while, copied")
+        assert stage.last_notice().startswith("link of The second, valid for a short time, copied")
         await stage.act("material.download")
         await stage.press("ctrl+u")
         await stage.enter(str(tmp_path / "got.txt"))
@@ -443,7 +443,7 @@ async def test_an_upload_that_is_stopped_in_its_dialog_leaves_no_half_of_it_on_t
         await stage.until(lambda: "of 8,388,608 bytes" in words(stage))
         await stage.press("tab", "enter")
         await stage.until(lambda: stage.shows(Form))
-        assert "not all of it was sent before the connection ended" in words(stage)
+        assert "the connection ended before all of it was sent" in words(stage)
         assert "film.bin" in words(stage)
         assert {*files.iterdir()} == before
         stage.gate.set()

@@ -94,7 +94,7 @@ def test_a_fault_moves_no_cell(known: Snapshot, size: tuple[int, int]) -> None:
     hit = replace(bad, event=calm.events[7].event)
     after = lines(replace(calm, events=(*calm.events[:7], hit, *calm.events[8:])), size, seats=seats)
     again = lines(calm, size, seats=seats)
-    first = next(row for row, line in enumerate(before) if "always in its place" in plain(line))
+    first = next(row for row, line in enumerate(before) if "in a fixed place" in plain(line))
     names = re.compile(r"Stage \d+")
     for old, new in zip(before[first:], after[first:], strict=True):
         assert [(name.start(), name[0]) for name in names.finditer(plain(old))] == [
@@ -122,7 +122,7 @@ def test_what_is_wrong_is_on_every_page_in_words_and_since_when(
         assert worst.kind.replace("_", " ") in words
         assert since in words
         assert any(says(drawn[row:], worst.subject) for row in range(20))
-        areas.append(words[words.index("✖ CRIT") : words.index("always in its place")].splitlines()[:-1])
+        areas.append(words[words.index("✖ CRIT") : words.index("in a fixed place")].splitlines()[:-1])
     assert all(area == areas[0] for area in areas)
 
 
@@ -131,7 +131,7 @@ def test_what_is_wrong_is_on_every_page_in_words_and_since_when(
 def test_of_more_faults_than_lines_none_is_silent(known: Snapshot, size: tuple[int, int], bad: int) -> None:
     """Each is in words, or counted where there is no room for its words."""
     drawn = lines(_crowd(known, 20, bad), size)
-    first = next(row for row, line in enumerate(drawn) if "always in its place" in plain(line))
+    first = next(row for row, line in enumerate(drawn) if "in a fixed place" in plain(line))
     area = text(drawn[:first])
     more = re.search(r" and +✖ (\d+) bad", area)
     assert area.count("✖ CRIT") + (int(more[1]) if more else 0) == bad

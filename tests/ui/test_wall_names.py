@@ -129,7 +129,7 @@ def test_every_name_is_told_from_every_other_in_the_cells_of_a_grid(known: Snaps
     )
     seats = Seats().seat(events)
     wall = text(lines(replace(crowd, events=events, alarms=()), size))
-    grid = wall[wall.index("always in its place") :]
+    grid = wall[wall.index("in a fixed place") :]
     plan_cells = [cells for cells in range(14, 60) if all(wrap_text(name, 1, cells, 1)[0] in grid for name in names)]
     assert sum(seat is not None for seat in seats) == len(names) >= 60
     assert plan_cells, "each stands there, cut to one width"

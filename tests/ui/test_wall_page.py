@@ -179,9 +179,9 @@ def test_nothing_looks_good_that_is_not_up_to_date(known: Snapshot) -> None:
 
 
 def test_a_stopped_monitor_is_told_in_the_words_of_the_terminal(known: Snapshot) -> None:
-    made = _page(known, fault="no more snapshots")
+    made = _page(known, fault="the monitor sends no more snapshots")
     assert "MONITOR STOPPED" in made.head.banners[0].text
-    assert "no more snapshots" in made.head.banners[1].text
+    assert "the monitor sends no more snapshots" in made.head.banners[1].text
     assert "MONITOR STOPPED" in made.head.summary
 
 

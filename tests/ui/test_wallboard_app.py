@@ -104,7 +104,7 @@ async def test_the_last_picture_of_a_wall_says_that_it_is_the_last(known: Snapsh
         assert "MONITOR STOPPED" not in shown.words
         await pilot.press("q")
     assert "MONITOR STOPPED" in shown.words
-    assert "the wallboard was ended" in shown.words
+    assert "the wallboard was closed" in shown.words
     assert "GOOD" not in shown.words
 
 

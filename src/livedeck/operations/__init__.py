@@ -1,1 +1,1 @@
-"""operations CHANGE. Every change of the platform as one Operation, and the one Executor; no terminal."""
+"""operations CHANGE. Every change of the platform is an Operation; one Executor runs them. Needs no terminal."""

@@ -1,4 +1,4 @@
-"""The operations on the annotations of a video, and their forms."""
+"""Operations on the annotations of a video, and their forms."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _FIELDS = (
     Field("title", "Title", required=True),
     Field("start_time", "From", FieldKind.NUMBER, hint="whole number", required=True),
     Field("end_time", "To", FieldKind.NUMBER, hint="whole number", required=True),
-    Field("link", "Link", hint="where a click leads", is_long=True),
+    Field("link", "Link", hint="target of a click", is_long=True),
     Field("annotation_poster_id", "Poster", hint="id of a picture; empty for none", nullable=True),
 )
 
 CREATE_FORM = FormSchema((_TYPE, *_FIELDS), draft_maker(AnnotationDraft))
 
 EDIT_FORM = FormSchema(_FIELDS, draft_maker(AnnotationDraft))
-"""Without the type, which stays (platform-api.md, "Annotations")."""
+"""Fields without the type, which cannot change (platform-api.md, "Annotations")."""
 
 
 def edit_entries(annotation: Annotation) -> FieldValues:
-    """An annotation as its form shows it."""
+    """Return an annotation as entries of its form."""
     return {
         "title": annotation.title or "",
         "start_time": "" if annotation.start_time is None else str(annotation.start_time),
@@ -43,14 +43,14 @@ def edit_entries(annotation: Annotation) -> FieldValues:
 
 @dataclass(frozen=True, slots=True)
 class CreateAnnotation(CreateFromForm[Annotation]):
-    """Lay an annotation over a video."""
+    """Add an annotation to a video."""
 
     name = "annotation.new"
     command = "create"
-    verb = "new"
+    verb = "create"
     past = "created"
     kind = "annotation"
-    help = "Lay an annotation over the video"
+    help = "Add an annotation to the video"
     schema = CREATE_FORM
     name_field = "title"
 
@@ -70,10 +70,10 @@ class CreateAnnotation(CreateFromForm[Annotation]):
 
 
 class AnnotationOperation(ExtraOperation[Annotation]):
-    """A change of an annotation."""
+    """Change of an existing annotation."""
 
     kind = "annotation"
-    facts = {  # noqa: RUF012  nobody changes it
+    facts = {  # noqa: RUF012  constant
         "annotation_type": "type",
         "title": "title",
         "link": "link",
@@ -113,7 +113,7 @@ class DeleteAnnotation(DeleteOperation[Annotation], AnnotationOperation):
     help = "Delete the annotation for good"
 
     def effect(self, _current: Annotation, /) -> str:
-        return "It is deleted for good. Viewers see it no more."
+        return "The annotation is deleted for good. Viewers no longer see it."
 
     async def send(self, context: SendContext[Annotation], /) -> None:
         await context.api.annotations.delete(self.video.id, self.extra.id)

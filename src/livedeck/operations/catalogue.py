@@ -1,4 +1,4 @@
-"""Every operation by its name: what commands, palette, documents and tests are derived from."""
+"""Catalogue of the operations by name. Commands, palette, documents and tests derive from it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ OPERATIONS: Mapping[str, type[Operation[Any]]] = MappingProxyType({operation.nam
 
 
 def evidence_table() -> str:
-    """What proves each of them once no usable answer came, as a table of Markdown (trust.md, "Evidence")."""
+    """Return the evidence for each operation after a lost response, as a Markdown table (trust.md, "Evidence")."""
     rows = [f"| `{name}` | {_evidence(operation)} |" for name, operation in OPERATIONS.items()]
-    return "\n".join(["| Change | What shows it |", "|---|---|", *rows])
+    return "\n".join(["| Change | Evidence |", "|---|---|", *rows])
 
 
 def _evidence(operation: type[Operation[Any]]) -> str:
-    otherwise = f"nothing: {operation.no_evidence}" if operation.no_evidence else ""
-    return "; else ".join(filter(None, (operation.evidence, otherwise)))
+    exception = f"none: {operation.no_evidence}" if operation.no_evidence else ""
+    return "; otherwise ".join(filter(None, (operation.evidence, exception)))

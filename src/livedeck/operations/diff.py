@@ -1,4 +1,4 @@
-"""What a filled form would change, field by field, before it is sent. Pure."""
+"""Differences between a filled form and the object, field by field. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ D_co = TypeVar("D_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field before and after, in words; secrets masked. Empty: it was not there, or will not be."""
+    """One field before and after, in words, with secrets masked. An empty side did not exist or is removed."""
 
     name: str
     before: str
@@ -37,10 +37,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ParsedForm(Generic[D_co]):
-    """What a filled form means: the draft to send, its values by dotted name, and the changes in words.
-
-    `entries`: all that stands in the form.
-    """
+    """Parsed form: all its entries, the draft to send, its values by dotted name, and the changes in words."""
 
     entries: FieldValues
     draft: D_co
@@ -57,9 +54,9 @@ def parse_form(
     always: Iterable[str] = (),
     suggestions: Suggestions | None = None,
 ) -> ParsedForm[D_co]:
-    """What was changed, and the fields of `always`, and nothing else. Raises Invalid and ValueError.
+    """Parse the changed fields and those in `always`. Raises Invalid and ValueError.
 
-    `suggestions`: what ids are called in the words of a change.
+    `suggestions`: names of ids, for the words of a change.
     """
     names = {*result.changed, *always}
     parsed = schema.parse(result.entries, names, reference)
@@ -90,7 +87,7 @@ def _field_changes(
 
 
 def _format_typed_time(text: str, reference: TimeReference) -> str:
-    """The instant, so that nobody agrees to `in 20 min` an hour later."""
+    """Return the instant, so that nobody agrees to `in 20 min` an hour later."""
     return times.describe(times.parse(text, reference), reference) if text else "none"
 
 
@@ -120,9 +117,9 @@ def _row_changes(
 def differences(
     schema: FormSchema[Any], before: FieldValues, now: FieldValues, names: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return in words how these fields of an object differ: `its reconnect window was 600 and is 120 now`.
+    """Describe how these fields of an object differ: `its reconnect window was 600 and is 120 now`.
 
-    `before`, `now`: the object as its form shows it. Secrets are masked.
+    `before`, `now`: entries of the object's form. Secrets are masked.
     """
     wanted, reference = {*names}, TimeReference(datetime.now(UTC))
     return tuple(
@@ -136,13 +133,13 @@ def differences(
 def _difference(change: Change) -> str:
     if not (change.before and change.after):  # a row came or went
         return f"{change.name}: {change.before or change.after}"
-    if change.before == change.after:  # their masks are alike
-        return f"{change.name} is another one now"
+    if change.before == change.after:  # two secrets with the same mask
+        return f"{change.name} is a different one now"
     return f"{change.name} was {change.before} and is {change.after} now"
 
 
 def shown_values(schema: FormSchema[Any], now: FieldValues, names: Iterable[str]) -> tuple[str, ...]:
-    """Return in words what these fields of an object are now: `reconnect window 120`. Secrets are masked."""
+    """Describe the current values of these fields: `reconnect window 120`. Secrets are masked."""
     wanted = {*names}
     return tuple(
         f"{_inside(field.label or field.section)} {_quoted(field, format_entry(field, now.get(field.name)))}"
@@ -156,12 +153,12 @@ def _quoted(field: Field, text: str) -> str:
 
 
 def _inside(label: str) -> str:
-    """A label inside a sentence."""
+    """Return a label for use inside a sentence."""
     return f"{label[:1].lower()}{label[1:]}"
 
 
 def change_lines(changes: Iterable[Change]) -> tuple[Segment, ...]:
-    """A line for each change: what was, an arrow, what will be."""
+    """Return a line for each change: old value, arrow, new value."""
     return tuple((_change_line(change), StyleRole.TEXT) for change in changes)
 
 

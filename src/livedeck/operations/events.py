@@ -1,4 +1,4 @@
-"""The operations on live events and their streams, and their forms."""
+"""Operations on live events and their streams, and their forms."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from livedeck.client import (
+    ApiError,
+    Conflict,
     Event,
     EventDraft,
     EventRestream,
@@ -51,13 +53,18 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses, times, values
 
 WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
-"""Only time lies between the two."""
+"""Tallies that differ only by the passing of time."""
 
 WITHOUT_AUDIENCE = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED, *WAITING})
-"""No audience is cut off. A tally that is not known is none of them: unknown is not green."""
+"""Tallies without an audience to cut off. UNKNOWN is not one of them: unknown is not green."""
+
+PENDING = "pending"
+"""The platform's status of a stream that has not begun."""
 
 FINISHED = "finished"
-"""The platform's word for a stream that is over."""
+"""The platform's status of a stream that has ended."""
+
+_ENDS_FOR_GOOD = "The event ends for good: ingest accepts no more streams."
 
 PRESETS = ("360p", "480p", "720p", "1080p", "1440p", "2160p")
 
@@ -115,7 +122,7 @@ _FIELDS = (
         "record.parent_id",
         "Recording goes to",
         FieldKind.REFERENCE,
-        hint="empty: where the platform puts it",
+        hint="empty: the platform decides",
         nullable=True,
         section="Ingest",
         referent=Referent.FOLDER,
@@ -131,7 +138,7 @@ _DRAFT = draft_maker(EventDraft, {"scheduled": ScheduleDraft, "record": RecordDr
 CREATE_FORM = FormSchema((_NAME, _TYPE, *_FIELDS), _DRAFT)
 
 EDIT_FORM = FormSchema((_NAME, *_FIELDS), _DRAFT)
-"""Without `type`, which cannot be changed (platform-api.md, "Upload headers")."""
+"""Fields without `type`, which cannot be changed (platform-api.md, "Upload headers")."""
 
 CREATE_DEFAULTS: FieldValues = CREATE_FORM.empty() | {
     "type": "one-time",
@@ -145,7 +152,7 @@ CREATE_DEFAULTS: FieldValues = CREATE_FORM.empty() | {
     "chat_after_stream": True,
     "chat_preview": True,
 }
-"""What the platform makes of a field that is not sent (platform-api.md, "Event draft")."""
+"""The platform's default for each field that is not sent (platform-api.md, "Event draft")."""
 
 
 def _parent_id(fields: Mapping[str, Any]) -> str:
@@ -158,7 +165,7 @@ MOVE_FORM = FormSchema(
             "parent_id",
             "Project or folder",
             FieldKind.REFERENCE,
-            hint="where it goes",
+            hint="the new place",
             required=True,
             referent=Referent.FOLDER,
         ),
@@ -179,7 +186,7 @@ SCHEDULE_FORM = FormSchema(
 
 
 def edit_entries(event: Event, zone: tzinfo | None) -> FieldValues:
-    """The event as its form shows it; what the platform did not say is unknown, not empty."""
+    """Return the event as entries of its form. A field that the platform did not send is unknown, not empty."""
     current = platform_values(event)
     start, window = current["scheduled.time"], current["reconnect_window"]
     texts = {name: current[name] or "" for name in ("name", "parent_id", "latency_mode", "record.parent_id")}
@@ -205,7 +212,7 @@ def _restream_row(restream: EventRestream) -> Mapping[str, Entry]:
 
 
 def platform_values(event: Event) -> Mapping[str, Any]:
-    """What the platform says of each field of the form, to be compared with what was sent."""
+    """Return the platform's value of each field of the form, to compare with the sent ones."""
     return {
         "name": event.name,
         "parent_id": event.parent_id,
@@ -226,12 +233,16 @@ def platform_values(event: Event) -> Mapping[str, Any]:
 
 
 def has_values(event: Event, expected: Mapping[str, object]) -> bool:
-    """Whether all of that is so: a time within the second, qualities in any order, restreams by what was sent."""
+    """Return whether the event has all expected values.
+
+    Times may differ by less than a second, qualities may stand in any order, and restreams are compared by the fields
+    that were sent.
+    """
     return not unlike(event, expected)
 
 
 def unlike(event: Event, expected: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the names of the fields that are not so."""
+    """Return the names of the fields whose values differ from the expected ones."""
     current = platform_values(event)
     return tuple(name for name, value in expected.items() if name in current and not _is_same(current[name], value))
 
@@ -252,41 +263,41 @@ def _comparable(item: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """The platform's object, and what the monitor makes of it (None: it does not know it)."""
+    """The platform's event and the monitor's state of it; None if the monitor does not list it."""
 
     event: Event
     state: EventState | None = None
 
     @property
     def tally(self) -> BroadcastState:
-        """What it is to the audience, as far as anybody knows."""
+        """Tally of the event; UNKNOWN without a monitor."""
         return self.state.phase.tally if self.state else BroadcastState.UNKNOWN
 
     @property
     def is_on_air(self) -> bool:
-        """Whether an audience may be watching, as far as anybody knows."""
+        """True if an audience may be watching, by the stream or by the monitor."""
         stream = self.event.stream
-        is_running = bool(stream and not stream.finished_at and stream.status not in {"pending", FINISHED})
+        is_running = bool(stream and not stream.finished_at and stream.status not in {PENDING, FINISHED})
         return is_running or (self.state is not None and self.tally not in WITHOUT_AUDIENCE)
 
 
 @dataclass(frozen=True, slots=True)
 class EventTarget:
-    """An event as it was shown when the operation was asked for."""
+    """An event as the person saw it when they asked for the operation."""
 
     target: Target
     view: EventView
 
     @classmethod
     def of_event(cls, event: Event) -> EventTarget:
-        """An event that was read, and that nobody monitors: what its stream says of it is all that is known."""
+        """Make a target from an event without a monitor. Its state follows from its stream alone."""
         view, stream = EventView(event), event.stream
-        state = f"on the air: its stream is {_word(stream.status)}" if stream and view.is_on_air else ""
+        state = f"on air: its stream is {_word(stream.status)}" if stream and view.is_on_air else ""
         return cls(Target("event", event.id, _target_name(event), state), view)
 
     @classmethod
     def of_state(cls, state: EventState, render_time: RenderTime, seq: int) -> EventTarget:
-        """An event as the snapshot of that number shows it at that time."""
+        """Make a target from an event in the snapshot with the number `seq`, painted at `render_time`."""
         shown = f"{describe_state(state, render_time)}, as of {state.as_of:%H:%M:%S}Z"
         return cls(Target("event", state.id, _target_name(state.event), shown, seq), EventView(state.event, state))
 
@@ -296,12 +307,13 @@ def _target_name(event: Event) -> str:
 
 
 def describe_state(state: EventState, render_time: RenderTime) -> str:
-    """Its state as the screen shows it: `ON AIR for 01:02:48, health 100 GOOD, 4 of 4 restreams connected`."""
+    """Describe the state of an event: `On air for 01:02:48, health 100 GOOD, 4 of 4 restreams connected`."""
     phase, health = state.phase, state.assessment.health
-    parts = [phase.tally.value]
+    parts = [phase.tally.value.capitalize()]
     if phase.reference_time is not None and phase.tally is not BroadcastState.COMPLETED:
         elapsed = render_time.server_seconds_since(phase.reference_time)
-        parts[0] += f" for {values.duration(elapsed)}" if elapsed >= 0 else f", T-{values.duration(-elapsed)}"
+        clock = values.short_duration(abs(elapsed))
+        parts[0] += f" for {clock}" if elapsed >= 0 else f", starts in {clock}"
     if phase.tally.expects_signal:
         parts.append(f"health {values.NO_DATA if health.score is None else health.score} {health.grade}".rstrip())
         enabled = [restream for restream in state.event.restreams or () if restream.enabled is not False]
@@ -311,9 +323,9 @@ def describe_state(state: EventState, render_time: RenderTime) -> str:
 
 
 def event_conflicts(before: EventView, now: EventView) -> Conflicts:
-    """Return in words what anybody can set of an event, and its stream, where it is otherwise than before.
+    """Describe the differences between two reads of an event: the fields that people can set, and the stream.
 
-    Only fields that both answers hold are compared.
+    Only fields in both responses are compared.
     """
     reported = before.event.model_fields_set & now.event.model_fields_set
     texts = {
@@ -342,12 +354,12 @@ def _start(event: Event) -> str:
 
 
 def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
-    """What is otherwise with the stream; of several words for it the plainest."""
+    """Describe the change of the stream, in one sentence at most: the plainest that applies."""
     if before.tally is not now.tally and not {before.tally, now.tally} <= WAITING:
         return (f"it was {before.tally} and is {now.tally} now",)
     old, new = before.event.stream, now.event.stream
     if (old.id if old else None) != (new.id if new else None):
-        return ("its stream is another one now",)
+        return ("its stream is a different one now",)
     if old and new and old.status != new.status:
         return (f"its stream was {_word(old.status)} and is {_word(new.status)} now",)
     if old and new and old.started_at and new.started_at and not _begins_at(new, old.started_at):
@@ -357,7 +369,7 @@ def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
 
 
 def _begins_at(stream: Stream, at: datetime) -> bool:
-    """Within the second: platforms may cut fractions off."""
+    """Return whether the stream begins at that time, within a second: platforms may cut off fractions."""
     return stream.started_at is not None and abs((stream.started_at - at).total_seconds()) < 1
 
 
@@ -370,13 +382,13 @@ NewestEvents = tuple[Event, ...]
 
 @dataclass(frozen=True, slots=True)
 class CreateEvent(CreateFromForm[Event]):
-    """Make an event."""
+    """Create an event."""
 
     name = "event.create"
     verb = "create"
     past = "created"
     kind = "event"
-    help = "Make an event, as a draft"
+    help = "Create an event, as a draft"
     schema = CREATE_FORM
     reads_newest = True
 
@@ -394,7 +406,7 @@ class CreateEvent(CreateFromForm[Event]):
 
 @dataclass(frozen=True, slots=True)
 class EventOperation(Operation[EventView]):
-    """A change of an event that is there."""
+    """Change of an existing event."""
 
     kind = "event"
 
@@ -420,7 +432,7 @@ class EventOperation(Operation[EventView]):
         return EventView(answer) if isinstance(answer, Event) else None
 
     def confirm_level(self, current: EventView, _conflicts: Conflicts, /) -> ConfirmLevel:
-        """What may cut an audience off has the event's name typed only while there is one."""
+        """Return `level` while the event may be on air, or else ASK: there is no audience to cut off."""
         return self.level if current.is_on_air else ConfirmLevel.ASK
 
     def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
@@ -432,7 +444,7 @@ class EventOperation(Operation[EventView]):
 
 
 class EventFormOperation(EventOperation):
-    """Typed into a form of its own: asked about where an audience is there, or something has changed."""
+    """Change typed into a short form. It asks for confirmation only while on air, or after conflicts."""
 
     level = ConfirmLevel.ASK
 
@@ -441,22 +453,22 @@ class EventFormOperation(EventOperation):
 
 
 class CompleteEvent(FieldOperation[EventView], EventOperation):
-    """End an event. What shows it is the end of its stream: no field says that it is completed."""
+    """End an event. Only the end of its stream proves that: no field says that an event is completed."""
 
     name = "event.complete"
     verb = "complete"
     past = "completed"
     level = ConfirmLevel.TYPE_NAME
     help = "End the event: ingest stops, viewers are cut off"
-    evidence = "its stream is over, which it was not before"
+    evidence = "its stream has ended, and was running before"
     no_evidence = "no field says whether an event without a running stream is completed"
 
     def effect(self, current: EventView, /) -> str:
         if current.is_on_air:
             return "Ingest stops, viewers are cut off, the recording closes. It cannot be resumed."
         if self.is_so(current):
-            return f"Its stream is over already; {self.no_evidence}. It ends for good: ingest accepts no more streams."
-        return "It ends for good: ingest accepts no more streams."
+            return f"Its stream has already ended; {self.no_evidence}. {_ENDS_FOR_GOOD}"
+        return _ENDS_FOR_GOOD
 
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.complete(self.target.id)
@@ -475,17 +487,17 @@ class CompleteEvent(FieldOperation[EventView], EventOperation):
 
 
 class EnableEvent(EventOperation):
-    """Let streams in."""
+    """Enable an event, so that it accepts streams."""
 
     name = "event.enable"
     verb = "enable"
     past = "enabled"
     level = ConfirmLevel.ASK
-    help = "Let streams in, and viewers watch"
+    help = "Accept streams and let viewers watch"
     no_evidence = "no field says whether an event is enabled"
 
     def effect(self, _current: EventView, /) -> str:
-        return "Ingest accepts a stream from now on, and viewers can watch it."
+        return "Ingest accepts streams from now on, and viewers can watch them."
 
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.enable(self.target.id)
@@ -500,7 +512,7 @@ class DeleteEvent(DeleteOperation[EventView], EventOperation):
 
     def effect(self, current: EventView, /) -> str:
         cut_off = "Viewers are cut off at once. " if current.is_on_air else ""
-        return f"{cut_off}It is deleted for good, its settings and stream keys with it. Its recordings stay."
+        return f"{cut_off}The event is deleted for good, with its settings and stream keys. Its recordings stay."
 
     async def send(self, context: SendContext[EventView], /) -> None:
         await context.api.events.delete(self.target.id)
@@ -508,14 +520,14 @@ class DeleteEvent(DeleteOperation[EventView], EventOperation):
 
 @dataclass(frozen=True, slots=True)
 class MoveEvent(FieldOperation[EventView], EventOperation):
-    """Put an event into another project or folder. `folders`: what projects and folders are called."""
+    """Move an event to another project or folder. `folders`: names of projects and folders by id."""
 
     name = "event.move"
     verb = "move"
     past = "moved"
     level = ConfirmLevel.TYPE_NAME
-    help = "Put the event into another project or folder"
-    evidence = "it is where it was to go, and was not before"
+    help = "Move the event to another project or folder"
+    evidence = "it is in the new place, and was elsewhere before"
     shows_values = True
     looks_like = ("event.edit",)
     schema = MOVE_FORM
@@ -531,7 +543,7 @@ class MoveEvent(FieldOperation[EventView], EventOperation):
 
     def effect(self, _current: EventView, /) -> str:
         (change,) = self.changes
-        return f"It moves from {change.before} to {change.after}. Who sees and manages it may change with that."
+        return f"The event moves from {change.before} to {change.after}. Other people may then see and manage it."
 
     async def send(self, context: SendContext[EventView], /) -> Event:
         return await context.api.events.move(self.target.id, self.parent_id)
@@ -558,8 +570,8 @@ class EditEvent(EditOperation[EventView], EventOperation):
 
     async def send(self, context: SendContext[EventView], /) -> Event:
         left_out = unreadable_inside(context.current.event, "restreams")
-        if left_out and "restreams" in self.form.values:  # the list is sent whole: what is not known would be gone
-            raise Invalid("event draft", "restreams", f"should stay: not all that are there can be read, {left_out[0]}")
+        if left_out and "restreams" in self.form.values:  # the list is sent whole: unreadable ones would be lost
+            raise Invalid("event draft", "restreams", f"should stay: not all of them can be read, {left_out[0]}")
         return await context.api.events.update(self.target.id, self.form.draft)
 
     def entries(self, current: EventView, /) -> FieldValues:
@@ -571,12 +583,13 @@ class EditEvent(EditOperation[EventView], EventOperation):
 
 @dataclass(frozen=True, slots=True)
 class SetEventPoster(EventFormOperation):
-    """Give an event the picture at an address."""
+    """Set the picture of an event from an address."""
 
     name = "event.poster"
-    verb = "poster"
+    verb = "set the picture of"
+    button = "set picture"
     past = "given its picture"
-    help = "Give the event the picture at an address"
+    help = "Set the event's picture from an address"
     no_evidence = NOT_TOLD
     schema = PICTURE_FORM
 
@@ -585,7 +598,7 @@ class SetEventPoster(EventFormOperation):
     def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
         old, new = before.event.poster, now.event.poster
         is_another = old is not None and new is not None and old.id != new.id
-        return (*event_conflicts(before, now), *(("its picture is another one now",) if is_another else ()))
+        return (*event_conflicts(before, now), *(("its picture is a different one now",) if is_another else ()))
 
     def effect(self, _current: EventView, /) -> str:
         return f"Its picture becomes {addresses.show(self.url)}."
@@ -596,13 +609,13 @@ class SetEventPoster(EventFormOperation):
 
 @dataclass(frozen=True, slots=True)
 class ScheduleStream(EventFormOperation):
-    """Give an event a stream that begins at a time."""
+    """Schedule a stream of an event."""
 
     name = "stream.schedule"
     verb = "schedule"
-    past = "given a stream"
+    past = "scheduled"
     help = "Schedule a stream of the event"
-    evidence = "it has another stream, which begins when it was to begin"
+    evidence = "it has a new stream, which begins at the sent time"
     looks_like = ("stream.reschedule",)
     schema = SCHEDULE_FORM
 
@@ -613,10 +626,16 @@ class ScheduleStream(EventFormOperation):
         return (Change("Stream begins", "", _format_time(self.started_at)),)
 
     def effect(self, _current: EventView, /) -> str:
-        return f"A stream is scheduled for {_format_time(self.started_at)}. It takes the place of the present one."
+        return f"A stream is scheduled for {_format_time(self.started_at)}. It replaces the current one."
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.schedule(self.target.id, self.started_at)
+
+    def refusal_text(self, error: ApiError, current: EventView, /) -> str:
+        stream = current.event.stream
+        if not isinstance(error, Conflict) or stream is None or stream.status != PENDING or stream.started_at is None:
+            return str(error)
+        return f"it already has a scheduled stream ({_format_time(stream.started_at)}); move that one (S in the deck)"
 
     def shows(self, before: EventView, after: EventView | None, /) -> bool:
         old, new = before.event.stream, after.event.stream if after else None
@@ -631,7 +650,7 @@ class RescheduleStream(FieldOperation[EventView], EventFormOperation):
     verb = "reschedule"
     past = "rescheduled"
     help = "Move the event's stream to another time"
-    evidence = "its stream begins when it was to begin, and did not before"
+    evidence = "its stream begins at the sent time, and had another start before"
     shows_values = True
     looks_like = ("stream.schedule",)
     schema = SCHEDULE_FORM

@@ -1,8 +1,8 @@
-"""The one way of every change: it acts on what was shown, is sent once, and ends in a verdict.
+"""Executor of every change: it acts on the state that the person saw, sends once, and ends in a verdict.
 
-In order: refused where nothing may be sent; confirmed; read again, and conflicts confirmed anew; recorded as an intent;
-sent; where the answer was lost, looked for in what it changes, for a moment here and for minutes behind the person's
-back; recorded, told, and the platform asked anew.
+Steps: refuse if nothing may be sent; confirm; read again, and confirm anew if something differs; record the intent;
+send; after a lost response, look for the effect, first for seconds and then for minutes in the background; record the
+outcome, notify the person, and poll the platform.
 """
 
 from __future__ import annotations
@@ -44,36 +44,39 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 RECONCILE_DELAYS = (0.0, 1.0, 2.0, 4.0)
-"""Seconds before each read after a lost answer, while the person waits; what was on its way may still arrive."""
+"""Seconds before each read after a lost response, while the person waits. The request may still take effect."""
 
 WATCH_SECONDS = 600.0
-"""How long a change is looked for that is not seen yet: gateways give up after seconds, platforms go on for minutes."""
+"""Seconds to look for a change that is not visible yet.
+
+Gateways give up after seconds, but platforms may work on a request for minutes.
+"""
 
 WATCH_DELAYS = (*((8.0,) * 15), *((30.0,) * 16))
-"""Seconds before each read meanwhile: two minutes of the dense kind, then the rest."""
+"""Seconds before each read in the background: every 8 s for two minutes, then every 30 s."""
 
-LOOKED = "closed by a person who has looked"
-"""What the audit says of a change that is closed."""
+LOOKED = "closed by a person after checking the platform"
+"""Audit text of a change that a person has closed."""
 
 CLOSE = "change.close"
-"""What the audit calls it that a person has looked what became of a change."""
+"""Audit action of a person who closes an open change."""
 
-LEFT = "the deck was left before its answer was there"
-NOT_SEEN_YET = "it is not seen yet"
-NOT_SEEN = f"it was not seen for {WATCH_SECONDS / 60:.0f} min"
-SENT_AGAIN = "one like it was sent after it: nothing tells the two apart"
-"""What is known of a change without a verdict, behind what came in place of one."""
+LEFT = "livedeck was closed before the response arrived"
+NOT_SEEN_YET = "the change is not visible yet"
+NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
+SENT_AGAIN = "a similar change was sent after it, and nothing tells the two apart"
+"""Second half of the text of a change without a verdict, after the reason."""
 
-NOT_WAITED_FOR = "its answer was not waited for"
+NOT_WAITED_FOR = "nobody waited for the response"
 
-LANDS_AFTER = "It may still land, after this one too. Look at the platform's own page first."
-SENT_TWICE = f"Sent again, it may happen twice. {LANDS_AFTER}"
-"""What is to be thought of before a change is sent while another one has no verdict."""
+LANDS_AFTER = "It may still take effect, even after this one. Check the platform's own page first."
+SENT_TWICE = f"If you send it again, it may happen twice. {LANDS_AFTER}"
+"""Advice before a change is sent while an earlier one has no verdict."""
 
-HELD_ELSEWHERE = "nothing was sent: another livedeck of yours is changing it, and has not come to an end; try again"
-"""What is said where the lock of an object does not come free."""
+HELD_ELSEWHERE = "not sent: another livedeck of yours is changing it; try again when that is done"
+"""Refusal if the lock of an object does not become free in time."""
 
-NOT_SENT = "the deck was left before it was sent"
+NOT_SENT = "livedeck was closed before it was sent"
 
 _OUTCOMES = {
     Verdict.DONE: AuditOutcome.DONE,
@@ -84,43 +87,43 @@ _OUTCOMES = {
 
 
 class Cancelled(Exception):  # noqa: N818  read after `except`
-    """The person does not wait any longer."""
+    """The person has stopped waiting."""
 
 
 class ConfirmationPort(Protocol):
-    """Whoever decides: dialogs, a prompt, a policy."""
+    """Decision before a change is sent: a dialog, a prompt or a policy."""
 
     async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
-        """Whether to send it. Called at every level: where it is NONE there is nothing to ask."""
+        """Return whether to send it. Called at every level; at NONE there is no question to ask."""
 
 
 class ProgressPort(Protocol):
-    """Whoever shows that something takes long."""
+    """Display of work that takes long."""
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
-        """The result of the work. Raises Cancelled where the person stops waiting; then the work is cancelled."""
+        """Return the result of the work. If the person stops waiting, cancel the work and raise Cancelled."""
 
 
 class LockPort(Protocol):
-    """Whoever keeps other processes of this user from changing the same object at the same time."""
+    """Locks that keep this user's other processes from changing the same object at the same time."""
 
     def hold(self, target: Target, /) -> AbstractAsyncContextManager[bool]:
-        """Hold that object while the block runs. Yields False if another process kept it for too long."""
+        """Hold the object's lock during the block. Yields False if another process kept it for too long."""
 
 
 class AuditPort(Protocol):
-    """Where the audit is kept."""
+    """Storage of the audit."""
 
     async def record_intent(self, record: IntentRecord) -> None:
-        """Add that a change is about to be sent. Returns once it is kept."""
+        """Store the intent to send a change. Returns once it is stored."""
 
     async def record_action(self, record: ActionRecord) -> None:
-        """Add that record."""
+        """Store the record of an action."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Watch:
-    """A change that is looked for: by its intent, in what it changes. `reason`: why nothing is known of it."""
+    """Background search for the effect of a change. `reason`: cause of the missing verdict."""
 
     operation: Operation[Any]
     intent: IntentRecord
@@ -130,22 +133,26 @@ class _Watch:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """That a read shows that a change happened. `answer`: what stands in for the lost one."""
+    """Proof by a read that a change happened. `answer`: substitute for the lost response."""
 
     answer: object
 
 
 @dataclass(slots=True)
 class Executor:
-    """Runs operations, one on a target at a time.
+    """Runs operations, one on each target at a time.
 
-    `blocked_reason`: why nothing may be sent to a target now, empty where it may. `notify`: tells a person of every end
-    but CANCELLED, and once more where a change that had none is seen. `refresh`: has the platform asked anew. `clock`:
-    of its delays and of the audit. `open_changes`: what has no verdict; a new change of the same target is asked about
-    with them. `locks`: held from the last read before a change is sent until its end is known. `recheck`: what else is
-    otherwise than it was seen, by that last read. `reads_back`: whether what was done is read once more.
-
-    `busy`: the verbs under way, by kind and id of the target. `in_doubt`: what was sent and has no verdict yet.
+    Attributes:
+        clock: clock of the delays and of the audit.
+        blocked_reason: returns why no change of a target may be sent now; empty if it may.
+        notify: shows a person every verdict except CANCELLED, and the later verdict of an open change.
+        refresh: polls the platform now.
+        open_changes: changes without a verdict; the confirmation of a new change of the same target lists them.
+        locks: a change holds its target's lock from the last read before sending until its verdict.
+        recheck: returns further differences that the last read shows, in words.
+        reads_back: whether to read the object again after a change is done.
+        busy: verbs under way, by kind and id of the target.
+        in_doubt: changes that were sent and have no verdict yet, in words, by kind and id of the target.
     """
 
     platform: Platform
@@ -165,7 +172,7 @@ class Executor:
     _watches: dict[str, _Watch] = field(default_factory=dict)
 
     async def run(self, operation: Operation[Any]) -> OperationResult:
-        """What became of it. Recorded is everything that was sent, before and after."""
+        """Run an operation and return its outcome. The audit records every change before and after it is sent."""
         result, was_sent = await self._run(operation)
         if result.verdict is not Verdict.CANCELLED:
             self.notify(operation, result)
@@ -174,28 +181,28 @@ class Executor:
         return result
 
     async def wait_watches(self) -> None:
-        """Return once no change is looked for any more."""
+        """Wait until all background searches have ended."""
         while self._watches:
             await asyncio.wait([watch.task for watch in self._watches.values()])
 
     async def stop_watches(self) -> None:
-        """Look for no change any more; what has no verdict stays open."""
+        """Cancel all background searches; changes without a verdict stay open."""
         for watch in self._watches.values():
             watch.task.cancel()
         await self.wait_watches()
 
     async def close_change(self, change: OpenChange) -> None:
-        """Record that a person has looked what became of it, and look for it no more."""
+        """Close a change that a person has checked: record that, and stop the search for it."""
         if watch := self._watches.get(change.intent.id):
             watch.task.cancel()
         await self._record(change.intent, AuditOutcome.DONE, LOOKED, action=CLOSE)
         self.open_changes.end(change.intent)
 
     async def _run(self, operation: Operation[Any]) -> tuple[OperationResult, bool]:
-        """What became of it, and whether anything was sent."""
+        """Return the outcome, and whether anything was sent."""
         key = operation.target.kind, operation.target.id
         if key in self.busy:
-            text = f"{self.busy[key]} is still under way; wait for its end"
+            text = f"{self.busy[key]} is still running; wait until it ends"
             return OperationResult(Verdict.REFUSED, text), False
         self.busy[key] = operation.verb
         try:
@@ -209,15 +216,15 @@ class Executor:
             self.in_doubt.pop(key, None)
 
     async def _confirm(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
-        """Return the object as it is now, once what was shown of it is still so and the operation is confirmed.
+        """Return the current object once the person has confirmed and nothing differs from what they saw.
 
-        `lock`: holds the object's lock then. While somebody is asked nothing is locked.
+        `lock` then holds the object's lock. It holds none while the person is asked.
         """
         current, conflicts = operation.seen, tuple[str, ...]()
         while True:
             await lock.aclose()
             if reason := self.blocked_reason(operation.target):
-                return OperationResult(Verdict.REFUSED, f"nothing was sent: {reason}")
+                return OperationResult(Verdict.REFUSED, f"not sent: {reason}")
             action = _action(operation)
             unresolved = self.open_changes.of_target(action, operation.target)
             confirmation = replace(self._recognisable(operation, current, conflicts), conflicts=conflicts)
@@ -225,7 +232,7 @@ class Executor:
             if not await self.confirmations.confirm(operation, confirmation):
                 return OperationResult(Verdict.CANCELLED)
             if reason := self.blocked_reason(operation.target):
-                return OperationResult(Verdict.REFUSED, f"nothing was sent: {reason}")
+                return OperationResult(Verdict.REFUSED, f"not sent: {reason}")
             now = await self._lock_and_read(operation, lock)
             if isinstance(now, OperationResult):
                 return now
@@ -240,7 +247,7 @@ class Executor:
         return recognisable(operation.confirmation(current, conflicts), target, name, others)
 
     async def _lock_and_read(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
-        """Return the object as it is now, its lock held in that stack; or why nothing can be sent."""
+        """Lock the object in the stack and read it; return the object, or why the change cannot be sent."""
         try:
             if self.locks is not None:
                 hold = self.locks.hold(operation.target)
@@ -251,12 +258,13 @@ class Executor:
         except Cancelled:
             return OperationResult(Verdict.CANCELLED)
         except NotFound as error:
-            return OperationResult(Verdict.REFUSED, "nothing was sent: it is not there any more", error)
+            return OperationResult(Verdict.REFUSED, "not sent: it no longer exists", error)
         except ApiError as error:
-            return OperationResult(Verdict.REFUSED, f"nothing was sent: it could not be read again: {error}", error)
+            text = f"not sent: could not re-check {operation.target.name} ({_cause(error)})"
+            return OperationResult(Verdict.REFUSED, text, error)
 
     async def _send(self, operation: Operation[T], current: T) -> OperationResult:
-        """The one call, recorded before it leaves, and what became of it."""
+        """Record the intent, make the one call, and return its outcome."""
         intent = new_intent(operation, self.clock.now())
         self.open_changes.begin(intent)
         left = AuditOutcome.REFUSED, NOT_SENT
@@ -294,19 +302,19 @@ class Executor:
         except Unknown as lost:
             error = lost
         except ApiError as refusal:
-            return OperationResult(Verdict.REFUSED, str(refusal), refusal)
+            return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, current), refusal)
         else:
             return await self._read_back(operation, current, answer)
         if not operation.may_have_arrived:
-            text = "not all of it was sent before the connection ended, so that the platform cannot have it"
+            text = "the connection ended before all of it was sent, so the platform does not have it"
             return OperationResult(Verdict.REFUSED, text, error)
         return await self._reconcile(operation, current, error)
 
     async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
-        """Return that it is done, or what the platform shows in place of it.
+        """Return DONE, with the differing values if a read after the change shows others than those sent.
 
-        Others may write between our answer and our read. A value that is still the one before may only be late: it is
-        read again for a moment.
+        Somebody else may write between our response and our read. An unchanged value may only be late, so it is read
+        several times.
         """
         done = OperationResult(Verdict.DONE, operation.verdict_words(Verdict.DONE), answer=answer)
         if not self.reads_back or not operation.shows_values:
@@ -318,9 +326,9 @@ class Executor:
             try:
                 has = operation.other_values(await operation.read(self.platform))
             except NotFound:
-                return replace(done, text=f"accepted, but {operation.target.name} is not there any more", differs=True)
+                return replace(done, text=f"accepted, but {operation.target.name} no longer exists", differs=True)
             except ApiError as error:
-                return replace(done, text=f"{done.text}; it could not be read once more: {error}", error=error)
+                return replace(done, text=f"{done.text}; could not be checked afterwards: {error}", error=error)
             if not has:
                 return done
             if has != had:
@@ -332,9 +340,9 @@ class Executor:
         return replace(done, text=f"{text}{rest}", differs=True)
 
     async def _reconcile(self, operation: Operation[T], before: T, error: ApiError | None) -> OperationResult:
-        """Read again, for a moment, for what shows it. `error`: None where the wait was stopped."""
+        """Look for the effect for some seconds, after a lost response. `error`: None if the person stopped waiting."""
         if not operation.can_show(before):
-            text = f"{_reason(error)}; nothing can show whether it happened: {operation.no_evidence}"
+            text = f"{_reason(error)}; nothing can prove whether it happened: {operation.no_evidence}"
             return OperationResult(Verdict.UNKNOWN, text, error)
         title = f"UNKNOWN, checking: {operation.verb} {operation.target.name}"
         try:
@@ -347,13 +355,13 @@ class Executor:
         return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {NOT_SEEN_YET}", error, watched_until=until)
 
     async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> _Shown | None:
-        """What a read after one of these delays shows of it; None where none shows that it happened."""
+        """Read after each delay until a read proves the change; return the proof, or None."""
         for delay in delays:
             await self.clock.sleep(delay)
             try:
                 after: T | None = await operation.read(self.platform)
             except NotFound as error:
-                if error.code is None:  # not the platform's own words: a proxy knows nothing of the object
+                if error.code is None:  # the response of a proxy, which proves nothing about the object
                     continue
                 after = None
             except ApiError as error:
@@ -369,7 +377,7 @@ class Executor:
         task.add_done_callback(lambda _: self._watches.pop(intent.id))
 
     async def _watch(self, operation: Operation[T], before: T, intent: IntentRecord, reason: str) -> None:
-        """Go on looking for what was not seen, and say what came of it."""
+        """Search in the background for a change that is not visible yet, and report the outcome."""
         if shown := await self._look(operation, before, WATCH_DELAYS):
             result = OperationResult(Verdict.APPLIED, f"{reason}, but {_as_wanted(operation)}", answer=shown.answer)
             self.open_changes.end(intent)
@@ -382,7 +390,7 @@ class Executor:
             self.refresh()
 
     async def _end_older_watches(self, operation: Operation[Any]) -> None:
-        """What shows after this one is sent may be its work: it proves nothing of one like it that was sent before."""
+        """Stop the searches for earlier similar changes: their effect could no longer be told from this one's."""
         for watch in [watch for watch in self._watches.values() if may_look_alike(watch.operation, operation)]:
             watch.task.cancel()
             text = f"{watch.reason}; {SENT_AGAIN}"
@@ -416,7 +424,7 @@ class Executor:
 
 
 def new_intent(operation: Operation[Any], at: datetime) -> IntentRecord:
-    """What is about to be sent, and by whom."""
+    """Build the audit record of an operation that is about to be sent, with user, host and process."""
     target = operation.target
     return IntentRecord(
         uuid4().hex,
@@ -434,7 +442,7 @@ def new_intent(operation: Operation[Any], at: datetime) -> IntentRecord:
 
 
 def _user_name() -> str:
-    """Of the account that this process runs under; its number where it has no name."""
+    """Return the name of this process's account; its number if it has no name."""
     try:
         return getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -446,7 +454,7 @@ def _action(operation: Operation[Any]) -> str:
 
 
 def applied_text(operation: Operation[Any], error: ApiError | None) -> str:
-    """Why it counts as applied. Somebody else may have wanted the same: then it is so all the same."""
+    """Explain the verdict APPLIED. Somebody else may have made the same change, with the same result."""
     return f"{_reason(error)}, but {_as_wanted(operation)}"
 
 
@@ -455,14 +463,20 @@ def _as_wanted(operation: Operation[Any]) -> str:
 
 
 def _reason(error: ApiError | None) -> str:
-    """Why nothing is known of a change that was sent. `error` None: nobody waited."""
+    """Return why a sent change has no verdict. `error`: None if the person stopped waiting."""
     return error.reason if isinstance(error, Unknown) else NOT_WAITED_FOR
+
+
+def _cause(error: ApiError) -> str:
+    """Return the text of an error without the call that failed: `get event 7a10: timed out` gives `timed out`."""
+    _, _, cause = str(error).partition(": ")
+    return cause or str(error)
 
 
 def with_open_changes(
     confirmation: Confirmation, action: str, changes: Sequence[OpenChange], now: datetime
 ) -> Confirmation:
-    """The confirmation of that action with what has no verdict said first; it is asked then, whatever its level."""
+    """Return the confirmation with the open changes listed first; its level is then at least ASK."""
     if not changes:
         return confirmation
     lines = tuple((f"▲ {open_change_text(change, now)}.", StyleRole.CRITICAL) for change in changes)
@@ -473,7 +487,7 @@ def with_open_changes(
 
 
 async def audit_local(audit: AuditPort | None, at: datetime, action: str, target: Target, detail: str = "") -> None:
-    """Record what a person did that never leaves this machine."""
+    """Record an action of a person that has no effect outside this machine."""
     if audit is not None:
         outcome = AuditOutcome.DONE
         await audit.record_action(ActionRecord(at, action, target.kind, target.id, target.name, outcome, detail))

@@ -1,4 +1,4 @@
-"""Why nothing may be changed now: nobody changes what they cannot see."""
+"""Reasons to refuse a change now: nobody changes an object that they cannot see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from livedeck.operations.operation import Target
 from livedeck.text import values
 
 LISTED_WITH_ROOMS = frozenset({"room", "relay profile"})
-"""The kinds of targets that the list of rooms shows."""
+"""Kinds of targets in the list of rooms."""
 
 
 def blocked_reason(
@@ -20,22 +20,24 @@ def blocked_reason(
     is_watched: bool = True,
     refresh_key: str = "",
 ) -> str:
-    """Why nothing may be sent (to the target), in words; empty where it may.
+    """Return why no change may be sent now, in words; empty if it may.
 
-    `now`: this machine's clock. `is_watched`: False where the monitor has stopped. `refresh_key`: what a person presses
-    to have the platform asked again, where there is such a key.
+    Args:
+        now: this machine's clock.
+        target: object of the change; None asks about changes in general.
+        is_watched: False if the monitor has stopped.
+        refresh_key: key that polls the platform again; empty if there is none.
     """
+    retry = f"; press {refresh_key} to refresh" if refresh_key else ""
     if snapshot is None or snapshot.link.as_of is None:
-        return "no data yet; wait for the platform's first answer"
-    retry = f"; {refresh_key} asks the platform again" if refresh_key else ""
+        return "no data yet; wait for the platform's first response"
     if not is_watched or is_stale(snapshot.link, now):
-        return f"what you see is STALE, {_age(snapshot.link.as_of, now)} old{retry}"
+        return f"the screen is STALE, {_age(snapshot.link.as_of, now)} old{retry}"
     if target and target.kind in LISTED_WITH_ROOMS and snapshot.rooms.as_of and snapshot.rooms.is_stale(now):
-        return f"the rooms that you see are STALE, {_age(snapshot.rooms.as_of, now)} old{retry}"
+        return f"the list of rooms is STALE, {_age(snapshot.rooms.as_of, now)} old{retry}"
     state = snapshot.find(target.id) if target and target.kind == "event" else None
     if state and state.is_stale:
-        retry = f"; {refresh_key} asks again" if refresh_key else ""
-        return f"what you see of it may be over: the platform gives no answer for it{retry}"
+        return f"this event's data may be outdated: the platform does not respond for it{retry}"
     return ""
 
 

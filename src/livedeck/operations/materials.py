@@ -1,4 +1,4 @@
-"""The operations on the additional materials of a video. No endpoint reads one: its link tells that it is there."""
+"""Operations on the additional materials of a video. No endpoint reads one; its link only shows that it exists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedeck.operations.schema import Field, FormSchema
 from livedeck.operations.videos import FILE, Ids, Reorder, video_title
 from livedeck.text import values
 
-UPLOAD_FORM = FormSchema((FILE, Field("title", "Title", hint="empty: the name of the file")), dict)
+UPLOAD_FORM = FormSchema((FILE, Field("title", "Title", hint="empty: the file name")), dict)
 
 
 def _title(fields: Mapping[str, Any]) -> str:
@@ -28,22 +28,25 @@ CONCURRENT_READS = 8
 
 
 def material_target(material: KnownMaterial) -> Target:
-    """That material as it is shown."""
+    """Return the target of a change of a material."""
     name = values.safe(material.title or material.file_name or material.id, 60)
-    state = f"a file beside the video, {values.safe(material.file_name or 'name unknown', 60)}"
+    state = f"a file of the video, {values.safe(material.file_name or 'name unknown', 60)}"
     return Target("material", material.id, name, state)
 
 
 @dataclass(slots=True)
 class _UploadProgress:
-    """Whether the last bytes may be out: what is read is sent at once, and is noted when more is wanted."""
+    """Progress of an upload. `may_be_complete`: whether the last bytes may have been sent.
+
+    A chunk may be on its way before the next one is requested, so the flag counts one chunk ahead.
+    """
 
     may_be_complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class UploadMaterial(Operation[bool]):
-    """Put a file beside a video, read while it is sent."""
+    """Upload a file as material of a video. The file is read while it is sent."""
 
     name = "material.upload"
     verb = "upload"
@@ -51,8 +54,8 @@ class UploadMaterial(Operation[bool]):
     kind = "material"
     level = ConfirmLevel.NONE
     lists_changes = True
-    help = "Put a file beside the video"
-    no_evidence = "nothing lists the files beside a video"
+    help = "Upload a file as material of the video"
+    no_evidence = "no read lists the materials of a video"
     schema = UPLOAD_FORM
 
     video: Video
@@ -77,7 +80,7 @@ class UploadMaterial(Operation[bool]):
         return self._sent.may_be_complete
 
     async def read(self, platform: Platform) -> bool:
-        """Only whether the video is there."""
+        """Check only that the video exists: no endpoint lists its materials."""
         await platform.api.posters.list(self.video.id, per_page=1)
         return True
 
@@ -93,7 +96,7 @@ class UploadMaterial(Operation[bool]):
 
 @dataclass(frozen=True, slots=True)
 class MaterialOperation(Operation[bool]):
-    """A change of a material, which is read as True where it is there."""
+    """Change of an existing material. `read` returns True if it exists."""
 
     kind = "material"
 
@@ -114,15 +117,15 @@ class MaterialOperation(Operation[bool]):
 
 @dataclass(frozen=True, slots=True)
 class RenameMaterial(MaterialOperation):
-    """Give a material another title. Nothing tells its title afterwards."""
+    """Rename a material. No read shows the title afterwards."""
 
     name = "material.rename"
     verb = "rename"
     past = "renamed"
     level = ConfirmLevel.NONE
     lists_changes = True
-    help = "Give the material another title"
-    no_evidence = "nothing tells the title of a material"
+    help = "Rename the material"
+    no_evidence = "no read shows the title of a material"
     schema = RENAME_FORM
 
     title: str
@@ -143,19 +146,19 @@ class DeleteMaterial(DeleteOperation[bool], MaterialOperation):
     help = "Delete the material and its file for good"
 
     def effect(self, _current: bool, /) -> str:
-        return "It is deleted for good, with its file."
+        return "The material and its file are deleted for good."
 
     async def send(self, context: SendContext[bool], /) -> None:
         await context.api.materials.delete(self.material.id)
 
 
 class ReorderMaterials(Reorder):
-    """Put the known materials into another order. Their links tell which are there; nothing tells the order."""
+    """Put the known materials into another order. Their links show which exist; no read shows the order."""
 
     name = "material.reorder"
     kind = "material"
     help = "Send the order of the materials"
-    no_evidence = "nothing tells the order of materials"
+    no_evidence = "no read shows the order of materials"
 
     async def read(self, platform: Platform) -> Ids:
         gate = asyncio.Semaphore(CONCURRENT_READS)
@@ -172,7 +175,7 @@ class ReorderMaterials(Reorder):
         return tuple(material_id for material_id, there in zip(self.shown, answers, strict=True) if there)
 
     async def send(self, context: SendContext[Ids], /) -> Ids:
-        """The order that was sent, as the answer."""
+        """Send the order and return it: the platform's response does not contain it."""
         order = self.complete_order(context.current)
         await context.api.materials.reorder(order)
         return order

@@ -1,4 +1,4 @@
-"""The changes that are on their way, and those of which nothing proves what became (trust.md, "Verdicts")."""
+"""Changes under way, and changes whose outcome nothing proves (trust.md, "Verdicts")."""
 
 from __future__ import annotations
 
@@ -15,49 +15,50 @@ if TYPE_CHECKING:
 
 
 class OpenChanges:
-    """Those of this process, and those that the history has of others. `on_change` is told of every difference.
+    """Open changes of this process, and those of other processes from the history.
 
-    `steps`: how far the last change of each object is, by its id: until a list shows what became of it.
+    Calls `on_change` after each difference. `steps`: progress of the last change of each object, by its id, until a
+    list shows its outcome.
     """
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
         self._on_change = on_change
-        self._own: dict[str, OpenChange | None] = {}  # by the id of the intent; None: it has an end, or none is due yet
+        self._own: dict[str, OpenChange | None] = {}  # by the intent's id; None: ended, or still under way
         self._recorded: tuple[OpenChange, ...] = ()
         self.steps: Mapping[str, ChangeStep] = MappingProxyType({})
 
     @property
     def items(self) -> tuple[OpenChange, ...]:
-        """The oldest first."""
+        """Open changes, the oldest first."""
         others = (change for change in self._recorded if change.intent.id not in self._own)
         return tuple(sorted((*others, *filter(None, self._own.values())), key=lambda change: change.intent.at))
 
     def of_target(self, action: str, target: Target) -> tuple[OpenChange, ...]:
-        """Those of that target; of what is not made yet, those of that action and name."""
+        """Return the open changes of a target. If it has no id yet, match its action and name."""
 
-        def is_meant(intent: IntentRecord) -> bool:
+        def matches(intent: IntentRecord) -> bool:
             if (intent.target_kind, intent.target_id) != (target.kind, target.id):
                 return False
             return bool(target.id) or (intent.action, intent.target_name) == (action, target.name)
 
-        return tuple(change for change in self.items if is_meant(change.intent))
+        return tuple(change for change in self.items if matches(change.intent))
 
     def begin(self, intent: IntentRecord) -> None:
-        """It is sent now, and has no verdict yet."""
+        """Note that a change is being sent and has no verdict yet."""
         self._own[intent.id] = None
         self._set_step(intent.target_id, ChangeStep())
 
     def confirm(self, intent: IntentRecord, at: datetime) -> None:
-        """The platform said that it is done, or shows it."""
+        """Note at which time the platform confirmed or showed a change."""
         self._set_step(intent.target_id, ChangeStep(at))
 
     def put(self, change: OpenChange) -> None:
-        """So much is known of it, and no more."""
+        """Keep a change open, with its latest text."""
         self._own[change.intent.id] = change
         self._set_step(change.intent.target_id, None)
 
     def end(self, intent: IntentRecord) -> None:
-        """What became of it is known, or somebody has looked."""
+        """Close a change: its outcome is clear, or a person has checked it."""
         self._own[intent.id] = None
         self._set_step(intent.target_id, None)
 
@@ -67,7 +68,7 @@ class OpenChanges:
         self._on_change()
 
     def take_recorded(self, changes: Iterable[OpenChange]) -> None:
-        """What the history has now."""
+        """Take over the open changes that the history lists now."""
         before, self._recorded = self.items, tuple(changes)
         if self.items != before:
             self._on_change()

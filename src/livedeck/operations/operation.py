@@ -1,4 +1,4 @@
-"""A change of the platform as one frozen value: what it says, how it is sent, and how its effect is seen."""
+"""A change of the platform as a frozen value: its words, its request, and the evidence that it happened."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 
 class Verdict(StrEnum):
-    """What became of an operation (trust.md, "Verdicts").
+    """Outcome of an operation (trust.md, "Verdicts").
 
-    DONE: the platform said so. REFUSED: the platform said so, or it was provably not sent. APPLIED: the answer was
-    lost, or the wait was stopped, and what it changes shows it. UNKNOWN: nothing proves either. CANCELLED: not
-    confirmed.
+    DONE: the platform confirmed it. REFUSED: the platform refused it, or it was provably not sent. APPLIED: the
+    response was lost or the person stopped waiting, but a later read shows the change. UNKNOWN: nothing proves
+    either. CANCELLED: the person did not confirm it.
     """
 
     DONE = "done"
@@ -37,10 +37,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OperationResult:
-    """The verdict with its words for a person, the error and the platform's answer, where there were any.
+    """The verdict with its text for a person, and the error and the platform's response if there were any.
 
-    `watched_until`: of UNKNOWN, until when it is looked at again; None: it is not. `differs`: of DONE, whether the
-    platform showed something else than what was sent when it was read afterwards.
+    Attributes:
+        watched_until: end of the reads that look for an UNKNOWN change; None if there are none.
+        differs: for DONE, whether a later read showed other values than those sent.
     """
 
     verdict: Verdict
@@ -52,14 +53,14 @@ class OperationResult:
 
     @property
     def has_happened(self) -> bool:
-        """Whether the platform was changed, as far as is known."""
+        """True if the platform was changed, as far as anybody can tell."""
         return self.verdict in {Verdict.DONE, Verdict.APPLIED}
 
 
 class ConfirmLevel(StrEnum):
-    """How an operation is confirmed, by how far a mistake would reach.
+    """Way to confirm an operation, by the damage that a mistake could do.
 
-    NONE: its form was the confirmation. ASK: yes or no. TYPE_NAME: its name has to be typed.
+    NONE: the form was the confirmation. ASK: yes or no. TYPE_NAME: the person types the target's name.
     """
 
     NONE = "none"
@@ -69,12 +70,16 @@ class ConfirmLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What is said before an operation is sent. `lines`: paragraphs. `button`, `cancel`: the words of yes and no.
+    """Question to a person before an operation is sent.
 
-    `word`: what has to be typed where the level is TYPE_NAME: the name, or the end of the id. `named`: the object by
-    its real name, which `word` and the id stand for; None where no object is named. `has_own_name`: whether it has a
-    name that no other known object has, nor one that looks like it.
-    `conflicts`: the differences that `lines` begin with.
+    Attributes:
+        lines: paragraphs.
+        button: label of the button that agrees.
+        word: text to type if the level is TYPE_NAME: the name, or the end of the id.
+        cancel: label of the button that declines.
+        named: the object under its real name; None if the question names no object.
+        has_own_name: whether no other listed object has this name or one that looks like it.
+        conflicts: changes since the object was shown; `lines` start with them.
     """
 
     title: str
@@ -89,26 +94,30 @@ class Confirmation:
 
     @property
     def wants_name(self) -> bool:
-        """Whether the whole name has to be typed, and not the end of the id."""
+        """True if the person types the whole name instead of the end of the id."""
         return bool(self.named and self.word == self.named.name)
 
     def is_word(self, typed: str) -> bool:
-        """Return whether that is what has to be typed: a name letter by letter, an id in whatever case."""
+        """Return whether `typed` confirms: a name must match exactly, the end of an id in any case."""
         typed = typed.strip()
         if not typed:
             return False
         return typed == self.word if self.wants_name else typed.casefold() == self.word.casefold()
 
     def is_name(self, typed: str) -> bool:
-        """Return whether that is the real name, letter by letter, and of no other known object."""
+        """Return whether `typed` is exactly the real name, and no other listed object shares it."""
         return self.has_own_name and self.named is not None and typed == self.named.name
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an operation changes, frozen when it was asked for. `id` is empty for what is not made yet.
+    """Object that an operation changes, frozen when the person asked for the change.
 
-    `kind`: `event`, `room`, `relay profile`, ... `state`: as it was shown, in words. `seq`: of the snapshot shown.
+    Attributes:
+        kind: `event`, `room`, `relay profile`, ...
+        id: empty for an object that does not exist yet.
+        state: state shown to the person, in words.
+        seq: number of the snapshot on the screen.
     """
 
     kind: str
@@ -119,15 +128,17 @@ class Target:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """What tells it from others: its kind and id; its name while it has no id."""
+        """Kind and id; kind and name while there is no id."""
         return self.kind, self.id, "" if self.id else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """Where operations read: the API, and the monitor's last snapshot; None where nothing is monitored.
+    """Sources for the reads of operations.
 
-    `siblings`: the objects of the target's kind that were read, where nothing is monitored.
+    Attributes:
+        snapshot: returns the monitor's last snapshot; None without a monitor.
+        siblings: objects of the target's kind that a command has read; used without a monitor.
     """
 
     api: Api
@@ -135,7 +146,7 @@ class Platform:
     siblings: tuple[Any, ...] = ()
 
     def known(self, kind: str) -> tuple[Named, ...]:
-        """Return the known objects of that kind of target by their real names; none of a kind that is not listed."""
+        """Return the listed objects of this kind under their real names; empty for a kind without a list."""
         snapshot = self.snapshot()
         if snapshot is None:
             items: Iterable[Any] = self.siblings
@@ -148,7 +159,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True)
 class SendContext(Generic[T]):
-    """What an operation is sent with. `current`: the object as it was read right before."""
+    """Arguments of `Operation.send`. `current`: the object, read right before sending."""
 
     api: Api
     current: T
@@ -156,19 +167,28 @@ class SendContext(Generic[T]):
 
 
 Conflicts = tuple[str, ...]
-"""What is otherwise than it was shown, in words: `its name was "A" and is "B" now`."""
+"""Changes since the object was shown, in words: `its name was "A" and is "B" now`."""
 
 
 class Operation(ABC, Generic[T]):
-    """One change of one object, which is read as a T. Each kind of change is a frozen dataclass of its own.
+    """One change of one object, which `read` returns as a T. Each kind of change is a frozen dataclass.
 
-    `name`: in the catalogue. `verb`: what is told of it, `past`: once it has happened. `kind`: of its
-    target. `level`: the highest that it can ask for. `help`: a sentence without its full stop. `schema`: the form that
-    it is made from. `button`: the word of yes, where that is not the verb. `lists_changes`: whether the confirmation
-    does. `audit_name`: in the audit, where that is not its name. `shows_values`: whether a read shows the values that
-    it sets (`other_values`). `evidence`: what shows, once its answer was lost, that it happened; `no_evidence`: why
-    nothing does, or may not. `looks_like`: the names of others that may show the same. `command`: in the group of
-    commands of its noun, where that is not the last part of its name.
+    Attributes:
+        name: name in the catalogue, `event.create`.
+        verb: imperative for messages, `create`.
+        past: participle for messages, `created`.
+        kind: kind of the target.
+        level: strictest confirmation that it can ask for.
+        help: one sentence without its full stop.
+        schema: form that supplies the values; None if there is none.
+        button: label of the button that agrees; the verb if empty.
+        lists_changes: whether the confirmation lists the changed fields.
+        audit_name: name in the audit; `name` if empty.
+        shows_values: whether a read shows the values that it sets (`other_values`).
+        evidence: what proves the change after a lost response, in words.
+        no_evidence: why nothing proves it, always or sometimes.
+        looks_like: names of operations whose effect may look the same.
+        command: name in its group of commands; the last part of `name` if empty.
     """
 
     __slots__ = ()
@@ -192,52 +212,52 @@ class Operation(ABC, Generic[T]):
     @property
     @abstractmethod
     def target(self) -> Target:
-        """What is changed."""
+        """Object that it changes."""
 
     @property
     @abstractmethod
     def seen(self) -> T:
-        """The object as it was shown."""
+        """The object as the person saw it."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The fields that change, for the audit."""
+        """Changed fields, for the audit."""
         return ()
 
     @property
     def may_have_arrived(self) -> bool:
-        """Whether the platform may have all of what was sent; asked once an answer was lost."""
+        """False if the platform cannot have received the whole request; used after a lost response."""
         return True
 
     @abstractmethod
     async def read(self, platform: Platform) -> T:
-        """Read the object again. Raises ApiError, NotFound where it is gone."""
+        """Read the object again. Raises ApiError; NotFound if the object is gone."""
 
     def conflicts(self, before: T, now: T, /) -> Conflicts:  # noqa: ARG002  for objects that nobody else changes
-        """What matters and is otherwise than before."""
+        """Return the relevant differences between two reads, in words."""
         return ()
 
     def real_name(self, _current: T, /) -> str:
-        """Return the name of the object as the platform has it; empty where it has none, or none that people use."""
+        """Return the object's name exactly as the platform has it; empty if it has none that people use."""
         return ""
 
     def effect(self, _current: T, /) -> str:
-        """What it does to the object, for its confirmation."""
+        """Describe the effect on the object, for the confirmation."""
         return ""
 
     def verdict_words(self, verdict: Verdict) -> str:
-        """What became of it, in words: `event created`, `not known whether the event was created`."""
+        """Return the outcome in words: `event created`, `unknown whether the event was created`."""
         if verdict is Verdict.UNKNOWN:
-            return f"not known whether the {self.kind} was {self.past}"
+            return f"unknown whether the {self.kind} was {self.past}"
         is_done = verdict in {Verdict.DONE, Verdict.APPLIED}
         return f"{self.kind} {self.past}" if is_done else f"{self.kind} not {self.past}"
 
     def confirm_level(self, _current: T, _conflicts: Conflicts, /) -> ConfirmLevel:
-        """How it is asked now: its level, or a lower one."""
+        """Return the confirmation needed now: `level`, or a weaker one."""
         return self.level
 
     def confirmation(self, current: T, conflicts: Conflicts, /) -> Confirmation:
-        """What to say of the object and of those conflicts, and how to ask."""
+        """Build the question from the current object and the conflicts."""
         target, word, effect = self.target, (self.button or self.verb).capitalize(), self.effect(current)
         effects = ((effect, StyleRole.TEXT),) if effect else ()
         changes = change_lines(self.changes) if self.lists_changes else ()
@@ -247,38 +267,46 @@ class Operation(ABC, Generic[T]):
 
     @abstractmethod
     async def send(self, context: SendContext[T], /) -> object:
-        """Make the one call; its answer. Raises ApiError."""
+        """Make the one call and return its response. Raises ApiError."""
+
+    def refusal_text(self, error: ApiError, _current: T, /) -> str:
+        """Describe the platform's refusal. `_current`: the object, read right before sending."""
+        return str(error)
 
     def can_show(self, _before: T, /) -> bool:
-        """Whether reading again may ever prove that it happened to the object as it was right before."""
+        """Return whether a later read can prove the change, given the object before it."""
         return bool(self.evidence)
 
     def shows(self, before: T, after: T | None, /) -> bool:  # noqa: ARG002  for what nothing shows
-        """Whether the object before and after (None: gone) proves that it happened; asked where it can show at all.
+        """Return whether the object before and after proves the change. Called only if `can_show` is true.
 
-        Only what it changes counts: dates of changes, names that are alike and other people's edits prove nothing.
-        False proves nothing either.
+        Only the fields that it changes count: modification dates, similar names and other people's edits prove
+        nothing. False is no proof of the contrary.
+
+        Args:
+            before: the object right before sending.
+            after: the object now; None if it is gone.
         """
         return False
 
     def shown_answer(self, _before: T, _after: T | None, /) -> object:
-        """What stands in for the lost answer, where the object before and after shows it: what was made."""
+        """Return a substitute for the lost response, such as the new object; None if there is none."""
         return None
 
     def other_values(self, _current: T, /) -> tuple[str, ...]:
-        """Return in words what the fields that were sent are now, where that is not what was sent: `name "X"`.
+        """Return the sent fields whose current value differs from the sent one, in words: `name "X"`.
 
-        Empty where all is as it was sent, and where no read shows it.
+        Empty if all values match, or if no read shows them.
         """
         return ()
 
     def read_of_answer(self, _answer: object, /) -> T | None:
-        """Return the object as the platform's answer has it; None where the answer does not hold it."""
+        """Return the object from the platform's response; None if the response does not contain it."""
         return None
 
 
 class FormOperation(Operation[T]):
-    """Made of a form; what the form did not change is not sent."""
+    """Operation built from a form. It sends only the fields that the form changed."""
 
     __slots__ = ()
 
@@ -292,15 +320,15 @@ class FormOperation(Operation[T]):
 
 
 class FieldOperation(Operation[T]):
-    """Gives fields of its object values that it knows."""
+    """Operation that sets fields of its object to given values."""
 
     __slots__ = ()
 
-    no_evidence = "it changes nothing that was not so before"
+    no_evidence = "the values were the same before"
 
     @abstractmethod
     def is_so(self, current: T, /) -> bool:
-        """Whether the fields have exactly those values."""
+        """Return whether the fields have exactly the values that it sets."""
 
     def can_show(self, before: T, /) -> bool:
         return not self.is_so(before)
@@ -310,7 +338,7 @@ class FieldOperation(Operation[T]):
 
 
 class EditOperation(FormOperation[T], FieldOperation[T]):
-    """Changes fields of its object, which are sent by the names that they are read by."""
+    """Operation that edits fields of its object. Each field is sent under the name that it is read by."""
 
     __slots__ = ()
 
@@ -318,18 +346,18 @@ class EditOperation(FormOperation[T], FieldOperation[T]):
     past = "changed"
     level = ConfirmLevel.ASK
     button = "save"
-    evidence = "its fields have the values that were sent, which they had not before"
+    evidence = "its fields have the sent values, and had others before"
     shows_values = True
 
     def effect(self, _current: T, /) -> str:
-        return "This is sent and nothing else:"
+        return "Only this will change:"
 
     @abstractmethod
     def entries(self, current: T, /) -> FieldValues:
-        """Return the object as its form shows it."""
+        """Return the object's fields as entries of its form."""
 
     def unlike(self, current: T, /) -> tuple[str, ...]:
-        """Return the names of the fields whose value is not the one that was sent."""
+        """Return the names of the sent fields whose current value differs from the sent one."""
         return tuple(name for name, value in self.form.draft.body().items() if getattr(current, name) != value)
 
     def is_so(self, current: T, /) -> bool:
@@ -341,41 +369,40 @@ class EditOperation(FormOperation[T], FieldOperation[T]):
 
 
 class DeleteOperation(Operation[T]):
-    """Deletes its object for good."""
+    """Operation that deletes its object for good."""
 
     __slots__ = ()
 
     verb = "delete"
     past = "deleted"
-    evidence = "the platform says that there is no such object"
+    evidence = "the platform says that the object does not exist"
 
     def shows(self, _before: T, after: T | None, /) -> bool:
         return after is None
 
 
 class Identified(Protocol):
-    """What has an id."""
+    """Object with an id."""
 
     @property
     def id(self) -> str | None:
-        """Its id."""
+        """Id on the platform; None if it has none."""
 
 
 Item = TypeVar("Item", bound=Identified)
 
 
 class CreateOperation(Operation[tuple[Item, ...]]):
-    """Makes an object, read as those of its kind, all of them or the newest (`reads_newest`).
+    """Operation that creates an object. `read` returns all objects of its kind, or the newest (`reads_newest`).
 
-    That it was made shows by exactly one that was not there before and is exactly what was sent: of two, one is
-    somebody else's.
+    Proof is exactly one new object that equals what was sent. If there are two, one belongs to somebody else.
     """
 
     __slots__ = ()
 
     level = ConfirmLevel.NONE
     lists_changes = True
-    evidence = "just one came that is exactly what was sent"
+    evidence = "exactly one new object appeared, and it equals what was sent"
     reads_newest: ClassVar[bool] = False
 
     @property
@@ -384,13 +411,13 @@ class CreateOperation(Operation[tuple[Item, ...]]):
 
     @abstractmethod
     def is_like(self, item: Item, /) -> bool:
-        """Whether that is exactly what was sent, as far as the platform shows it."""
+        """Return whether the item equals what was sent, as far as the platform shows it."""
 
     def candidates(self, before: tuple[Item, ...], after: tuple[Item, ...]) -> tuple[Item, ...]:
-        """Those that came since and are exactly what was sent."""
-        known = {item.id for item in before}
-        came = (item for item in after if item.id not in known and self.is_like(item))
-        return tuple(item for item in came if not self.reads_newest or _is_newer(item, before))
+        """Return the new items that equal what was sent."""
+        old_ids = {item.id for item in before}
+        matches = (item for item in after if item.id not in old_ids and self.is_like(item))
+        return tuple(item for item in matches if not self.reads_newest or _is_newer(item, before))
 
     def shows(self, before: tuple[Item, ...], after: tuple[Item, ...] | None, /) -> bool:
         return len(self.candidates(before, after or ())) == 1
@@ -401,13 +428,16 @@ class CreateOperation(Operation[tuple[Item, ...]]):
 
 
 def _is_newer(item: Identified, others: Iterable[Identified]) -> bool:
-    """Whether it was made after all of these: what is deleted lets an older object into a list of the newest."""
+    """Return whether the item was created after all the others.
+
+    A deletion lets an older object slip into a list of the newest, so a new row alone proves nothing.
+    """
     made, before = (getattr(item, "created_at", None), [getattr(other, "created_at", None) for other in others])
     return made is not None and all(date is not None and date <= made for date in before)
 
 
 class CreateFromForm(FormOperation[tuple[Item, ...]], CreateOperation[Item]):
-    """Made of a form with a field, `name_field`, that the object is called by."""
+    """Operation that creates an object from a form. `name_field`: the field with the object's name."""
 
     __slots__ = ()
 
@@ -419,26 +449,25 @@ class CreateFromForm(FormOperation[tuple[Item, ...]], CreateOperation[Item]):
 
 
 def may_look_alike(first: Operation[Any], other: Operation[Any]) -> bool:
-    """Whether what the other does may pass for the work of the first."""
+    """Return whether the effect of `other` may be taken for the effect of `first`."""
     if other.name == first.name:
         return first.target.identity == other.target.identity
     return other.name in first.looks_like and (isinstance(first, CreateOperation) or first.target.id == other.target.id)
 
 
 def conflict_lines(target: Target, conflicts: Conflicts) -> tuple[Segment, ...]:
-    """What a confirmation begins with: what has changed since the object was shown, else its state."""
+    """Return the first lines of a confirmation: changes since the object was shown, or else its state."""
     if conflicts:
         return tuple((f"▲ Since you looked: {conflict}.", StyleRole.WARNING) for conflict in conflicts)
-    return ((f"It is {target.state}.", StyleRole.TEXT),) if target.state else ()
+    return ((f"{target.state[0].upper()}{target.state[1:]}.", StyleRole.TEXT),) if target.state else ()
 
 
 def recognisable(confirmation: Confirmation, target: Target, name: str, others: Iterable[Named]) -> Confirmation:
-    """Return the confirmation with what tells its object from others: the end of its id, what is deceptive about its
-    name, and what has to be typed.
+    """Return the confirmation with the end of the id, warnings about a deceptive name, and the text to type.
 
     Args:
-        name: the real name of the target, empty if it has none.
-        others: the known objects of its kind.
+        name: real name of the target; empty if it has none.
+        others: listed objects of its kind.
     """
     if not target.id:
         return replace(confirmation, word=target.name, named=Named("", target.name))

@@ -1,4 +1,4 @@
-"""The operations on the posters of a video, and their forms."""
+"""Operations on the posters of a video, and their forms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _POSITION = re.compile(r"(?:(?:(\d{1,3}):)?([0-5]?\d):)?(\d{1,6}(?:\.\d{1,3})?)"
 
 
 def parse_position(text: str) -> float:
-    """Seconds into a video: `1:02:03.5`, `62:03` or seconds. Raises ValueError."""
+    """Return the seconds into a video from `1:02:03.5`, `62:03` or seconds. Raises ValueError."""
     found = _POSITION.fullmatch(text.strip())
     if found is None or (found[2] and float(found[3]) >= 60):
         raise ValueError("should be seconds, or H:MM:SS")
@@ -33,12 +33,12 @@ def parse_position(text: str) -> float:
 
 
 def frame_form(duration: float | None) -> FormSchema[float]:
-    """From which frame of a video of so many seconds (None: not known) a poster is made."""
+    """Return the form for the frame of a poster. `duration`: length of the video in seconds; None if unknown."""
 
     def parse(fields: Mapping[str, Any]) -> float:
         position = parse_position(str(fields["from_time"]))
         if duration is not None and position > duration:
-            raise ValueError(f"is behind the end of the video, which lasts {duration:g} s")
+            raise ValueError(f"is after the end of the video ({duration:g} s)")
         return position
 
     return FormSchema((Field("from_time", "Time", hint="seconds, or H:MM:SS", required=True),), parse)
@@ -52,7 +52,7 @@ def _parse_url(fields: Mapping[str, Any]) -> str:
 
 
 NOT_TOLD = "no poster says which address it was made from"
-"""Why nothing shows that a picture was taken over."""
+"""Reason why nothing proves that the platform took over a picture."""
 
 PICTURE_FORM = FormSchema(
     (Field("poster_url", "Picture", hint="https:// address of the image", required=True, is_long=True),), _parse_url
@@ -71,13 +71,13 @@ class _PosterCreation(CreateOperation[Poster]):
 
 @dataclass(frozen=True, slots=True)
 class CreatePoster(_PosterCreation):
-    """Make a poster of the frame at a position in seconds."""
+    """Make a poster from the frame at a position in seconds."""
 
     name = "poster.make"
     command = "create"
     verb = "make"
     past = "made"
-    help = "Make a poster of the frame at a time"
+    help = "Make a poster from the frame at a time"
     schema = frame_form(None)
 
     position: float
@@ -95,12 +95,12 @@ class CreatePoster(_PosterCreation):
 
 @dataclass(frozen=True, slots=True)
 class UploadPoster(_PosterCreation):
-    """Make a poster of the picture at an address."""
+    """Make a poster from the picture at an address."""
 
     name = "poster.upload"
     verb = "upload"
     past = "uploaded"
-    help = "Give the video the picture at an address"
+    help = "Make a poster from the picture at an address"
     evidence = ""
     no_evidence = NOT_TOLD
     schema = PICTURE_FORM
@@ -119,10 +119,10 @@ class UploadPoster(_PosterCreation):
 
 
 class PosterOperation(ExtraOperation[Poster]):
-    """A change of a poster that has an id: one without is the default picture, and nothing can be done with it."""
+    """Change of a poster with an id. A poster without one is the default picture and cannot be changed."""
 
     kind = "poster"
-    facts = {"active": "shown"}  # noqa: RUF012  nobody changes it
+    facts = {"active": "shown"}  # noqa: RUF012  constant
 
     @property
     def target(self) -> Target:
@@ -142,11 +142,11 @@ class ActivatePoster(FieldOperation[Poster], PosterOperation):
     past = "shown"
     button = "show"
     help = "Show this poster in the player and in lists"
-    evidence = "it is the one that is shown, and was not before"
+    evidence = "it is the shown poster, and was not before"
     shows_values = True
 
     def effect(self, _current: Poster, /) -> str:
-        return "Viewers see it from now on in the player and in lists, in place of the present one."
+        return "Viewers see it in the player and in lists from now on, in place of the current one."
 
     async def send(self, context: SendContext[Poster], /) -> None:
         await context.api.posters.set_active(self.video.id, self.target.id)
@@ -166,7 +166,7 @@ class DeletePoster(DeleteOperation[Poster], PosterOperation):
 
     def effect(self, _current: Poster, /) -> str:
         another = " The platform shows another one in its place." if self.extra.active else ""
-        return f"It is deleted for good.{another}"
+        return f"The poster is deleted for good.{another}"
 
     async def send(self, context: SendContext[Poster], /) -> None:
         await context.api.posters.delete(self.video.id, self.target.id)

@@ -1,4 +1,4 @@
-"""The operations on meeting rooms and their relay profiles, their forms, and edits that wait for a relay to end."""
+"""Operations on meeting rooms and their relay profiles, their forms, and edits that wait until a relay ends."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from livedeck.operations.operation import (
     CreateFromForm,
     DeleteOperation,
     EditOperation,
+    Operation,
     Platform,
     SendContext,
     Target,
@@ -27,16 +28,16 @@ from livedeck.text import addresses, values
 from livedeck.text.segments import Segment, StyleRole
 
 TOO_MANY_PROFILES = 400289
-"""The platform's code for more profiles than a room takes (platform-api.md, "Error codes")."""
+"""The platform's code for more profiles than a room allows (platform-api.md, "Error codes")."""
 
 ROOM_TYPES = ("permanent_meeting", "instant_meeting")
 
 ServiceOf = Callable[[str], str]
-"""The platform that an address belongs to."""
+"""Function from an address to the name of its streaming platform."""
 
 
 def relay_form(service_of: ServiceOf) -> FormSchema[RelayDraft]:
-    """Of one profile: all that can be sent of it. The service follows from the address, and is said as one types."""
+    """Return the form of a profile. `service_of` names the platform of the typed address, for the hint below it."""
     return FormSchema(
         (
             Field("name", "Name", required=True, hint="1 to 128 characters"),
@@ -56,7 +57,7 @@ def relay_form(service_of: ServiceOf) -> FormSchema[RelayDraft]:
 
 
 def room_form(service_of: ServiceOf) -> FormSchema[RoomDraft]:
-    """Of a room and its profiles, which are made together."""
+    """Return the form of a new room with its profiles."""
     return FormSchema(
         (
             Field("name", "Name", required=True),
@@ -73,7 +74,7 @@ def room_form(service_of: ServiceOf) -> FormSchema[RoomDraft]:
                 "restreams",
                 "",
                 FieldKind.ROWS,
-                section="Relay profiles, made with the room or never",
+                section="Relay profiles (can only be created with the room)",
                 row_schema=relay_form(service_of),
                 max_rows=MAX_RELAYS,
             ),
@@ -85,12 +86,12 @@ def room_form(service_of: ServiceOf) -> FormSchema[RoomDraft]:
 
 
 def relay_entries(profile: RelayProfile) -> FieldValues:
-    """A profile as its form shows it."""
+    """Return a profile as entries of its form."""
     return {"name": profile.name or "", "url": profile.url or "", "stream_key": profile.stream_key or ""}
 
 
 def service_for(profile: RelayProfile, service_of: ServiceOf) -> ServiceOf:
-    """The platform of an address: of the profile's own the platform's word, else what will be worked out."""
+    """Return a function from address to platform: for the profile's own address it uses the stored platform."""
 
     def service(url: str) -> str:
         own = profile.service if url == profile.url else None
@@ -101,21 +102,21 @@ def service_for(profile: RelayProfile, service_of: ServiceOf) -> ServiceOf:
 
 @dataclass(frozen=True, slots=True)
 class RoomTarget:
-    """A room as it was shown when the operation was asked for."""
+    """A room as the person saw it when they asked for the operation."""
 
     target: Target
     room: Room
 
     @classmethod
     def of(cls, room: Room, as_of: datetime | None = None, seq: int = 0) -> RoomTarget:
-        """A room as the snapshot of that number shows it; `as_of` None: as it was read."""
+        """Make a target from a room in the snapshot with the number `seq`. `as_of`: None if it was just read."""
         state = f"{values.safe(room.status or values.UNKNOWN, 20)}{_as_of(as_of)}"
         return cls(Target("room", room.id, display_name(room)[:60], state, seq), room)
 
 
 @dataclass(frozen=True, slots=True)
 class RelayTarget:
-    """A relay profile of a room, likewise."""
+    """A relay profile of a room as the person saw it when they asked for the operation."""
 
     target: Target
     room: Room
@@ -123,7 +124,7 @@ class RelayTarget:
 
     @classmethod
     def of(cls, room: Room, profile: RelayProfile, as_of: datetime | None = None, seq: int = 0) -> RelayTarget:
-        """A profile as the snapshot of that number shows it; `as_of` None: as it was read."""
+        """Make a target from a profile in the snapshot with the number `seq`. `as_of`: None if it was just read."""
         state = f"a relay profile of {display_name(room)[:60]}{_as_of(as_of)}"
         return cls(Target("relay profile", profile.id, display_name(profile)[:60], state, seq), room, profile)
 
@@ -137,14 +138,14 @@ NewestRooms = tuple[Room, ...]
 
 @dataclass(frozen=True, slots=True)
 class CreateRoom(CreateFromForm[Room]):
-    """Make a room with its profiles."""
+    """Create a room with its profiles."""
 
     name = "room.new"
     command = "create"
     verb = "create"
     past = "created"
     kind = "room"
-    help = "Make a room with up to 15 relay profiles, all or nothing"
+    help = "Create a room with up to 15 relay profiles, all or nothing"
     schema = room_form(lambda _: values.UNKNOWN)
     reads_newest = True
 
@@ -170,13 +171,10 @@ def _sent_fields(profile: RelayProfile | RelayDraft) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteRoom(DeleteOperation[Room]):
-    """End a room, with all that hangs on it."""
+class RoomOperation(Operation[Room]):
+    """Change of an existing room."""
 
-    name = "room.delete"
     kind = "room"
-    level = ConfirmLevel.TYPE_NAME
-    help = "End the room: everybody is out, relays stop, its profiles are gone"
 
     room: RoomTarget
 
@@ -190,6 +188,14 @@ class DeleteRoom(DeleteOperation[Room]):
 
     async def read(self, platform: Platform) -> Room:
         return await platform.api.rooms.get(self.target.id)
+
+
+class DeleteRoom(DeleteOperation[Room], RoomOperation):
+    """Delete a room with its relay profiles; this ends its meeting."""
+
+    name = "room.delete"
+    level = ConfirmLevel.TYPE_NAME
+    help = "Delete the room: the meeting and its relays end, its profiles are lost"
 
     def conflicts(self, before: Room, now: Room, /) -> Conflicts:
         texts = []
@@ -207,12 +213,14 @@ class DeleteRoom(DeleteOperation[Room]):
         title = display_name(current)[:60]
         names = ", ".join(display_name(profile)[:40] for profile in relay_profiles(current))
         gone = (
-            f"Its relay profiles are gone for good, with their keys: {names}." if names else "It has no relay profiles."
+            f"Its relay profiles are deleted for good, with their keys: {names}."
+            if names
+            else "It has no relay profiles."
         )
         effect: tuple[Segment, ...] = (
-            ("Everybody inside is put out, and every relay that runs is stopped.", StyleRole.TEXT),
+            ("Everybody inside is removed, and every running relay stops.", StyleRole.TEXT),
             (gone, StyleRole.TEXT),
-            ("There is no way to delete a single profile: this is the whole room.", StyleRole.DIM),
+            ("A single profile cannot be deleted: this deletes the whole room.", StyleRole.DIM),
         )
         level = ConfirmLevel.ASK if current.status in EMPTY_STATUSES else ConfirmLevel.TYPE_NAME
         lines = (*conflict_lines(self.target, conflicts), *effect)
@@ -229,13 +237,13 @@ class DeleteRoom(DeleteOperation[Room]):
 class EditRelay(EditOperation[RelayProfile]):
     """Change fields of a relay profile.
 
-    `service_of`: the platform of an address, which is never sent. `reason`: what is said first, while nothing has
-    changed since.
+    `service_of`: names the platform of an address; it is never sent. `reason`: first lines of the confirmation, unless
+    there are conflicts.
     """
 
     name = "relay.edit"
     kind = "relay profile"
-    help = "Change a relay profile; it applies when the relay is next started"
+    help = "Change a relay profile; applies at the next start of the relay"
     schema = relay_form(lambda _: values.UNKNOWN)
 
     relay: RelayTarget
@@ -255,18 +263,18 @@ class EditRelay(EditOperation[RelayProfile]):
         room = await platform.api.rooms.get(self.relay.room.id)
         found = next((profile for profile in room.restreams or () if profile.id == self.target.id), None)
         if found is None:
-            raise NotFound(f"get relay profile {self.target.name}: its room has no such any more", status=404)
+            raise NotFound(f"get relay profile {self.target.name}: its room no longer has it", status=404)
         return found
 
     def conflicts(self, before: RelayProfile, now: RelayProfile, /) -> Conflicts:
-        """What somebody else has changed; a key is never told."""
+        """Describe the fields that somebody else has changed; a stream key is never shown."""
         facts = {"name": "name", "url": "address"}
         texts = [
             f'its {fact} was "{_shown(getattr(before, field))}" and is "{_shown(getattr(now, field))}" now'
             for field, fact in facts.items()
             if getattr(before, field) != getattr(now, field)
         ]
-        return (*texts, *(("its stream key is another one now",) if before.stream_key != now.stream_key else ()))
+        return (*texts, *(("its stream key is a different one now",) if before.stream_key != now.stream_key else ()))
 
     def confirmation(self, current: RelayProfile, conflicts: Conflicts, /) -> Confirmation:
         lines: tuple[Segment, ...] = (
@@ -274,7 +282,7 @@ class EditRelay(EditOperation[RelayProfile]):
             (self.effect(current), StyleRole.TEXT),
             *change_lines(self.changes),
             *self._service_change(current),
-            ("It applies at the next start of the relay, which happens inside the room.", StyleRole.TEXT),
+            ("It applies when somebody next starts the relay inside the room.", StyleRole.TEXT),
         )
         return Confirmation(f'Save "{display_name(current)[:60]}"?', lines, "Save")
 
@@ -283,13 +291,13 @@ class EditRelay(EditOperation[RelayProfile]):
         before, after = values.safe(current.service or values.UNKNOWN, 20), self.service_of(url) if url else ""
         if not url or before == after:
             return ()
-        return ((f"Platform, worked out from the address:  {before}  →  {after}", StyleRole.TEXT),)
+        return ((f"Platform (from the address):  {before}  →  {after}", StyleRole.TEXT),)
 
     def entries(self, current: RelayProfile, /) -> FieldValues:
         return relay_entries(current)
 
     def unlike(self, current: RelayProfile, /) -> tuple[str, ...]:
-        """Without what the service does to an address: it removes spaces and the slashes at the end."""
+        """Ignore the service's normalisation of an address: it removes spaces and trailing slashes."""
         names = EditOperation.unlike(self, current)
         sent = str(self.form.values.get("url", "")).replace(" ", "").rstrip("/")
         return tuple(name for name in names if name != "url" or (current.url or "").rstrip("/") != sent)
@@ -302,15 +310,15 @@ class EditRelay(EditOperation[RelayProfile]):
 
 
 def _shown(text: str | None) -> str:
-    """A name or an address, its secret parts masked."""
+    """Return a name or an address with its secret parts masked."""
     return addresses.show_in(values.safe(text or "", 200))[:60]
 
 
 @dataclass(frozen=True, slots=True)
 class DeferredEdit:
-    """An edit that was refused at `since` because its relay broadcasts, and waits for that to end; it may hold a key.
+    """Edit that was refused at `since` because its relay was broadcasting; it waits for the end and may hold a key.
 
-    `was_active`: whether the room was seen active since; only then does its end tell anything.
+    `was_active`: whether the room was active in a list since. Only then does its end mean anything.
     """
 
     relay: RelayTarget
@@ -320,7 +328,7 @@ class DeferredEdit:
 
 
 class DeferredEdits:
-    """The edits that wait. They live as long as this: they may hold keys."""
+    """Waiting edits. They exist only in memory, because they may hold keys."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, DeferredEdit] = {}
@@ -328,40 +336,41 @@ class DeferredEdits:
 
     @property
     def waiting(self) -> Mapping[str, DeferredEdit]:
-        """By the id of their profile, the oldest first."""
+        """Waiting edits by the id of their profile, the oldest first."""
         return self._waiting
 
     def of_room(self, room: Room | None) -> DeferredEdit | None:
-        """The edit of a profile of that room that waits longest."""
+        """Return the longest waiting edit of a profile of that room; None if there is none."""
         return next((edit for edit in self._waiting.values() if room and edit.relay.room.id == room.id), None)
 
     def defer(self, edit: DeferredEdit) -> None:
-        """Let that edit wait until its room is seen to have ended its relays."""
+        """Let an edit wait until its room is no longer active."""
         self._waiting[edit.relay.profile.id] = replace(edit, was_active=edit.relay.room.status == ACTIVE)
 
     def drop(self, profile_id: str) -> None:
-        """The edit of that profile waits no longer."""
+        """Drop the edit of that profile."""
         self._waiting.pop(profile_id, None)
 
     def check_ready(self, rooms: CachedList[Room]) -> Iterator[tuple[str, Severity]]:
-        """Whether a relay is over: its room was active, and is not any more. Gives what is to be told."""
+        """Mark edits as ready if their room was active and no longer is. Yield each message with its severity."""
         for profile_id, edit in list(self._waiting.items()):
             if rooms.as_of is None or rooms.as_of < edit.since:
                 continue
             room = rooms.find(edit.relay.room.id)
             if room is None:
                 self.drop(profile_id)
-                yield f"{edit.relay.target.name}: its room is gone, and with it the edit that waited", Severity.WARNING
+                text = f"{edit.relay.target.name}: its room no longer exists; the waiting edit is dropped"
+                yield text, Severity.WARNING
             elif edit.was_active and room.status != ACTIVE:
                 self._waiting[profile_id] = replace(edit, was_active=False)
                 self._ready.append(profile_id)
-                text = f"the edit of {edit.relay.target.name} that waits can be applied"
+                text = f"the waiting edit of {edit.relay.target.name} can be applied"
                 yield f"{display_name(room)[:60]} is no longer active: {text}", Severity.INFO
             elif room.status == ACTIVE:
                 self._waiting[profile_id] = replace(edit, was_active=True)
 
     def next_ready(self) -> str | None:
-        """The next edit to be asked about, once: the id of its profile."""
+        """Return the profile id of the next ready edit, each only once; None if there is none."""
         while self._ready:
             profile_id = self._ready.pop(0)
             if profile_id in self._waiting:

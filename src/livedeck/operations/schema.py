@@ -1,4 +1,4 @@
-"""What a form asks for, as values: fields, entries, and what is wrong with them. Pure."""
+"""Forms as values: fields, entries, and their errors. Pure."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from livedeck.text.times import TimeReference
 D_co = TypeVar("D_co", covariant=True)
 
 Entry = str | bool | Secret | None | tuple[Any, ...]
-"""What stands in a field: text, yes or no, chosen words, rows (mappings), a key that is kept. None: not known."""
+"""Content of a field: text, yes or no, chosen words, rows (mappings), or a stored key. None: unknown."""
 
 FieldValues = Mapping[str, Entry]
-"""Entries by the name of their field."""
+"""Entries by field name."""
 
 
 class FieldKind(StrEnum):
-    """How a field is filled in."""
+    """Kind of input of a field."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -38,7 +38,7 @@ class FieldKind(StrEnum):
 
 
 class Referent(StrEnum):
-    """What a REFERENCE is the id of."""
+    """Kind of object that a REFERENCE points to."""
 
     FOLDER = "folder"
     USER = "user"
@@ -47,7 +47,7 @@ class Referent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """An id that a REFERENCE may have. `name`: what it is called, empty where nobody says; `note`: what tells it apart.
+    """Id offered for a REFERENCE. `name`: empty if it has none; `note`: text that tells it from similar ones.
 
     >>> Suggestion("4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10", "Concerts").label
     'Concerts …7a10'
@@ -59,28 +59,28 @@ class Suggestion:
 
     @property
     def label(self) -> str:
-        """The name and the end of the id, which tells it from another of that name; the id where it has no name."""
+        """Name with the end of the id, to tell namesakes apart; the whole id if there is no name."""
         return f"{values.safe(self.name, 60)} …{self.id[-4:]}" if self.name else self.id
 
     def matches(self, text: str) -> bool:
-        """Whether that text stands in its name, note or id, in any case."""
+        """Return whether its name, note or id contains the text, in any case."""
         return text.casefold() in f"{self.name} {self.note} {self.id}".casefold()
 
 
 Suggestions = Mapping[str, tuple[Suggestion, ...]]
-"""By the name of their field, the ones that are likeliest first."""
+"""Suggestions by field name, the likeliest first."""
 
 
 def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
-    """The id that somebody means who typed that: of the one so labelled, or alone of that name; else as it was typed.
+    """Return the id for a typed text: by its label, or by its name if only one has it; else the text itself.
 
     >>> suggested("concerts ", [Suggestion("4d2c", "Concerts")])
     '4d2c'
     """
     typed = text.strip()
-    wanted, known = typed.casefold(), tuple(suggestions)
-    labelled = [suggestion.id for suggestion in known if suggestion.label.casefold() == wanted]
-    named = [suggestion.id for suggestion in known if suggestion.name and suggestion.name.casefold() == wanted]
+    wanted, offered = typed.casefold(), tuple(suggestions)
+    labelled = [suggestion.id for suggestion in offered if suggestion.label.casefold() == wanted]
+    named = [suggestion.id for suggestion in offered if suggestion.name and suggestion.name.casefold() == wanted]
     return labelled[0] if labelled else named[0] if len(named) == 1 else typed
 
 
@@ -88,10 +88,16 @@ def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
 class Field:
     """One line of a form.
 
-    `name`: its place in the draft, as `scheduled.time`. `hint`: unit or meaning. `nullable`: empty is sent as null.
-    `section`: the head it stands under. `row_schema`: of each of the ROWS, at most `max_rows` of them (0: any number).
-    `describe`: says what a valid entry amounts to. `is_long`: it takes the whole
-    width. `referent`: of a REFERENCE.
+    Attributes:
+        name: path in the draft, `scheduled.time`.
+        hint: unit or meaning.
+        nullable: whether an empty entry is sent as null.
+        section: heading above the field.
+        row_schema: form of each row of a ROWS field.
+        max_rows: most rows of a ROWS field; 0 means no limit.
+        describe: explains a valid entry, for example seconds as a duration.
+        is_long: whether the field takes the whole width.
+        referent: kind of object of a REFERENCE.
     """
 
     name: str
@@ -110,17 +116,20 @@ class Field:
 
     @property
     def empty(self) -> Entry:
-        """The entry of an empty field."""
+        """Entry of an empty field of this kind."""
         return {FieldKind.FLAG: None, FieldKind.MULTI_CHOICE: (), FieldKind.ROWS: ()}.get(self.kind, "")
 
 
 @dataclass(frozen=True, slots=True)
 class FormSchema(Generic[D_co]):
-    """The fields of a form, and what is made of them.
+    """Fields of a form, and the function that makes a draft from them.
 
-    `draft`: makes a draft from values by their dotted names; raises Invalid or ValueError. `noun`: of a row, as
-    `restream`, `title_field`: what a row is called by. `sample`: valid values without which no draft can be made, to
-    check a single field with. `field_by_code`: the field that an error of the platform is about, where it names none.
+    Attributes:
+        draft: makes a draft from values by dotted name; raises Invalid or ValueError.
+        noun: name of a row, such as `restream`.
+        title_field: field with the title of a row.
+        sample: valid values of the required fields, to check a single field with.
+        field_by_code: field for each of the platform's error codes that name no field.
     """
 
     fields: tuple[Field, ...]
@@ -131,15 +140,15 @@ class FormSchema(Generic[D_co]):
     field_by_code: Mapping[int, str] = field(default_factory=dict)
 
     def field(self, name: str) -> Field:
-        """The field of that name."""
+        """Return the field with this name."""
         return next(field for field in self.fields if field.name == name)
 
     def empty(self) -> dict[str, Entry]:
-        """The entries of an empty form."""
+        """Return the entries of an empty form."""
         return {field.name: field.empty for field in self.fields}
 
     def check_field(self, field: Field, entry: Entry, reference: TimeReference) -> str:
-        """What is wrong with that entry, in the words of its limit; empty where nothing is."""
+        """Return the error of an entry, in the words of its limit; empty if it is valid."""
         if entry == field.empty or entry is None:
             return "is required" if field.required else ""
         try:
@@ -153,13 +162,13 @@ class FormSchema(Generic[D_co]):
     def check(
         self, entries: FieldValues, reference: TimeReference, names: Iterable[str] | None = None
     ) -> dict[str, str]:
-        """What is wrong with these fields (None: all), by name, in the order of the form."""
+        """Return the errors of these fields (None: all) by name, in the order of the form."""
         checked = [field for field in self.fields if names is None or field.name in set(names)]
         errors = {field.name: self.check_field(field, entries[field.name], reference) for field in checked}
         return {name: error for name, error in errors.items() if error}
 
     def parse(self, entries: FieldValues, names: Iterable[str], reference: TimeReference) -> dict[str, Any]:
-        """The values of these fields. Raises ValueError and Invalid."""
+        """Return the values of these fields by name. Raises ValueError and Invalid."""
         parsed = set(names)
         return {
             field.name: parse_entry(field, entries[field.name], reference)
@@ -169,12 +178,12 @@ class FormSchema(Generic[D_co]):
 
 
 def changed_names(entries: FieldValues, initial: FieldValues) -> tuple[str, ...]:
-    """The names of the fields whose entries differ."""
+    """Return the names of the fields whose entries differ."""
     return tuple(name for name, entry in entries.items() if entry != initial.get(name))
 
 
 def parse_entry(field: Field, entry: Entry, reference: TimeReference) -> object:
-    """The value that the client takes for that entry. Raises ValueError, in words, where it means nothing."""
+    """Convert an entry into a value for the client. Raises ValueError, with a readable text, if it is invalid."""
     if field.nullable and entry in {"", ()}:
         return None
     match field.kind:
@@ -203,16 +212,16 @@ def _whole_number(text: str) -> int:
 
 
 def parse_path(text: object) -> Path:
-    """A path as somebody typed it, with `~` for their home."""
+    """Return the path of a typed text, with `~` replaced by the home folder."""
     typed = Path(str(text).strip())
     try:
         return typed.expanduser()
-    except RuntimeError:  # there is no such home: the file will not be found, and that is said
+    except RuntimeError:  # no such home folder: opening the file fails later with a clear error
         return typed
 
 
 def format_entry(field: Field, entry: Any, suggestions: Iterable[Suggestion] = ()) -> str:
-    """An entry in words, as a list of changes shows it; secrets are masked, and an id has its name where one is."""
+    """Return an entry in words, for a list of changes, with secrets masked and ids replaced by their names."""
     if entry is None:
         return values.UNKNOWN
     if isinstance(entry, bool):
@@ -228,26 +237,26 @@ def format_entry(field: Field, entry: Any, suggestions: Iterable[Suggestion] = (
 
 
 def label_of(reference: str, suggestions: Iterable[Suggestion]) -> str:
-    """What that id is called; the id where nobody says."""
+    """Return the name of an id; the id itself if it has none."""
     return next((suggestion.label for suggestion in suggestions if suggestion.id == reference), reference)
 
 
 def row_title(field: Field, row: Mapping[str, Any]) -> str:
-    """What a row is called."""
+    """Return the title of a row."""
     return values.safe(str(row.get(schema_of_rows(field).title_field) or "unnamed"), 40)
 
 
 def schema_of_rows(field: Field) -> FormSchema[Any]:
-    """The schema of the rows of a field of ROWS."""
+    """Return the form of the rows of a ROWS field."""
     assert field.row_schema is not None, f"{field.name} has rows without a schema"
     return field.row_schema
 
 
 @dataclass(frozen=True, slots=True)
 class FieldErrors:
-    """What the platform says of what was sent: by field, and what belongs to none.
+    """Errors of a sent form: by field, and the `rest` that belongs to no field.
 
-    `by_row`: name of a field of ROWS -> number of the row, from 0 -> what is said of each of its own fields.
+    `by_row`: name of a ROWS field -> index of the row, from 0 -> error of each field of that row.
     """
 
     by_field: Mapping[str, str] = field(default_factory=dict)
@@ -257,10 +266,16 @@ class FieldErrors:
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """A form before it is filled in. `initial`: what is so now; `entered`: what was typed before, where it is back.
+    """State in which a form opens.
 
-    `errors`, `note`: what was said of that. `button`: the word that saves. `allow_unchanged`: whether it may be saved
-    though nothing differs. `suggestions`: of its REFERENCES.
+    Attributes:
+        initial: current entries.
+        entered: entries typed before, if the form opens again.
+        errors: errors of those entries.
+        note: message about them.
+        button: label of the button that saves.
+        allow_unchanged: whether it may be saved without a change.
+        suggestions: ids for its REFERENCES.
     """
 
     title: str
@@ -275,25 +290,25 @@ class FormState:
 
     @property
     def saved(self) -> FieldValues:
-        """What is not lost when the form is left: of what was sent and not taken only what the platform has."""
+        """Entries that are safe if the form is left; after a refusal only the initial ones are."""
         is_refused = self.note or self.errors != FieldErrors()
         return self.initial if is_refused else self.entered or self.initial
 
 
 @dataclass(frozen=True, slots=True)
 class FormResult:
-    """A form as it was saved: all its entries, and the names of the fields that differ."""
+    """Saved form: all entries, and the names of the changed fields."""
 
     entries: FieldValues
     changed: tuple[str, ...]
 
 
 _ROW = re.compile(r"\[(\d{1,4})\]\.(\w+)")
-"""What follows the name of a field of ROWS: `[3].url`."""
+"""Suffix after the name of a ROWS field: `[3].url`."""
 
 
 def field_errors(invalid_params: object, schema: FormSchema[Any]) -> FieldErrors:
-    """`invalid_params` at the fields that they name. The document leaves their shape open: any is taken."""
+    """Assign the platform's `invalid_params` to fields. The API leaves their shape open, so any shape is accepted."""
     by_field: dict[str, list[str]] = {}
     by_row: dict[str, dict[int, dict[str, str]]] = {}
     rest: list[str] = []
@@ -317,7 +332,7 @@ def _named_reasons(invalid_params: object) -> Iterable[tuple[str, str]]:
 
 
 def _without_header_prefix(name: str) -> str:
-    """Uploads carry fields in headers: `X-Poster-URL` is the field `poster_url`."""
+    """Return the field name of an upload header: `X-Poster-URL` gives `poster_url`."""
     bare = name.removeprefix("X-")
     return name if bare == name else bare.replace("-", "_").casefold()
 
@@ -327,7 +342,7 @@ def _is_within(name: str, owner: str) -> bool:
 
 
 def _with_row_number(name: str, owner: str, reason: str) -> str:
-    """`restreams[1].url` of the field `restreams`: `2 url must be ...`."""
+    """Return a reason with the row's number: `restreams[1].url` of `restreams` gives `2 url must be ...`."""
     inner = name.removeprefix(owner).replace("[", "").replace("].", " ").replace("]", "").lstrip(".")
     number, _, rest = inner.partition(" ")
     if number.isdecimal():
@@ -341,7 +356,10 @@ DraftType = TypeVar("DraftType", bound=Draft)
 def draft_maker(
     kind: type[DraftType], parts: Mapping[str, type[Draft]] | None = None
 ) -> Callable[[Mapping[str, Any]], DraftType]:
-    """A maker of drafts from dotted names: `record.parent_id` is put into the draft that `parts` has for `record`."""
+    """Return a function that makes a draft from dotted names.
+
+    `parts`: draft type of each prefix; `record.parent_id` goes into a draft of the type `parts["record"]`.
+    """
     nested = parts or {}
 
     def make(dotted: Mapping[str, Any]) -> DraftType:

@@ -1,4 +1,4 @@
-"""The operations on the subtitle tracks of a video, and their forms."""
+"""Operations on the subtitle tracks of a video, and their forms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from livedeck.text import values
 from livedeck.text.segments import StyleRole
 
 _LANGUAGE = Field("language", "Language", hint="ISO 639-1: en, de, uk", required=True)
-_DESCRIPTION = Field("description", "Description", hint="as viewers see it")
+_DESCRIPTION = Field("description", "Description", hint="shown to viewers")
 _draft = draft_maker(SubtitleDraft)
 
 
@@ -34,13 +34,13 @@ def _upload_draft(fields: Mapping[str, Any]) -> SubtitleDraft:
 
 
 UPLOAD_FORM = FormSchema((FILE, _LANGUAGE, _DESCRIPTION), _upload_draft)
-"""The file itself is read when the form is sent."""
+"""Form of an upload. The file is read when the form is sent."""
 
 EDIT_FORM = FormSchema((_LANGUAGE, _DESCRIPTION), _draft)
 
 
 def _parse_languages(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """The codes that were typed, each once. Raises Invalid for one that is none."""
+    """Return the typed language codes without duplicates. Raises Invalid for an invalid code."""
     codes = tuple(dict.fromkeys(str(fields["languages"]).replace(",", " ").split()))
     for code in codes:
         SubtitleDraft(language=code)
@@ -53,17 +53,17 @@ RECOGNISE_FORM = FormSchema(
 
 
 def edit_entries(track: Subtitle) -> FieldValues:
-    """A track as its form shows it."""
+    """Return a track as entries of its form."""
     return {"language": track.language or "", "description": track.description or ""}
 
 
 def track_name(track: Subtitle) -> str:
-    """A track in a few words."""
+    """Return a short name of a track: language and description, or its id."""
     return values.safe(f"{track.language or ''} {track.description or ''}".strip() or track.id, 60)
 
 
 async def _tracks(platform: Platform, video: Video) -> tuple[Subtitle, ...]:
-    """Every track of a video in the order that viewers see. Raises ApiError."""
+    """Read all tracks of a video in the order that viewers see. Raises ApiError."""
     return await collect(platform.api.subtitles.iterate(video.id, order="position.asc"))
 
 
@@ -80,13 +80,13 @@ class _SubtitleCreation(CreateOperation[Subtitle]):
 
 @dataclass(frozen=True, slots=True)
 class UploadSubtitle(_SubtitleCreation):
-    """Make a track of a file that was checked. What is odd about its times is asked about."""
+    """Upload a checked file as a track. It asks for confirmation if the cue times look wrong."""
 
     name = "subtitle.upload"
     verb = "upload"
     past = "uploaded"
     level = ConfirmLevel.ASK
-    help = "Upload a WebVTT or SRT file, checked before it leaves"
+    help = "Upload a WebVTT or SRT file, after a check"
     schema = UPLOAD_FORM
 
     language: str
@@ -108,7 +108,7 @@ class UploadSubtitle(_SubtitleCreation):
             return replace(CreateOperation.confirmation(self, current, conflicts), level=ConfirmLevel.NONE)
         warnings = tuple((f"▲ {fault[0].upper()}{fault[1:]}.", StyleRole.WARNING) for fault in faults)
         lines = (*warnings, ("Players may show such cues late, stacked, or not at all.", StyleRole.TEXT))
-        return Confirmation(f"Upload {self.target.name} as it is?", lines, "Upload")
+        return Confirmation(f"Upload {self.target.name} unchanged?", lines, "Upload")
 
     async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
         return await context.api.subtitles.upload(self.video.id, self.language, self.description, self.file)
@@ -120,13 +120,13 @@ class UploadSubtitle(_SubtitleCreation):
 
 @dataclass(frozen=True, slots=True)
 class RecogniseSpeech(_SubtitleCreation):
-    """Make a track for each language: all of them, or none."""
+    """Request speech recognition, with one track for each language: all of them, or none."""
 
     name = "subtitle.recognise"
     verb = "recognise"
-    past = "handed to speech recognition"
-    help = "Have the speech recognised, a track for each language"
-    evidence = "just one recognised track came for each language"
+    past = "sent to speech recognition"
+    help = "Recognise the speech: one track for each language"
+    evidence = "exactly one new recognised track appeared for each language"
     schema = RECOGNISE_FORM
 
     languages: tuple[str, ...]
@@ -139,32 +139,32 @@ class RecogniseSpeech(_SubtitleCreation):
         return await context.api.subtitles.generate(self.video.id, self.languages)
 
     def is_like(self, item: Subtitle, /) -> bool:
-        """Only a track that was recognised is pending, or has cues of its own."""
+        """Return whether the track has a wanted language and is recognised: only those are pending or have cues."""
         return item.language in self.languages and (item.status == "pending" or bool(item.data))
 
     def shows(self, before: tuple[Subtitle, ...], after: tuple[Subtitle, ...] | None, /) -> bool:
-        came = [track.language for track in self.candidates(before, after or ())]
-        return sorted(came, key=str) == sorted(self.languages)
+        languages = [track.language for track in self.candidates(before, after or ())]
+        return sorted(languages, key=str) == sorted(self.languages)
 
     def shown_answer(self, before: tuple[Subtitle, ...], after: tuple[Subtitle, ...] | None, /) -> object:
         return self.candidates(before, after or ())
 
 
 def track_target(video: Video, track: Subtitle) -> Target:
-    """A track as it is shown."""
+    """Return the target of a change of a track."""
     pending = ", still being recognised" if track.status == "pending" else ""
     return Target("subtitle", track.id, track_name(track), f"a track of {video_title(video)}{pending}")
 
 
 @dataclass(frozen=True, slots=True)
 class CopySubtitle(_SubtitleCreation):
-    """Make a second track like one that is there; it comes last."""
+    """Copy a track; the copy comes last."""
 
     name = "subtitle.copy"
     verb = "copy"
     past = "copied"
     level = ConfirmLevel.ASK
-    help = "Make a second track like this one"
+    help = "Copy the track"
 
     track: Subtitle
 
@@ -173,7 +173,7 @@ class CopySubtitle(_SubtitleCreation):
         return track_target(self.video, self.track)
 
     def effect(self, _current: tuple[Subtitle, ...], /) -> str:
-        return "A second track like it comes behind the last one. Viewers see both."
+        return "An identical track is added after the last one. Viewers see both."
 
     async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
         return await context.api.subtitles.copy(self.video.id, self.track.id)
@@ -184,10 +184,10 @@ class CopySubtitle(_SubtitleCreation):
 
 
 class SubtitleOperation(ExtraOperation[Subtitle]):
-    """A change of a track."""
+    """Change of an existing track."""
 
     kind = "subtitle"
-    facts = {"language": "language", "description": "description", "file_name": "file"}  # noqa: RUF012  nobody changes it
+    facts = {"language": "language", "description": "description", "file_name": "file"}  # noqa: RUF012  constant
 
     @property
     def target(self) -> Target:
@@ -198,10 +198,10 @@ class SubtitleOperation(ExtraOperation[Subtitle]):
 
 
 class EditSubtitle(SubtitleOperation, EditExtra[Subtitle]):
-    """Change language or description of a track."""
+    """Change the language or description of a track."""
 
     name = "subtitle.edit"
-    help = "Change language or description of the track"
+    help = "Change the language or description of the track"
     schema = EDIT_FORM
 
     def entries(self, current: Subtitle, /) -> FieldValues:
@@ -218,7 +218,7 @@ class DeleteSubtitle(DeleteOperation[Subtitle], SubtitleOperation):
     help = "Delete the track for good"
 
     def effect(self, _current: Subtitle, /) -> str:
-        return "It is deleted for good, with its file. Viewers lose it at once."
+        return "The track and its file are deleted for good. Viewers lose it at once."
 
     async def send(self, context: SendContext[Subtitle], /) -> None:
         await context.api.subtitles.delete(self.video.id, self.extra.id)
@@ -230,8 +230,8 @@ class ReorderSubtitles(Reorder):
     name = "subtitle.reorder"
     kind = "subtitle"
     help = "Send the order of the tracks"
-    evidence = "the tracks are in the order that was sent, and were not before"
-    no_evidence = "they were in that order before"
+    evidence = "the tracks are in the sent order, and were not before"
+    no_evidence = "the tracks were in that order before"
 
     async def read(self, platform: Platform) -> Ids:
         return tuple(track.id for track in await _tracks(platform, self.video))
@@ -243,7 +243,7 @@ class ReorderSubtitles(Reorder):
         return self.complete_order(before) != before
 
     def shows(self, before: Ids, after: Ids | None, /) -> bool:
-        """By the rows that are left of those that were sent: others may have come since, and some may have gone."""
+        """Compare only the sent rows that still exist: rows may have been added or removed since."""
         sent, there = self.complete_order(before), set(after or ())
         now = [row_id for row_id in after or () if row_id in sent]
         is_so = now == [row_id for row_id in sent if row_id in there]

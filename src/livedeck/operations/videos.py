@@ -1,4 +1,4 @@
-"""What the operations on the extras of a video share, and the order of rows."""
+"""Base classes of the operations on a video's extras, and of new row orders."""
 
 from __future__ import annotations
 
@@ -23,17 +23,22 @@ from livedeck.text import values
 from livedeck.text.segments import StyleRole
 
 M = TypeVar("M", bound=Model)
-FILE = Field("file", "File", hint="its path on this machine", required=True, is_long=True)
+FILE = Field("file", "File", hint="path on this machine", required=True, is_long=True)
 
 
 def video_title(video: Video) -> str:
-    """Its title, short enough for a sentence."""
+    """Return a video's title, short enough for a sentence."""
     return values.safe(video.title, 40)
 
 
 @dataclass(frozen=True, slots=True)
 class ExtraOperation(Operation[M]):
-    """A change of an extra that is there. `extra`: as it was shown. `facts`: the fields that matter, in words."""
+    """Change of an existing extra.
+
+    Attributes:
+        facts: fields whose changes count as conflicts, with their names in a sentence.
+        extra: the extra as the person saw it.
+    """
 
     level = ConfirmLevel.ASK
     facts: ClassVar[Mapping[str, str]] = {}
@@ -52,9 +57,9 @@ class ExtraOperation(Operation[M]):
 
 
 def _conflict(fact: str, before: object, now: object) -> str:
-    """`its title was "A" and is "B" now`, `it was shown and is not any more`."""
+    """Describe a changed field: `its title was "A" and is "B" now`, `it was shown and no longer is`."""
     if isinstance(now, bool):
-        return f"it was not {fact} and is now" if now else f"it was {fact} and is not any more"
+        return f"it was not {fact} and is now" if now else f"it was {fact} and no longer is"
     return f"its {fact} was {_quoted(before)} and is {_quoted(now)} now"
 
 
@@ -64,7 +69,7 @@ def _quoted(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EditExtra(EditOperation[M], ExtraOperation[M]):
-    """Changes fields of an extra."""
+    """Edit of an extra's fields."""
 
     form: ParsedForm[Any]
 
@@ -77,9 +82,12 @@ Ids = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reorder(Operation[Ids]):
-    """Puts rows into another order. What is sent names every row that is there and no other.
+    """Operation that puts rows into another order. It sends the id of every existing row and no other.
 
-    `order`: as wanted. `shown`: the rows as they were shown. `names`: of the rows, by their id.
+    Attributes:
+        order: wanted order.
+        shown: order that the person saw.
+        names: names of the rows by id.
     """
 
     verb = "order"
@@ -107,24 +115,24 @@ class Reorder(Operation[Ids]):
         return (Change("Order", "", values.safe(order, 400)),)
 
     def conflicts(self, before: Ids, now: Ids, /) -> Conflicts:
-        """Rows that went, came, or were moved by somebody else."""
+        """Describe rows that were removed, added or moved by somebody else."""
         old, new = set(before), set(now)
-        gone = [self.names.get(row_id, row_id) for row_id in before if row_id not in new]
-        come = len(new - old)
+        removed = [self.names.get(row_id, row_id) for row_id in before if row_id not in new]
+        added = len(new - old)
         is_moved = [row_id for row_id in before if row_id in new] != [row_id for row_id in now if row_id in old]
-        texts = [f"gone: {values.safe(', '.join(gone), 120)}"] if gone else []
-        texts += [f"{come} came, and will be last"] if come else []
+        texts = [f"removed: {values.safe(', '.join(removed), 120)}"] if removed else []
+        texts += [f"{added} added, which will be last"] if added else []
         return (*texts, *(("somebody else moved rows",) if is_moved else ()))
 
     def confirmation(self, current: Ids, conflicts: Conflicts, /) -> Confirmation:
-        """Asked only where something has changed: the rows were put in order by hand."""
-        effect = f"{len(self.complete_order(current))} rows are sent in your order, whole."
+        """Build the question. It is asked only after conflicts: the person has already ordered the rows by hand."""
+        effect = f"The order of all {len(self.complete_order(current))} rows is sent."
         level = ConfirmLevel.ASK if conflicts else ConfirmLevel.NONE
         lines = (*conflict_lines(self.target, conflicts), (effect, StyleRole.TEXT))
-        return Confirmation("Send the order all the same?", lines, "Send", level)
+        return Confirmation("Send the order anyway?", lines, "Send", level)
 
     def complete_order(self, current: Ids) -> Ids:
-        """The rows that are there now, in the order that is wanted; those that came meanwhile are last."""
+        """Return the existing rows in the wanted order; rows added meanwhile come last."""
         there, ordered = set(current), set(self.order)
         return (
             *(row_id for row_id in self.order if row_id in there),

@@ -1,1 +1,1 @@
-"""The way to the collector, and doing without it."""
+"""Actions about the connection to the collector."""

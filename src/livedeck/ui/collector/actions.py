@@ -1,4 +1,4 @@
-"""Doing without a collector that is silent, and going back to it (collector.md, "On the screen")."""
+"""Actions to poll without a silent collector and to go back to it (collector.md, "On the screen")."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def toggle_alone(ctx: Context, _: str) -> None:
-    """Have this deck poll the platform itself, or go back to the collector."""
+    """Poll the platform from this deck, or go back to the collector."""
     if isinstance(ctx.monitor, AttachedFeed) and ctx.snapshot and ctx.snapshot.attachment:
         if ctx.snapshot.attachment.is_alone:
             ctx.monitor.attach_again()
-            ctx.announce("back to the collector as soon as it is heard", Severity.INFO)
+            ctx.announce("this deck returns to the collector as soon as it responds", Severity.INFO)
             return
         try:
             ctx.monitor.poll_alone()
@@ -28,18 +28,20 @@ def toggle_alone(ctx: Context, _: str) -> None:
 
 def _needs_collector(ctx: Context) -> str:
     return (
-        "" if isinstance(ctx.monitor, AttachedFeed) else "is for an attached deck: this one polls the platform itself"
+        ""
+        if isinstance(ctx.monitor, AttachedFeed)
+        else "works only in an attached deck: this one polls the platform itself"
     )
 
 
 def unfinished(ctx: Context) -> Unfinished | None:
-    """Answers to alarms that only this deck knows: nobody else will hear of them."""
+    """Return the alarm actions that the collector has not received; None if there are none."""
     attachment = ctx.snapshot.attachment if ctx.snapshot else None
     if attachment is None or not attachment.unshared:
         return None
     kinds = ", ".join(key.kind for key in attachment.unshared)
-    text = f"{kinds}: answered here, while {attachment.host} is silent. Left now, nobody else hears of it."
-    return Unfinished("Leave before what was answered here is shared?", ((safe(text, 400), StyleRole.WARNING),))
+    text = f"{kinds}: handled here while {attachment.host} is silent. If you leave now, nobody else sees that."
+    return Unfinished("Leave before your alarm actions are shared?", ((safe(text, 400), StyleRole.WARNING),))
 
 
 FEATURE = Feature(
@@ -48,7 +50,7 @@ FEATURE = Feature(
             "collector.alone",
             ("at",),
             "poll alone",
-            "Poll the platform by this deck itself while the collector is silent; again: back to the collector",
+            "Poll the platform from this deck while the collector is silent; again: back to the collector",
             toggle_alone,
             blocked=_needs_collector,
             is_for_now=True,

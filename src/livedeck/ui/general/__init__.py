@@ -1,1 +1,1 @@
-"""What can be done anywhere."""
+"""Actions that work on every screen."""

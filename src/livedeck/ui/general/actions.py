@@ -1,4 +1,4 @@
-"""What can be done anywhere: asking now, holding still, theme, help, commands, leaving."""
+"""Actions that work everywhere: refresh, freeze, theme, help, commands, leaving."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def refresh(ctx: Context, _: str) -> None:
-    """Have everything that is kept polled now."""
+    """Poll everything on the screen now."""
     ctx.monitor.refresh()
     ctx.snapshot_signal.publish(None)
 
 
 def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
-    """End the deck; unfinished work is asked about."""
+    """Leave the deck, after a question if there is unfinished work."""
     from livedeck.ui.general.leave import confirm_leave, unfinished_work
 
     work = unfinished_work(ctx)
@@ -38,7 +38,7 @@ def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
 
 
 def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
-    """End the deck, whatever is open; where leaving is being asked about already, this is the answer."""
+    """Leave the deck from any dialog. In the question about leaving, this key agrees."""
     from livedeck.ui.general.leave import LeaveDialog
 
     if isinstance(ctx.screen, LeaveDialog):
@@ -47,23 +47,13 @@ def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
     return leave(ctx, "", INTERRUPTED)
 
 
-def needs_open_change(ctx: Context) -> str:
-    """A change has to be without a verdict."""
-    return "" if ctx.open_changes.items else "has nothing to show: every change that was sent has a verdict"
-
-
-def close_changes(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Show the changes that have no verdict, and close those that were looked after."""
-    return ctx.confirmer.close_changes()
-
-
 def suspend(ctx: Context, _: str) -> None:
-    """Hand the terminal back to the shell until `fg`."""
+    """Return to the shell until `fg`."""
     ctx.suspend_process()
 
 
 def open_help(ctx: Context, _: str) -> None:
-    """Show the keys and the signs."""
+    """Show the help with keys and signs."""
     from livedeck.ui.general.help import HelpScreen
 
     def do(name: str | None) -> None:
@@ -80,7 +70,7 @@ def open_command(ctx: Context, argument: str) -> None:
 
 
 def open_palette(ctx: Context, argument: str) -> None:
-    """Open the same list, searched by what the actions do."""
+    """Open the palette, which searches the help texts of all actions."""
     _open_command_screen(ctx, argument, search=True)
 
 
@@ -95,8 +85,64 @@ def _open_command_screen(ctx: Context, typed: str, *, search: bool) -> None:
     ctx.open(CommandScreen(ctx.current_mode, ctx.actions, read_only=read_only, typed=typed, search=search), run)
 
 
+DECK = (
+    Action("app.help", ("question_mark",), "help", "Show the keys and the signs", open_help),
+    Action("app.command", ("colon",), "command", "Type a command; tab completes it", open_command),
+    Action("app.palette", ("ctrl+p",), "palette", "Search all actions", open_palette),
+    Action(
+        "app.ask", ("r",), "ask now", "Poll the platform now, not at the next round", refresh, rank=60, is_for_now=True
+    ),
+    Action("app.quit", ("q",), "quit", "Leave the deck and restore the terminal", leave),
+    Action("app.interrupt", ("ctrl+c",), "quit", "Leave the deck from any dialog", interrupt, fixed=True),
+    Action("app.suspend", ("ctrl+z",), "suspend", "Suspend the deck; `fg` brings it back", suspend),
+)
+
+
+def needs_open_change(ctx: Context) -> str:
+    """Return why there is no open change to show; empty if there is one."""
+    return "" if ctx.open_changes.items else "has nothing to show: every sent change has a verdict"
+
+
+def close_changes(ctx: Context, _: str) -> Awaitable[None] | None:
+    """Show the changes without a verdict, and close those that the person has checked."""
+    return ctx.confirmer.close_changes()
+
+
+CHANGES = (
+    Action(
+        "change.close",
+        ("exclamation_mark",),
+        "unknown",
+        "Show changes without a verdict and what to do; close those that you have checked",
+        close_changes,
+        blocked=needs_open_change,
+        is_for_now=True,
+    ),
+)
+
+
+def toggle_freeze(ctx: Context, _: str) -> None:
+    """Freeze or unfreeze the display; polling and alarms continue."""
+    render_time = ctx.render_time()
+    if ctx.preferences.frozen:
+        ctx.preferences.frozen = None
+    elif ctx.snapshot is not None and render_time is not None:
+        ctx.preferences.frozen = Displayed(ctx.snapshot, render_time)
+    ctx.snapshot_signal.publish(None)
+
+
+FREEZE = Action(
+    "view.freeze",
+    ("p",),
+    "freeze",
+    "Freeze or unfreeze the display; polling and alarms continue",
+    toggle_freeze,
+    rank=45,
+)
+
+
 def change_theme(ctx: Context, argument: str) -> None:
-    """To the next theme, or to the one that is named."""
+    """Switch to the next theme, or to the named one."""
     names = list(PALETTES)
     if argument and argument not in names:
         ctx.announce(unknown_text("theme", argument, names), Severity.WARNING)
@@ -106,52 +152,10 @@ def change_theme(ctx: Context, argument: str) -> None:
         ctx.announce(f"theme {ctx.theme}")
 
 
-def toggle_freeze(ctx: Context, _: str) -> None:
-    """Hold the display still, or let it go on; polling and alarms go on either way."""
-    render_time = ctx.render_time()
-    if ctx.preferences.frozen:
-        ctx.preferences.frozen = None
-    elif ctx.snapshot is not None and render_time is not None:
-        ctx.preferences.frozen = Displayed(ctx.snapshot, render_time)
-    ctx.snapshot_signal.publish(None)
-
-
-DECK = (
-    Action("app.help", ("question_mark",), "help", "The keys and the signs", open_help),
-    Action("app.command", ("colon",), "command", "Type a command; tab completes it", open_command),
-    Action("app.palette", ("ctrl+p",), "palette", "Search everything that can be done", open_palette),
-    Action(
-        "app.ask", ("r",), "ask now", "Ask the platform now, not at the next round", refresh, rank=60, is_for_now=True
-    ),
-    Action("app.quit", ("q",), "quit", "Leave; the terminal is left as it was found", leave),
-    Action("app.interrupt", ("ctrl+c",), "quit", "Leave, whatever is open", interrupt, fixed=True),
-    Action("app.suspend", ("ctrl+z",), "suspend", "Suspend the deck; `fg` brings it back", suspend),
+THEME = Action(
+    "view.theme", ("t",), "theme", "Switch to the next theme, or to the named one", change_theme, takes="[NAME]"
 )
 
-
-CHANGES = (
-    Action(
-        "change.close",
-        ("exclamation_mark",),
-        "unknown",
-        "The changes that have no verdict, what to do about them, and close those that you have looked after",
-        close_changes,
-        blocked=needs_open_change,
-        is_for_now=True,
-    ),
-)
-
-
-FREEZE = Action(
-    "view.freeze",
-    ("p",),
-    "freeze",
-    "Hold the display still, or let it go on; polling and alarms go on",
-    toggle_freeze,
-    rank=45,
-)
-
-THEME = Action("view.theme", ("t",), "theme", "The next theme, or the one named", change_theme, takes="[NAME]")
 
 FEATURE = Feature(
     actions=(*DECK, *CHANGES, *ROWS, *TABLES, FREEZE, COPY, THEME),

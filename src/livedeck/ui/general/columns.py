@@ -1,4 +1,4 @@
-"""Which columns of a table are shown."""
+"""Dialog to choose the visible columns of a table."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
 
 ColumnTitle = tuple[str, str]
-"""The name of a column and its title."""
+"""Name of a column and its title."""
 
 
 class ColumnsScreen(Modal[tuple[str, ...] | None]):
-    """Space shows or hides a column; enter returns the hidden ones, escape None."""
+    """Dialog to choose columns: space shows or hides one, enter returns the hidden ones, escape returns None."""
 
     CLOSES_OUTSIDE = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -27,7 +27,7 @@ class ColumnsScreen(Modal[tuple[str, ...] | None]):
         Binding("up,k", "move(-1)", "up"),
         Binding("down,j", "move(1)", "down"),
         Binding("space", "toggle_column", "show or hide"),
-        Binding("enter", "take", "take"),
+        Binding("enter", "take", "save"),
     ]
 
     def __init__(self, columns: Sequence[ColumnTitle], hidden: Sequence[str]) -> None:
@@ -42,7 +42,7 @@ class ColumnsScreen(Modal[tuple[str, ...] | None]):
         self._paint()
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """A click shows or hides that column; one on the title takes them as they are."""
+        """Show or hide a clicked column. A click on the title saves."""
         message.stop()
         names = [name for name, _ in self._columns]
         if message.link.command in names:
@@ -66,7 +66,7 @@ class ColumnsScreen(Modal[tuple[str, ...] | None]):
         self.dismiss(tuple(name for name, _ in self._columns if name in self._hidden))
 
     def _paint(self) -> None:
-        title: Line = [(" Columns   space shows or hides, enter keeps; a narrow table drops some", StyleRole.HEAD)]
+        title: Line = [(" Columns   space shows or hides, enter saves; a narrow table drops some", StyleRole.HEAD)]
         lines: list[ShadedLine] = [linked(title, "take")]
         for index, (name, words) in enumerate(self._columns):
             cursor = "> " if index == self._index else "  "

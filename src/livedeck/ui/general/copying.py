@@ -1,4 +1,4 @@
-"""An event as text for the clipboard: its id, its link, JSON or curl."""
+"""Copies of an event for the clipboard: id, link, JSON or curl."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 COPY_FORMATS = {"id": "id", "link": "link to watch", "json": "JSON", "curl": "curl"}
-"""What an event is copied as, by the word of the command."""
+"""Formats of a copied event, by the argument of the command."""
 
 
 def copy_texts(event: Event, address: str) -> Mapping[str, str]:
-    """The event in each of COPY_FORMATS; some may be empty.
+    """Return the event in each of COPY_FORMATS; some may be empty.
 
-    Secrets are masked, but in the link, which is for a player; `curl` takes the token from a variable.
+    Secrets are masked except in the link, which is for a player. `curl` takes the token from a variable.
     """
     return {
         "id": event.id,
@@ -35,12 +35,12 @@ def copy_texts(event: Event, address: str) -> Mapping[str, str]:
 
 
 def copy_event(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Copy the selected event in the format that is named, or chosen."""
+    """Copy the selected event in the named format, or ask for one."""
     state = ctx.selected_event()
     if state is None:
         return None
     if argument and argument not in COPY_FORMATS:
-        ctx.announce(unknown_text("form", argument, COPY_FORMATS), Severity.WARNING)
+        ctx.announce(unknown_text("format", argument, COPY_FORMATS), Severity.WARNING)
         return None
     return _copy_event(ctx, state, argument)
 
@@ -62,13 +62,13 @@ async def _copy_event(ctx: Context, state: EventState, format_name: str) -> None
 
 
 async def _copy_link(ctx: Context, event: Event, link: str) -> None:
-    """In clear, and recorded before; one that lets its holder in is not copied where that cannot be recorded."""
+    """Copy a link in clear and record that first. A link that grants access is not copied without a history."""
     from livedeck.operations.events import EventTarget
 
     target = EventTarget.of_event(event).target
     if ctx.history is None and may_let_in(link):
         ctx.announce(
-            f"the link of {target.name} may let anyone in: copying it is recorded, and this deck keeps no history",
+            f"not copied: the link of {target.name} may grant access, and this deck has no history to record the copy",
             Severity.WARNING,
         )
         return

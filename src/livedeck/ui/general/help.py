@@ -1,4 +1,4 @@
-"""What the keys do and what the signs mean: those of this screen first, found by what is typed."""
+"""Help screen: keys and signs, those of the current screen first, with a search."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 FRAME_CELLS = 5
-"""What the frame, a blank and the scroll bar take of the width (app.tcss)."""
+"""Cells of the frame, a blank and the scroll bar (app.tcss)."""
 
 COLUMN_CELLS, CAP_CELLS, GAP = 37, 11, 1
-"""A column at least, the cap of a key in it, and what is blank between two columns."""
+"""Cells of a column at least, of a key's cap, and between two columns."""
 
 Block = Sequence[ShadedLine]
-"""A heading and what stands below it; it is broken between columns only where it is higher than one."""
+"""A heading with its lines; never broken between columns."""
 
 
 class HelpScreen(Modal[str | None]):
-    """What is typed finds keys; a click on a key that works here returns the name of its action."""
+    """Help with a search for keys. A click on a key that works here returns the name of its action."""
 
     CLOSES_OUTSIDE = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,7 +62,7 @@ class HelpScreen(Modal[str | None]):
         self._paint()
 
     def on_input_changed(self) -> None:
-        if "?" in self.query_one(TextField).text:  # what opened it closes it
+        if "?" in self.query_one(TextField).text:  # the key that opened the help closes it
             self.dismiss(None)
             return
         self._paint()
@@ -72,16 +72,16 @@ class HelpScreen(Modal[str | None]):
         self.dismiss(None)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """A click does what the key does."""
+        """Close the help and run the clicked action."""
         message.stop()
         self.dismiss(message.link.command)
 
     def action_scroll(self, step: int) -> None:
-        """A line up or down."""
+        """Scroll by a line."""
         self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
 
     def action_page(self, direction: int) -> None:
-        """A screenful up or down."""
+        """Scroll by a screenful."""
         scroll = self.query_one(VerticalScroll)
         scroll.scroll_relative(y=direction * max(1, scroll.size.height - 1), animate=False)
 
@@ -106,8 +106,9 @@ def _column_cells(width: int) -> int:
 def help_lines(
     registry: ActionRegistry, mode: str, actions: Iterable[Action], width: int, signs: Iterable[str] = ()
 ) -> list[ShadedLine]:
-    """The keys in force of these actions, as wide as that: those of this screen, of every screen, then the signs of
-    these headings, and last the keys of other screens.
+    """Return the keys of these actions in lines of this width.
+
+    Order: keys of this screen, keys of every screen, the signs under these headings, keys of other screens.
     """
     wanted, cells = {action.name for action in actions}, _column_cells(width)
     groups = [(title, [action for action in group if action.name in wanted]) for title, group in registry.groups()]
@@ -128,7 +129,7 @@ def help_lines(
                 [(f" {heading}".ljust(width), StyleRole.RAISED)],
                 *_in_columns(blocks, width),
             ]
-    return lines or [[("No key does that; esc closes", StyleRole.TEXT)]]
+    return lines or [[("No key found; esc closes", StyleRole.TEXT)]]
 
 
 def _key_block(registry: ActionRegistry, mode: str, title: str, actions: Iterable[Action], cells: int) -> Block:
@@ -158,12 +159,12 @@ def _severities() -> Iterable[tuple[Line, str]]:
 
 def _cells() -> Iterable[tuple[Line, str]]:
     yield [("0 ? -- -", StyleRole.TEXT)], "Zero, unknown, no fresh data, nothing to measure"
-    yield [("·", StyleRole.DIM)], "Not asked for yet"
-    yield [("▒ STALE", StyleRole.STALE)], "Not to be believed: too old, or not answered"
+    yield [("·", StyleRole.DIM)], "Not requested yet"
+    yield [("▒ STALE", StyleRole.STALE)], "Do not trust: too old, or no response"
 
 
 SIGNS = {"Tally": _tallies, "Alarms": _severities, "QoS status": _statuses, "Cells": _cells}
-"""Every sign that stands in a cell of a table, in its colours, and what it means."""
+"""Signs in the cells of tables, in their colours, with their meanings."""
 
 
 def _sign_block(title: str, cells: int) -> Block:
@@ -172,7 +173,7 @@ def _sign_block(title: str, cells: int) -> Block:
 
 
 def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
-    """A cap, and beside it what it means; a cap that is too wide has a line of its own."""
+    """Return a cap with its meaning beside it; a cap that is too wide has a line of its own."""
     texts = [*wrap(words, StyleRole.TEXT, cells - CAP_CELLS - 1)]
     length = sum(cell_len(text) for text, _ in cap)
     role = cap[0][1]
@@ -186,7 +187,7 @@ def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
 
 
 def _in_columns(blocks: Sequence[Block], width: int) -> Iterable[ShadedLine]:
-    """The blocks in columns, one below the other and then in the next column, as low as possible."""
+    """Yield the lines of the blocks in columns, filled from top to bottom and as low as possible."""
     count, cells = _columns(width), _column_cells(width)
     total = sum(len(block) + 1 for block in blocks)
     height = next(height for height in range(total // count, total + 1) if len(_fill(blocks, height)) <= count)
@@ -197,7 +198,7 @@ def _in_columns(blocks: Sequence[Block], width: int) -> Iterable[ShadedLine]:
 
 
 def _fill(blocks: Sequence[Block], height: int) -> list[list[ShadedLine]]:
-    """The blocks in columns of that height; one that is higher has a column of its own."""
+    """Distribute the blocks over columns of this height; a higher block has a column of its own."""
     columns: list[list[ShadedLine]] = []
     for block in blocks:
         if columns and len(columns[-1]) + 1 + len(block) <= height:

@@ -1,4 +1,4 @@
-"""Leaving the deck while there is unfinished work."""
+"""Confirmation before leaving the deck with unfinished work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LeaveDialog(Confirm):
-    """Whether to leave although there is unfinished work."""
+    """Question whether to leave despite unfinished work."""
 
     def __init__(self, work: Sequence[Unfinished], timer: Timer) -> None:
         lines = tuple(line for unfinished in work for line in unfinished.lines)
@@ -24,18 +24,18 @@ class LeaveDialog(Confirm):
 
 
 def unfinished_work(ctx: Context) -> list[Unfinished]:
-    """The changes that were sent and have no verdict, then the work that features report."""
+    """Return the sent changes without a verdict, then the work that features report."""
     reports = [feature.unfinished(ctx) for feature in ctx.actions.features if feature.unfinished]
     work = [report for report in reports if report]
     if in_doubt := ctx.confirmer.in_doubt:
-        text = "It was sent, and its answer is not there. Left now, it may happen or not; the audit says UNKNOWN."
-        title = f"Leave before it is known what became of {', '.join(in_doubt)}?"
+        text = "The change was sent, but the response is missing. If you leave now, the audit says UNKNOWN."
+        title = f"Leave without the outcome of {', '.join(in_doubt)}?"
         work.insert(0, Unfinished(title, ((text, StyleRole.WARNING),)))
     return work
 
 
 async def confirm_leave(ctx: Context, work: Sequence[Unfinished], code: int = 0) -> None:
-    """Ask; on consent stop the work and leave with that exit code."""
+    """Ask; if the person agrees, stop the work and leave with this exit code."""
     if await ctx.ask(LeaveDialog(work, ctx.clock.monotonic)):
         for unfinished in work:
             if unfinished.stop:

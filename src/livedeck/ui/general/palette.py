@@ -1,4 +1,4 @@
-"""The command line and the palette: one list of everything that can be done, completed or searched."""
+"""The command line and the palette: one list of all actions, with completion or search."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 Command = tuple[str, str]
-"""The name of an action and what stands after its command."""
+"""Name of an action and its argument."""
 
 MAX_ROWS, KEY_CELLS = 8, 11
-"""Actions in sight at once; the cells of the column of their keys."""
+"""Most visible actions, and cells of the column of their keys."""
 
 
 class CommandScreen(Modal[Command | None]):
-    """`search`: by words, enter takes the marked action. Else by name, and only a whole command is taken."""
+    """Input line with the matching actions.
+
+    With `search`, words find actions and enter runs the marked one. Without it, the person types a whole command.
+    """
 
     TAKES_TYPED_AHEAD = True
     CLOSES_OUTSIDE = True
@@ -49,7 +52,7 @@ class CommandScreen(Modal[Command | None]):
         with Vertical(id="command"):
             yield LinesWidget(id="matches")
             yield LinesWidget(id="error")
-            hint = "search what can be done" if self._search else "a command; tab completes it"
+            hint = "search all actions" if self._search else "a command; tab completes it"
             yield TextField(self._typed, placeholder=hint)
 
     def on_mount(self) -> None:
@@ -78,7 +81,7 @@ class CommandScreen(Modal[Command | None]):
         self.dismiss((action.name, argument))
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """A click takes an action."""
+        """Return the clicked action."""
         message.stop()
         self.dismiss((message.link.command, ""))
 
@@ -89,7 +92,7 @@ class CommandScreen(Modal[Command | None]):
             self._paint()
 
     def action_complete(self) -> None:
-        """Take the name of the marked action into the line."""
+        """Put the name of the marked action into the line."""
         if self._matches:
             action, line = self._matches[self._index], self.query_one(TextField)
             line.value = action.name + (" " if action.takes else "")

@@ -1,4 +1,4 @@
-"""Which rows and columns a table shows, and in which order."""
+"""Actions that filter and sort a table and choose its columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _listing(ctx: Context) -> Listing | None:
-    """The table of the screen behind whatever is open; None before the first snapshot."""
+    """Return the table of the screen behind any open dialog; None before the first snapshot."""
     displayed = ctx.displayed()
     screen = next((screen for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), None)
     return screen.listing(displayed.snapshot) if screen and displayed else None
@@ -24,12 +24,12 @@ def _listing(ctx: Context) -> Listing | None:
 
 def _change_view(ctx: Context, listing: Listing, **changes: Any) -> None:
     ctx.preferences.change_view(listing.name, **changes)
-    ctx.forget_sights()  # a person has changed what stands under the cursor
+    ctx.forget_sights()  # the person's own change has put another row under the cursor
     ctx.snapshot_signal.publish(None)
 
 
 def filter_rows(ctx: Context, argument: str) -> None:
-    """Show only the rows that match; a filter that cannot be read leaves the one in force as it is."""
+    """Show only matching rows. An invalid filter leaves the current one unchanged."""
     listing = _listing(ctx)
     if listing is None:
         return
@@ -46,13 +46,13 @@ def filter_rows(ctx: Context, argument: str) -> None:
         if text is not None:
             _change_view(ctx, listing, filter=text)
 
-    title = "filter: words, tally:air, health<70, alarm:crit, ! turns round"
+    title = "filter: words, tally:air, health<70, alarm:crit, ! negates"
     value = ctx.preferences.view(listing.name).filter
     ctx.open(PromptScreen(title, lambda text: _filter_remark(ctx, text), value), apply)
 
 
 def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:
-    """How many rows that filter would leave, or why it cannot be read; and whether it can."""
+    """Return the number of matching rows, or the filter's error; and whether the filter is valid."""
     listing, render_time = _listing(ctx), ctx.render_time()
     if listing is None or render_time is None:
         return [], False
@@ -68,7 +68,7 @@ def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:
 
 
 def clear_filter(ctx: Context, _: str) -> None:
-    """Show all rows again; where all are shown, go back to where one came from."""
+    """Clear the filter; without a filter, go back to the previous screen."""
     listing = _listing(ctx)
     if listing is not None and ctx.preferences.view(listing.name).filter:
         _change_view(ctx, listing, filter="")
@@ -77,7 +77,7 @@ def clear_filter(ctx: Context, _: str) -> None:
 
 
 def sort_next(ctx: Context, argument: str) -> None:
-    """Sort by the next column, or by the one that is named."""
+    """Sort by the next column, or by the named one."""
     listing = _listing(ctx)
     if listing is None:
         return
@@ -91,7 +91,7 @@ def sort_next(ctx: Context, argument: str) -> None:
 
 
 def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
-    """By that column; where it is sorted so already the other way round, and after that as it came: worst first."""
+    """Sort by a column; a second time in reverse, a third time worst first again."""
     view = ctx.preferences.view(listing.name)
     if view.sort != column:
         _change_view(ctx, listing, sort=column, down=False)
@@ -102,7 +102,7 @@ def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
 
 
 def sort_previous(ctx: Context, _: str) -> None:
-    """Sort by the column before; before the first comes the order of the monitor."""
+    """Sort by the previous column; before the first one comes the monitor's order."""
     if listing := _listing(ctx):
         _step_sort(ctx, listing, -1)
 
@@ -115,13 +115,13 @@ def _step_sort(ctx: Context, listing: Listing, step: int) -> None:
 
 
 def invert_order(ctx: Context, _: str) -> None:
-    """Turn the order round."""
+    """Reverse the order."""
     if listing := _listing(ctx):
         _change_view(ctx, listing, down=not ctx.preferences.view(listing.name).down)
 
 
 def choose_columns(ctx: Context, argument: str) -> None:
-    """Choose the columns; or show those that are named."""
+    """Choose the columns in a dialog, or show the named ones."""
     listing = _listing(ctx)
     if listing is None:
         return
@@ -159,7 +159,7 @@ TABLES = (
         "view.clear",
         ("escape",),
         "show all",
-        "Take the filter off; without one, back to where one came from",
+        "Clear the filter; without a filter, go back",
         clear_filter,
         kind=ScreenKind.TABLE,
     ),
@@ -167,7 +167,7 @@ TABLES = (
         "view.sort",
         ("greater_than_sign",),
         "sort",
-        "Sort by the next column; or by the one named, again to turn it round, once more for worst first",
+        "Sort by the next or the named column; again: reverse; once more: worst first",
         sort_next,
         kind=ScreenKind.TABLE,
         takes="[COLUMN]",
@@ -177,16 +177,16 @@ TABLES = (
         "view.sort_back",
         ("less_than_sign",),
         "sort back",
-        "Sort by the column before; before the first: worst first",
+        "Sort by the previous column; before the first: worst first",
         sort_previous,
         kind=ScreenKind.TABLE,
     ),
-    Action("view.invert", ("o",), "invert", "Turn the order round", invert_order, kind=ScreenKind.TABLE),
+    Action("view.invert", ("o",), "invert", "Reverse the order", invert_order, kind=ScreenKind.TABLE),
     Action(
         "view.columns",
         ("f",),
         "columns",
-        "Choose the columns, or name those to be shown",
+        "Choose the columns, or name the ones to show",
         choose_columns,
         kind=ScreenKind.TABLE,
         takes="[COLUMN ...]",

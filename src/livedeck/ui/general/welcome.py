@@ -1,4 +1,4 @@
-"""The first start: no platform is known. A demo, or a form whose settings are tried before they are saved."""
+"""First start without a platform: a demo, or a form whose settings are tried before they are saved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from livedeck.ui.kit.terminal import FilteredApp
 
 
 class Choice(StrEnum):
-    """What a first start leads to. DECK: a platform was connected, its settings are saved."""
+    """Choice at the first start. DECK: a platform was connected and its settings are saved."""
 
     DEMO = "demo"
     DECK = "deck"
@@ -37,23 +37,23 @@ TYPED, FILE, COMMAND, ENVIRONMENT = "typed here", "a file", "a command", "LIVEDE
 WELCOME = """\
 livedeck watches and steers the live events of a video platform.
 
-It knows no platform yet. Look at a simulated one first, without an account, or connect yours: \
+No platform is set up yet. Try the demo with a simulated one, no account needed, or connect yours: \
 you need its address and a token of your workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlatformSettings:
-    """What was filled in: settings by their names, and a token in clear where one was typed."""
+    """Settings from the form by name, and the token in clear if it was typed."""
 
     values: Mapping[str, Any]
     token: str = ""
 
 
 TryOut = Callable[[PlatformSettings], Awaitable[str]]
-"""Asks that platform for something; why it does not answer, in words, or nothing where it does."""
+"""Function that tries the settings on the platform. Returns the error in words, or an empty text."""
 
 Save = Callable[[PlatformSettings], str]
-"""Saves the settings; why that is not possible, in words, or nothing where it was. Called in a thread."""
+"""Function that saves the settings. Returns the error in words, or an empty text. Called in a thread."""
 
 
 def _check_addresses(values: Mapping[str, object]) -> object:
@@ -66,9 +66,9 @@ def _check_addresses(values: Mapping[str, object]) -> object:
 SCHEMA = FormSchema(
     (
         Field("base_url", "Address", required=True, hint="https:// address of the API"),
-        Field("upload_url", "Upload address", hint="where it is another one"),
+        Field("upload_url", "Upload address", hint="only if it differs"),
         Field("source", "Token from", FieldKind.CHOICE, choices=(TYPED, FILE, COMMAND, ENVIRONMENT)),
-        Field("token", "Token", FieldKind.HIDDEN, hint="kept in a file of your own, 0600"),
+        Field("token", "Token", FieldKind.HIDDEN, hint="Saved to a file only you can read"),
         Field("place", "File or command", hint="path of the file; command that prints it"),
     ),
     _check_addresses,
@@ -76,7 +76,7 @@ SCHEMA = FormSchema(
 
 
 class Welcome(FilteredApp[Choice]):
-    """Returns nothing where it was left."""
+    """Screen of the first start. Returns None if the person leaves it."""
 
     CSS_PATH = "../app.tcss"
     TITLE = "livedeck"
@@ -110,7 +110,7 @@ class Welcome(FilteredApp[Choice]):
         self.query_one(f"#{Choice.DEMO}").focus()
 
     def action_interrupt(self) -> None:
-        """Leave, as by SIGINT."""
+        """Leave with the exit code of SIGINT."""
         self.exit(return_code=INTERRUPTED)
 
     def on_button_pressed(self, message: Button.Pressed) -> None:
@@ -131,7 +131,7 @@ class Welcome(FilteredApp[Choice]):
             self.run_worker(self._connect(result), group="connect", exclusive=True)
 
     async def _connect(self, result: FormResult) -> None:
-        """Try the settings, save them, and go on; or the form again with all that was typed, and the reason."""
+        """Try the settings and save them; if that fails, show the form again with the typed values and the reason."""
         try:
             settings = platform_settings(result.entries)
             error = await self._try_out(settings) or await asyncio.to_thread(self._save, settings)
@@ -149,17 +149,17 @@ def _time_reference() -> TimeReference:
 
 
 def platform_settings(entries: FieldValues) -> PlatformSettings:
-    """The entries as settings. Raises ValueError for what is missing."""
+    """Convert the entries into settings. Raises ValueError if one is missing."""
     source, place = str(entries["source"]), str(entries["place"]).strip()
     values: dict[str, Any] = {"base_url": str(entries["base_url"]).strip()}
     if entries["upload_url"]:
         values["upload_url"] = str(entries["upload_url"]).strip()
     if source == TYPED:
         if not entries["token"]:
-            raise ValueError("type the token, or say where it comes from")
+            raise ValueError("type the token, or choose another source for it")
         return PlatformSettings(values, str(entries["token"]))
     if source != ENVIRONMENT and not place:
-        raise ValueError(f"say which: the token comes from {source}")
+        raise ValueError(f"type the {source.partition(' ')[2]}: the token comes from it")
     if source == FILE:
         values["token_file"] = place
     elif source == COMMAND:

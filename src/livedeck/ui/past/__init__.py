@@ -1,1 +1,1 @@
-"""Going back to a moment of the past, and from there to now."""
+"""Travel to a moment of the past, and back to now."""

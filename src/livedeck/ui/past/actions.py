@@ -1,4 +1,4 @@
-"""The keys of the past: to a moment, through it, and back to now (past.md, "In the deck")."""
+"""Actions of the past: go to a moment, play from there, and go back to now (past.md, "In the deck")."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def _ask_moment(ctx: Context) -> None:
     async def travel(_: str, moment: datetime) -> None:
         await ctx.travel(moment)
 
-    await ask_moment(ctx, "Go back to: the deck as it was at", lambda: _time_reference(ctx), travel)
+    await ask_moment(ctx, "Show the deck as it was at", lambda: _time_reference(ctx), travel)
 
 
 async def _go_to(ctx: Context, text: str) -> None:
@@ -48,23 +48,23 @@ def _time_reference(ctx: Context) -> TimeReference:
 
 
 async def now(ctx: Context, _: str) -> None:
-    """Show what is now."""
+    """Go back to the present."""
     await ctx.travel(None)
 
 
 def play(ctx: Context, argument: str) -> None:
-    """Play, or stand; at the pace that is named."""
+    """Play or pause, or play at the named speed."""
     if ctx.past is None:
         return
     try:
         ctx.past.play(float(argument.rstrip("x")) if argument else 0.0 if ctx.past.speed else 1.0)
     except ValueError:
-        ctx.announce(f"{safe(argument, 40)} is no pace; type 1 to {FASTEST:g}")
+        ctx.announce(f"{safe(argument, 40)} is not a speed. Try 1 to {FASTEST:g}")
     ctx.snapshot_signal.publish(None)
 
 
 def faster(ctx: Context, _: str) -> None:
-    """The next pace; behind the fastest comes the slowest."""
+    """Play at the next speed; after the fastest comes the slowest."""
     if ctx.past is not None:
         past = ctx.past
         past.play(next((speed for speed in SPEEDS if speed > past.speed), SPEEDS[0]))
@@ -72,13 +72,13 @@ def faster(ctx: Context, _: str) -> None:
 
 
 async def after(ctx: Context, _: str) -> None:
-    """To what happened next."""
-    await _step(ctx, 1, "nothing happened after this that is kept")
+    """Go to the next moment at which something happened."""
+    await _step(ctx, 1, "nothing is recorded after this moment")
 
 
 async def before(ctx: Context, _: str) -> None:
-    """To what happened before."""
-    await _step(ctx, -1, "nothing happened before this that is kept")
+    """Go to the previous moment at which something happened."""
+    await _step(ctx, -1, "nothing is recorded before this moment")
 
 
 async def _step(ctx: Context, step: int, otherwise: str) -> None:
@@ -91,11 +91,11 @@ async def _step(ctx: Context, step: int, otherwise: str) -> None:
 
 
 def _needs_past(ctx: Context) -> str:
-    return "" if ctx.past else "is for the past, and this is now"
+    return "" if ctx.past else "works only in the past; :past.go goes there"
 
 
 def _needs_now(ctx: Context) -> str:
-    return "has nowhere to go: a recording has no now" if ctx.identity["recording"] else _needs_past(ctx)
+    return "is not possible: a recording has no present" if ctx.identity["recording"] else _needs_past(ctx)
 
 
 FEATURE = Feature(
@@ -104,19 +104,25 @@ FEATURE = Feature(
             "past.go",
             ("T",),
             "go to",
-            "Show a moment of the past as it stood then: 21:04, yesterday 21:04, -15m",
+            "Show the deck as it was at: 21:04, yesterday 21:04, -15m",
             go,
             takes="[MOMENT]",
             past_rank=6,
         ),
         Action(
-            "past.now", ("backspace",), "now", "Leave the past for what is now", now, blocked=_needs_now, past_rank=2
+            "past.now",
+            ("backspace",),
+            "now",
+            "Leave the past and show the present",
+            now,
+            blocked=_needs_now,
+            past_rank=2,
         ),
         Action(
             "past.play",
             ("R",),
             "play",
-            "Play the past from here, or stand; at the pace that is named, 1 to 60",
+            "Play the past from here, or pause; or play at the named speed, 1 to 60",
             play,
             blocked=_needs_past,
             takes="[SPEED]",
@@ -126,7 +132,7 @@ FEATURE = Feature(
             "past.faster",
             ("asterisk",),
             "faster",
-            "Play the past at the next pace: 1, 4, 15 or 60 times",
+            "Play the past at the next speed: 1, 4, 15 or 60 times",
             faster,
             blocked=_needs_past,
             past_rank=3,
@@ -135,7 +141,7 @@ FEATURE = Feature(
             "past.before",
             ("left_parenthesis",),
             "before",
-            "To what happened before this moment of the past",
+            "Go to the previous moment at which something happened",
             before,
             blocked=_needs_past,
             past_rank=4,
@@ -144,7 +150,7 @@ FEATURE = Feature(
             "past.after",
             ("right_parenthesis",),
             "after",
-            "To what happened next after this moment of the past",
+            "Go to the next moment at which something happened",
             after,
             blocked=_needs_past,
             past_rank=5,

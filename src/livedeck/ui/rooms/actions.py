@@ -1,4 +1,4 @@
-"""What is done with a meeting room and its relay profiles. The target is frozen as the key is pressed."""
+"""Actions on a meeting room and its relay profiles. The target is frozen when the key is pressed."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def _screen_type() -> type[RoomsScreen]:
 
 
 def open_row(ctx: Context, _: str) -> None:
-    """From a room to its profiles, from a profile to its form."""
+    """Go from a room to its profiles, or from a profile to its form."""
     ctx.screen_of(_screen_type()).table().open()
 
 
 def switch_table(ctx: Context, _: str) -> None:
-    """To the other table."""
+    """Switch to the other table."""
     screen = ctx.screen_of(_screen_type())
     screen.turn("relays" if screen.pane == "rooms" else "rooms")
 
 
 def new(ctx: Context, _: str) -> Awaitable[Any]:
-    """A form of a room and all its profiles."""
+    """Show the form of a new room with its profiles."""
     from livedeck.operations.rooms import ROOM_TYPES, CreateRoom, room_form
 
     schema = room_form(ctx.confirmer.api.service_of)
@@ -50,7 +50,7 @@ def new(ctx: Context, _: str) -> Awaitable[Any]:
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """End it."""
+    """Delete the selected room."""
     from livedeck.operations.rooms import DeleteRoom, RoomTarget
 
     screen, displayed = ctx.screen_of(_screen_type()), ctx.displayed()
@@ -63,15 +63,15 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 LOCKED = (
-    "The platform locks a profile while its relay runs (409298). Nothing was changed.",
-    "A participant stops the relay inside the room. The platform does not tell when that happened.",
-    "Kept, the edit waits in this deck: you are asked again when the room is seen not to be active any more.",
+    "Not changed: the platform locks a profile while its relay runs (409298).",
+    "A participant stops the relay inside the room. The platform does not report when that happens.",
+    "If you keep the edit, it waits in this deck. You are asked again when the room is no longer active.",
     "{relay.apply} asks at any time. Nothing is sent before you agree.",
 )
 
 
 def edit(ctx: Context, _: str) -> Awaitable[None] | None:
-    """A form of its fields, or of the edit that waits; what was changed is sent and nothing else."""
+    """Show the form of a profile, or of its waiting edit. Only changed fields are sent."""
     relay = _target(ctx)
     if relay is None:
         return None
@@ -99,7 +99,7 @@ async def _edit(
 
 
 async def _defer(ctx: Context, screen: RoomsScreen, relay: RelayTarget, result: FormResult) -> bool:
-    """Say what locks the profile, and let the edit wait where that is wanted; whether it waits."""
+    """Explain the lock and offer to keep the edit. Returns whether it waits."""
     from livedeck.operations.rooms import DeferredEdit
 
     lines = tuple((with_keys(text, ctx.actions), StyleRole.TEXT) for text in LOCKED)
@@ -115,7 +115,7 @@ async def _defer(ctx: Context, screen: RoomsScreen, relay: RelayTarget, result: 
 
 
 def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Ask whether to send an edit that waits: of the profile that is named, or selected, or of the only one."""
+    """Ask whether to send a waiting edit: that of the named or selected profile, or else the oldest."""
     screen = ctx.screen_of(_screen_type())
     selected = screen.relay()
     profile_id = argument or (selected.id if selected else "")
@@ -129,7 +129,7 @@ def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> None:
-    """Send it once it is confirmed; where it is refused again it waits on, or goes back to its form."""
+    """Send the edit after confirmation. If it is refused again, it keeps waiting or returns to its form."""
     from livedeck.operations.diff import parse_form
     from livedeck.operations.rooms import EditRelay, relay_entries, relay_form, service_for
 
@@ -137,7 +137,7 @@ async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> No
     room = ctx.snapshot.rooms.find(relay.room.id) if ctx.snapshot else None
     state = "may still be broadcasting" if room is None or room.status == ACTIVE else "is no longer active"
     reason: tuple[Segment, ...] = (
-        (f"This edit waits since {waiting.since:%H:%M:%S}Z. Its room {state}.", StyleRole.WARNING),
+        (f"This edit has been waiting since {waiting.since:%H:%M:%S}Z. Its room {state}.", StyleRole.WARNING),
     )
     schema = relay_form(service_for(relay.profile, service_of))
     form = parse_form(schema, relay_entries(relay.profile), waiting.result, ctx.confirmer.time_reference())
@@ -153,28 +153,28 @@ async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> No
 
 
 def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Its stream key, for ten seconds; never where that cannot be recorded (trust.md, "Secrets")."""
+    """Show the stream key for ten seconds, but only if that can be recorded (trust.md, "Secrets")."""
     relay = _target(ctx)
     if relay is None:
         return None
     if relay.profile.stream_key is None:
-        ctx.announce(f"the platform did not say the stream key of {relay.target.name}", Severity.WARNING)
+        ctx.announce(f"the platform did not send the stream key of {relay.target.name}", Severity.WARNING)
         return None
     if ctx.history is None:
-        ctx.announce("no key is shown: that is recorded, and this deck keeps no history", Severity.WARNING)
+        ctx.announce("key not shown: this deck has no history to record that somebody saw it", Severity.WARNING)
         return None
     return _reveal(ctx, ctx.screen_of(_screen_type()), relay)
 
 
 async def _reveal(ctx: Context, screen: RoomsScreen, relay: RelayTarget) -> None:
-    """Recorded before it is shown."""
+    """Record the access, then show the key."""
     await ctx.confirmer.audit_local("relay.reveal", relay.target, f"shown for {REVEALED:g} s")
     ctx.announce(f"stream key of {relay.target.name} shown for {REVEALED:g} s")
     screen.reveal(relay.profile)
 
 
 def _target(ctx: Context) -> RelayTarget | None:
-    """The selected profile as it is displayed now; None, and said, where there is none."""
+    """Return the selected profile as displayed now; announce it and return None if there is none."""
     from livedeck.operations.rooms import RelayTarget
 
     screen, displayed = ctx.screen_of(_screen_type()), ctx.displayed()
@@ -198,7 +198,7 @@ ROOMS = (
         HERE,
         rank=10,
     ),
-    Action("room.pane", ("tab",), "profiles", "From the rooms to the relay profiles, and back", switch_table, HERE),
+    Action("room.pane", ("tab",), "profiles", "Switch between rooms and relay profiles", switch_table, HERE),
     change("room.new", ("n",), "new room", new, HERE, rank=12),
     change("room.delete", ("D",), "delete room", delete, HERE, rank=14),
     change("relay.edit", ("e",), "edit profile", edit, HERE, rank=11),
@@ -206,7 +206,7 @@ ROOMS = (
         "relay.apply",
         ("g",),
         "apply edit",
-        "Apply the edit that waits for its relay to end, after a question",
+        "Apply the edit that waits until its relay ends, after a question",
         apply,
         HERE,
         writes=True,
@@ -216,7 +216,7 @@ ROOMS = (
         "relay.reveal",
         ("v",),
         "show key",
-        "Show the stream key of the relay profile for 10 s; it is recorded who asked when",
+        "Show the stream key of the relay profile for 10 s; this is recorded",
         reveal,
         HERE,
         rank=13,

@@ -1,4 +1,4 @@
-"""Screen 5: meeting rooms, and the relay profiles of the selected one."""
+"""Screen 5: meeting rooms, and the relay profiles of the selected room."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
 DOUBLE_ENTER = 0.5
-"""Seconds after the profiles were gone to in which enter opens no form: it is the echo of the one that led there."""
+"""Seconds after a switch to the profiles in which enter opens no form: a double press meant only the switch."""
 
 MIN_ROOMS = 4
-"""Lines of the table of rooms at least, its head among them."""
+"""Minimum lines of the table of rooms, including its head."""
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
 
 class RoomsScreen(BaseScreen):
-    """Where meetings are relayed to."""
+    """Meeting rooms and the relay profiles of the selected one."""
 
     NAME = "Rooms"
     MODE = "rooms"
@@ -47,7 +47,7 @@ class RoomsScreen(BaseScreen):
         self._pane = "rooms"
         self._turned_at = -inf
         self._selections = {pane: RowSelection() for pane in PANES}
-        self._relays_of: str | None = None  # the room whose profiles the second table shows
+        self._relays_of: str | None = None  # id of the room whose profiles are shown
         self._revealed, self._hidden_at = "", -inf
 
     def body(self) -> Iterable[Widget]:
@@ -68,7 +68,7 @@ class RoomsScreen(BaseScreen):
         self.check_deferred_edits()
 
     def on_screen_suspend(self) -> None:
-        """Hidden, it wants no rooms, unless an edit waits; under a dialog it goes on."""
+        """Stop polling the rooms while the screen is hidden, unless an edit waits or a dialog covers it."""
         if self.ctx.current_mode != self.MODE:
             self.reveal(None)
             if not self.edits.waiting:
@@ -81,7 +81,7 @@ class RoomsScreen(BaseScreen):
         return Listing(self._pane, PANES[self._pane], self._rows(self._pane, snapshot.rooms))
 
     def turn(self, pane: str) -> None:
-        """Have the keys move in that table."""
+        """Move the keys' focus to a table."""
         if pane != self._pane:
             self._turned_at = self.ctx.clock.monotonic()
         self._pane = pane
@@ -89,46 +89,46 @@ class RoomsScreen(BaseScreen):
 
     @property
     def pane(self) -> str:
-        """`rooms` or `relays`: the table that the keys move in."""
+        """Table with the keys' focus: `rooms` or `relays`."""
         return self._pane
 
     def back(self) -> None:
-        """From the profiles to the rooms."""
+        """Go from the profiles to the rooms."""
         self.turn("rooms")
 
     def room(self) -> Room | None:
-        """The selected room, as it is shown."""
+        """Return the selected room as displayed; None if there is none."""
         displayed = self.ctx.displayed()
         return displayed[0].rooms.find(self._selections["rooms"].key or "") if displayed else None
 
     def relay(self) -> RelayProfile | None:
-        """The selected relay profile of that room, as it is shown."""
+        """Return the selected relay profile of that room as displayed; None if there is none."""
         room, key = self.room(), self._selections["relays"].key
         return next((profile for profile in relay_profiles(room) if profile.id == key), None) if room else None
 
     def no_room_text(self) -> str:
-        """Why no room is selected, in words."""
+        """Return why no room is selected, in words."""
         return self._selections["rooms"].missing_text("room") or "no room is selected"
 
     def no_relay_text(self) -> str:
-        """Why no relay profile is selected, in words."""
+        """Return why no relay profile is selected, in words."""
         if self.room() is None:
             return self._selections["rooms"].missing_text("room") or "no relay profile is selected"
         return self._selections["relays"].missing_text("relay profile") or "no relay profile is selected"
 
     def reveal(self, profile: RelayProfile | None) -> None:
-        """Show the stream key of that profile for ten seconds; None: hide what is shown."""
+        """Show the stream key of a profile for ten seconds; None hides the shown key."""
         self._revealed = profile.id if profile else ""
         self._hidden_at = self.ctx.clock.monotonic() + REVEALED if profile else -inf
         self.refresh_all()
 
     def check_deferred_edits(self) -> None:
-        """Tell of deferred edits whose relay is over, and ask about them where the operator looks at the rooms."""
+        """Announce deferred edits whose relay has ended, and ask about one if this screen is in front."""
         state: CachedList[Room] = self.ctx.snapshot.rooms if self.ctx.snapshot else CachedList()
-        waited = bool(self.edits.waiting)
+        had_waiting = bool(self.edits.waiting)
         for text, severity in self.edits.check_ready(state):
             self.ctx.announce(text, severity)
-        if waited and not self.edits.waiting and self.ctx.current_mode != self.MODE:
+        if had_waiting and not self.edits.waiting and self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
         profile_id = self.edits.next_ready() if self.ctx.screen is self else None  # never over a form
         if profile_id:
@@ -148,15 +148,15 @@ class RoomsScreen(BaseScreen):
         self._paint_key(cells)
 
     def _fill(self, pane: str, rooms: CachedList[Room], render_time: RenderTime, empty_text: str) -> list[ShadedLine]:
-        """Show that table by the operator's view. Returns the line of its filter."""
+        """Show a table with the operator's filter and sorting. Returns the line of the filter."""
         schema, table_view = PANES[pane], self.ctx.preferences.view(pane)
         filtered = filtering.apply_view(schema, self._rows(pane, rooms), table_view, render_time)
         selection = self._selections[pane]
-        if rooms.as_of is not None:  # before the first answer nothing has left
+        if rooms.as_of is not None:  # before the first response no row can have vanished
             selection.follow_rows(schema, filtered.rows, render_time)
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
-        if pane == "rooms":  # what it does not need is the profiles'
+        if pane == "rooms":  # the profiles get the rest of the height
             table.styles.height = max(MIN_ROOMS, min(len(filtered.rows) + 1, self.size.height // 2 - 4))
         empty_text = "" if filtered.total else empty_text
         table.show(filtered.rows, render_time, selection.key, empty_text, table_view)
@@ -170,13 +170,13 @@ class RoomsScreen(BaseScreen):
         return [Relay(profile, edits[profile.id].since if profile.id in edits else None) for profile in profiles]
 
     def _waiting_edit(self, room: Room | None) -> WaitingEdit | None:
-        """The edit of that room that waits longest, and the key that applies it."""
+        """Return the longest waiting edit of a room, with the key that applies it."""
         edit = self.edits.of_room(room)
         key = key_of("relay.apply", self.ctx.actions)
         return WaitingEdit(edit.relay.target.name, edit.since, key) if edit else None
 
     def _paint_key(self, cells: int) -> None:
-        """Show the revealed key, while its time runs and its profile is the selected one."""
+        """Show the revealed key until its time ends or another profile is selected."""
         seconds_left, profile = self._hidden_at - self.ctx.clock.monotonic(), self.relay()
         lines: list[Line] = []
         if profile and profile.id == self._revealed and profile.stream_key is not None and seconds_left > 0:
@@ -186,7 +186,7 @@ class RoomsScreen(BaseScreen):
         self.query_one("#key", LinesWidget).show(lines)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """A table is sorted by a click once the keys move in it."""
+        """Move the keys' focus to the clicked table, so that the click sorts that one."""
         if isinstance(message.widget, Table):
             self.turn(message.widget.id or self._pane)
 
@@ -195,8 +195,8 @@ class RoomsScreen(BaseScreen):
         self._selections[pane].choose(message.key)
         self.turn(pane)
 
-    def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor tells
-        """From a room to its profiles, from a profile to its form."""
+    def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the selection is already known
+        """Go from a room to its profiles, or from a profile to its form."""
         room = self.room()
         if self._pane == "rooms" and not (room and relay_profiles(room)):
             self.ctx.announce(view.no_profiles_text(room))

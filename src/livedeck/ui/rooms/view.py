@@ -1,4 +1,4 @@
-"""The lines around the tables of rooms and relay profiles. Pure."""
+"""Lines around the tables of rooms and relay profiles. Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from livedeck.text.segments import Group, Line, StyleRole, justify, wrap
 from livedeck.text.values import UNKNOWN, age, safe
 
 REVEALED = 10.0
-"""Seconds for which a stream key is shown (trust.md, "Secrets")."""
+"""Seconds that a stream key stays visible (trust.md, "Secrets")."""
 
 RELAYS_NOTE = (
-    "a participant starts and stops a relay inside the room, and the platform does not tell which run;"
-    " profiles are made with their room, never alone"
+    "participants start and stop relays inside the room, and the platform does not report which are running;"
+    " profiles can only be created with their room"
 )
 
 
 def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int) -> Line:
-    """How many rooms and profiles, as of when, and why the last request failed."""
+    """Return the number of rooms and profiles, their age, and why the last request failed."""
     left: list[Group] = [(0, [(" ROOMS", StyleRole.HEAD)])]
     if rooms.as_of is not None:
         profiles = sum(len(room.restreams or ()) for room in rooms.items)
@@ -35,27 +35,27 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
         left.append((0, unreadable_rows(rooms.unreadable, "room")))
     if rooms.error:
         left.append((0, [(f"▲ {safe(rooms.error, 160)}", StyleRole.WARNING)]))
-    return justify(left, [(2, [(f"asked every {rooms.interval:g} s ", StyleRole.DIM)])], cells)
+    return justify(left, [(2, [(f"polled every {rooms.interval:g} s ", StyleRole.DIM)])], cells)
 
 
 def no_rooms_text(rooms: CachedList[Room]) -> str:
-    """Why the table of rooms is empty: not asked, not answered, or none. A text for `with_keys`."""
+    """Return why the table of rooms is empty, as a template for `with_keys`."""
     if rooms.as_of is not None:
-        return "this workspace has no rooms: {room.new} makes one"
-    return "the rooms could not be asked for" if rooms.error else "waiting for the platform's first answer"
+        return "this workspace has no rooms; {room.new} creates one"
+    return "the rooms could not be read" if rooms.error else "waiting for the platform"
 
 
 def no_profiles_text(room: Room | None) -> str:
-    """Why the table of profiles is empty."""
+    """Return why the table of profiles is empty."""
     if room is None:
         return "no room selected"
     if room.restreams is None:
-        return f"{UNKNOWN} the platform did not say which profiles it has"
-    return "this room was made without relay profiles, and none can be added to it"
+        return f"{UNKNOWN} the platform did not send the profiles of this room"
+    return "this room was created without relay profiles, and none can be added"
 
 
 def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderTime, cells: int) -> list[Line]:
-    """Whose profiles stand below; then the edit that waits, or else what cannot be done here."""
+    """Return the line that names the room, then the waiting edit, or else the limits of relays."""
     if room is None:
         return []
     left: list[Group] = [
@@ -69,13 +69,13 @@ def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderT
     ]
     note, role = RELAYS_NOTE, StyleRole.DIM
     if edit:
-        note = f"▲ since {edit.since:%H:%M:%S}Z the edit of {edit.name} waits: {edit.key} applies it"
+        note = f"▲ the edit of {edit.name} waits since {edit.since:%H:%M:%S}Z; {edit.key} applies it"
         role = StyleRole.WARNING
     return [justify(left, right, cells), *([(" ", StyleRole.TEXT), *line] for line in wrap(note, role, cells - 2))]
 
 
 def revealed_key(profile: RelayProfile, seconds_left: float, cells: int) -> list[Line]:
-    """A stream key in clear, whole, and for how long."""
+    """Return the whole stream key in clear, with the seconds until it is hidden again."""
     assert profile.stream_key is not None
     key, width = safe(profile.stream_key.reveal()), max(20, cells - 2)
     head = f" stream key of {display_name(profile)}, hidden again in {seconds_left:.0f} s"

@@ -1,4 +1,4 @@
-"""Which video, which part of it, and the order of its rows."""
+"""Actions that choose a video or one of its parts, and order rows."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def _ordered_screen(ctx: Context) -> OrderedScreen:
 
 
 def open_screen(ctx: Context, _: str) -> None:
-    """Show the part that was left."""
+    """Show the part that was open last."""
     ctx.go_to(selection_of(ctx).part)
 
 
 def next_part(ctx: Context, argument: str) -> None:
-    """The next part, or the one that is named."""
+    """Show the next part, or the named one."""
     _turn_part(ctx, 1, argument)
 
 
 def previous_part(ctx: Context, _: str) -> None:
-    """The part before."""
+    """Show the previous part."""
     _turn_part(ctx, -1)
 
 
@@ -71,7 +71,7 @@ def _turn_part(ctx: Context, step: int, name: str = "") -> None:
 
 
 def open_video(ctx: Context, _: str) -> None:
-    """The posters of the video under the cursor."""
+    """Show the posters of the video under the cursor."""
     from livedeck.ui.videos.screen import VideoTab
 
     ctx.screen_of(VideoTab).open()
@@ -80,7 +80,7 @@ def open_video(ctx: Context, _: str) -> None:
 def find_video(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Open any video by its id."""
     if ctx.api is None:
-        ctx.announce("this deck was given no way to the platform", Severity.WARNING)
+        ctx.announce("this deck has no connection to the platform", Severity.WARNING)
         return None
     return _find_video(ctx, argument)
 
@@ -91,7 +91,7 @@ FIND_FORM = FormSchema(
             "video_id",
             "Video",
             FieldKind.REFERENCE,
-            hint="or any other by its id",
+            hint="name, or the id of any other",
             required=True,
             referent=Referent.VIDEO,
         ),
@@ -114,7 +114,7 @@ async def _find_video(ctx: Context, typed: str) -> None:
 
 
 async def _select_video(ctx: Context, video_id: str) -> Video:
-    """Raises ApiError, NotFound where there is no such video."""
+    """Select a video by its id, from a list or from the platform. Raises ApiError; NotFound if it does not exist."""
     displayed, selection = ctx.displayed(), selection_of(ctx)
     videos = selection.videos(displayed[0], ctx.selected_event()) if displayed else ()
     listed = next((video for video in videos if video.id == video_id), None)
@@ -127,12 +127,12 @@ async def _select_video(ctx: Context, video_id: str) -> Video:
 
 
 def move_earlier(ctx: Context, _: str) -> None:
-    """The row one up."""
+    """Move the row up by one."""
     _move_row(ctx, -1)
 
 
 def move_later(ctx: Context, _: str) -> None:
-    """The row one down."""
+    """Move the row down by one."""
     _move_row(ctx, 1)
 
 
@@ -143,11 +143,11 @@ def _move_row(ctx: Context, step: int) -> None:
 
 
 def send_order(ctx: Context, _: str) -> Awaitable[None] | None:
-    """The whole order, as it is shown."""
+    """Send the order of the rows on the screen."""
     screen = _ordered_screen(ctx)
     order = screen.order()
     if order is None:
-        ctx.announce("nothing was moved")
+        ctx.announce("not sent: no row was moved")
         return None
     return _send_order(ctx, screen, video_of(ctx), order)
 
@@ -169,7 +169,7 @@ async def _send_order(ctx: Context, screen: OrderedScreen, video: Video, order: 
 
 
 async def _keep_order(ctx: Context, rows: tuple[Subtitle | KnownMaterial, ...], order: object) -> None:
-    """Remember the order of the materials: nothing else does. Those that were not sent are gone."""
+    """Store the order of the materials, because no read shows it. Forget those that no longer exist."""
     materials = {row.id: row for row in rows if isinstance(row, KnownMaterial)}
     sent = [row_id for row_id in order if row_id in materials] if isinstance(order, tuple) else [*materials]
     await ctx.monitor.remember_materials(*(materials[row_id] for row_id in sent))
@@ -184,14 +184,21 @@ VIDEOS = (
         "part.next",
         ("right_square_bracket", "right"),
         "next part",
-        "The next of videos, posters, subtitles, annotations, materials; or the one named",
+        "Show the next of videos, posters, subtitles, annotations, materials; or the named one",
         next_part,
         MODES,
         takes="[NAME]",
         rank=22,
     ),
-    Action("part.previous", ("left_square_bracket", "left"), "part before", "The part before", previous_part, MODES),
-    Action("video.open", ("enter",), "open", "The posters of the video", open_video, ("videos",), rank=10),
+    Action(
+        "part.previous",
+        ("left_square_bracket", "left"),
+        "previous part",
+        "Show the previous part",
+        previous_part,
+        MODES,
+    ),
+    Action("video.open", ("enter",), "open", "Show the posters of the video", open_video, ("videos",), rank=10),
     Action(
         "video.find",
         ("b",),
@@ -228,7 +235,7 @@ ORDER = (
         "order.send",
         ("S",),
         "send order",
-        "Send the order of the rows as it is shown",
+        "Send the order of the rows on the screen",
         send_order,
         ORDERED,
         blocked=needs_video,
@@ -238,7 +245,7 @@ ORDER = (
 )
 
 FEATURE = Feature(
-    tab=Tab("Videos", "6", "videos", "Videos: recordings, any video by its id, and what hangs on one", run=open_screen),
+    tab=Tab("Videos", "6", "videos", "Videos: recordings, any video by its id, and their extras", run=open_screen),
     screens={mode: _screen(mode) for mode in MODES},
     actions=(*VIDEOS, *POSTERS, *SUBTITLES, *ANNOTATIONS, *MATERIALS, *ORDER),
     help=(

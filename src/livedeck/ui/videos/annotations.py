@@ -1,4 +1,4 @@
-"""What changes the annotations of a video."""
+"""Actions that change the annotations of a video."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def new(ctx: Context, _: str) -> Awaitable[Any]:
-    """Lay one over the video."""
+    """Add an annotation to the video."""
     from livedeck.operations.annotations import CREATE_FORM, CreateAnnotation
 
     video, empty = video_of(ctx), CREATE_FORM.empty()
@@ -25,7 +25,7 @@ def new(ctx: Context, _: str) -> Awaitable[Any]:
 
 
 def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """Change any field but its type."""
+    """Change any field of the annotation except its type."""
     from livedeck.operations.annotations import EDIT_FORM, EditAnnotation, edit_entries
 
     annotation = selected(ctx, Annotation, "annotation")
@@ -36,7 +36,7 @@ def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """Delete it for good."""
+    """Delete the annotation for good."""
     from livedeck.operations.annotations import DeleteAnnotation
 
     annotation = selected(ctx, Annotation, "annotation")

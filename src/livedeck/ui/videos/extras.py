@@ -1,4 +1,4 @@
-"""What the actions on the extras of a video share: the video, what is selected, forms, downloads."""
+"""Helpers of the actions on a video's extras: selection, forms, downloads."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ T = TypeVar("T")
 
 DOWNLOAD_FORM = FormSchema(
     (
-        Field("file", "File", hint="where it goes", required=True, is_long=True),
-        Field("replace", "Replace", FieldKind.FLAG, hint="a file that is there"),
+        Field("file", "File", hint="path on this machine", required=True, is_long=True),
+        Field("replace", "Replace", FieldKind.FLAG, hint="an existing file"),
     ),
     dict,
 )
 
 
 def video_of(ctx: Context) -> Video:
-    """The selected video: the deck refuses every action that needs one where there is none."""
+    """Return the selected video. The deck refuses actions that need one if there is none."""
     video = selection_of(ctx).video
     assert video is not None
     return video
 
 
 def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
-    """What the cursor stands on; said where it stands on nothing."""
+    """Return the item under the cursor; announce it and return None if there is none of this kind."""
     from livedeck.ui.videos.screen import VideoTab
 
     screen = ctx.screen_of(VideoTab)
@@ -49,12 +49,12 @@ def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
 
 
 def needs_video(ctx: Context) -> str:
-    """A video has to be selected."""
-    return "" if selection_of(ctx).video else "needs a video: none is selected"
+    """Return why no video can be changed; empty if one is selected."""
+    return "" if selection_of(ctx).video else "needs a selected video"
 
 
 async def run(ctx: Context, operation: Operation[Any]) -> OperationResult:
-    """Run it, and have the lists asked for again."""
+    """Run an operation and poll the lists again."""
     outcome = await ctx.confirmer.run(operation)
     refresh_lists(ctx)
     return outcome
@@ -68,24 +68,24 @@ async def run_form(
     before: FieldValues | None = None,
     always: Iterable[str] = (),
 ) -> OperationResult | None:
-    """The same of a form."""
+    """Run the operation of a form and poll the lists again. Returns None if the person leaves the form."""
     outcome = await ctx.confirmer.run_form(state, make_operation, before=before, always=always)
     refresh_lists(ctx)
     return outcome
 
 
 def empty_form(title: str, schema: FormSchema[Any], button: str, typed: str = "") -> FormState:
-    """A form to make something with. `typed`: what stood after the command."""
+    """Return the state of an empty form. `typed`: argument of the command, for the first field."""
     return FormState(title, schema, schema.empty(), typed_entries(schema, typed), button=button)
 
 
 def typed_entries(schema: FormSchema[Any], typed: str) -> FieldValues | None:
-    """What stood after the command, in the first field of its form."""
+    """Return the argument of a command as entry of the form's first field; None if it is empty."""
     return {schema.fields[0].name: typed} if typed else None
 
 
 def refresh_lists(ctx: Context) -> None:
-    """Have them asked for again: something may have changed."""
+    """Poll the lists again after a change."""
     ctx.monitor.refresh()
     ctx.snapshot_signal.publish(None)
 
@@ -93,7 +93,10 @@ def refresh_lists(ctx: Context) -> None:
 async def download(
     ctx: Context, target: Target, name: str, link: Callable[[], Awaitable[Secret]], *, typed: str = ""
 ) -> None:
-    """Ask where it goes, and write it there, whole or not at all. `name`: from outside, it leads to no other folder."""
+    """Ask for a path and save the file there, whole or not at all.
+
+    `name`: suggested file name from outside; it never leads to another folder.
+    """
     from livedeck.operations.executor import Cancelled
 
     plain = plain_name(name, target.kind)
@@ -108,7 +111,7 @@ async def download(
     try:
         saved = await ctx.confirmer.try_form(state, attempt, ApiError)
     except Cancelled:
-        ctx.announce(f"download of {target.name}: stopped, nothing was kept", Severity.WARNING)
+        ctx.announce(f"download of {target.name}: stopped, no file was saved", Severity.WARNING)
         return
     if saved is not None:
         size, to = saved

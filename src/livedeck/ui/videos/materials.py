@@ -1,4 +1,4 @@
-"""What is done with the additional materials of a video. The deck remembers those it made: nothing lists them."""
+"""Actions on the additional materials of a video. The deck stores those that it knows: no endpoint lists them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from livedeck.operations.materials import UploadMaterial
     from livedeck.ui.shell.context import Context
 
-KNOW_FORM = FormSchema((Field("material_id", "Material", hint="its id", required=True),), dict)
+KNOW_FORM = FormSchema((Field("material_id", "Material", hint="id of the material", required=True),), dict)
 
 
 def upload(ctx: Context, argument: str) -> Awaitable[None]:
-    """A file of this machine."""
+    """Upload a file of this machine."""
     return _upload(ctx, video_of(ctx), argument)
 
 
@@ -39,13 +39,13 @@ async def _upload(ctx: Context, video: Video, typed: str) -> None:
     if outcome and isinstance(outcome.answer, Material):
         await ctx.monitor.remember_materials(KnownMaterial.of(outcome.answer, video.id, "this deck"))
     elif outcome and outcome.has_happened:
-        ctx.announce("the platform did not say the id of the material: it cannot be shown here", Severity.WARNING)
+        ctx.announce("the platform sent no id of the material, so it cannot be shown here", Severity.WARNING)
 
 
 def link(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Its address to the clipboard; it is never shown, and never copied where that cannot be recorded."""
+    """Copy the link of the material, but only if that can be recorded. The link is never shown."""
     if ctx.history is None:
-        ctx.announce("no signed link is copied: that is recorded, and this deck keeps no history", Severity.WARNING)
+        ctx.announce("not copied: this deck has no history to record that somebody copied the link", Severity.WARNING)
         return None
     material = selected(ctx, KnownMaterial, "material")
     return _link(ctx, material) if material else None
@@ -61,11 +61,11 @@ async def _link(ctx: Context, material: KnownMaterial) -> None:
         ctx.announce(f"link of {target.name}: {error}", Severity.CRITICAL)
         return
     await ctx.confirmer.audit_local("material.link", target, str(address))
-    ctx.copy(address.reveal(), f"link of {target.name}, good for a short while,", in_clear=True)
+    ctx.copy(address.reveal(), f"link of {target.name}, valid for a short time,", in_clear=True)
 
 
 def download(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Its file."""
+    """Download the file of the material."""
     from livedeck.operations.materials import material_target
 
     material = selected(ctx, KnownMaterial, "material")
@@ -77,7 +77,7 @@ def download(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 def rename(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Another title."""
+    """Rename the material."""
     from livedeck.ui.videos.screen import MaterialsScreen
 
     material = selected(ctx, KnownMaterial, "material")
@@ -98,7 +98,7 @@ async def _rename(ctx: Context, rows: Sequence[KnownMaterial], material: KnownMa
 
 
 def delete(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Delete it for good."""
+    """Delete the material for good."""
     material = selected(ctx, KnownMaterial, "material")
     return _delete(ctx, material) if material else None
 
@@ -114,18 +114,18 @@ async def _delete(ctx: Context, material: KnownMaterial) -> None:
 
 
 async def _forget_missing(ctx: Context, material: KnownMaterial, outcome: OperationResult) -> None:
-    """Forget one that turned out not to be there."""
+    """Forget a material that no longer exists on the platform."""
     if isinstance(outcome.error, NotFound):
         await ctx.monitor.forget_materials(material.id)
 
 
 def know(ctx: Context, argument: str) -> Awaitable[None]:
-    """Take in one that somebody else made."""
+    """Add a material that somebody else uploaded, by its id."""
     return _know(ctx, video_of(ctx), argument)
 
 
 async def _know(ctx: Context, video: Video, typed: str) -> None:
-    state = empty_form(f"A material of {video.title}", KNOW_FORM, "Take in")
+    state = empty_form(f"Material of {video.title}", KNOW_FORM, "Add")
 
     async def attempt(result: FormResult) -> str:
         material_id = str(result.entries["material_id"]).strip()
@@ -144,10 +144,8 @@ _material = partial(change, screens=("materials",), blocked=needs_video)
 ACTIONS = (
     _material("material.upload", ("n",), "upload", upload, takes="[FILE]", rank=11),
     _on_material("material.download", ("g",), "get", "Download the file", download, takes="[FILE]", rank=12),
-    _on_material(
-        "material.link", ("l",), "link", "Copy an address that downloads the file for a short while", link, rank=13
-    ),
+    _on_material("material.link", ("l",), "link", "Copy a link to the file, valid for a short time", link, rank=13),
     _material("material.rename", ("e",), "rename", rename, takes="[TITLE]", rank=16),
     _material("material.delete", ("D",), "delete", delete, rank=18),
-    _on_material("material.know", (), "by id", "Take in a material of this video by its id", know, takes="ID"),
+    _on_material("material.know", (), "by id", "Add a material of this video by its id", know, takes="ID"),
 )

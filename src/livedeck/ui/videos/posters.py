@@ -1,4 +1,4 @@
-"""What changes the posters of a video."""
+"""Actions that change the posters of a video."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make(ctx: Context, argument: str) -> Awaitable[Any]:
-    """A poster of the frame at a time."""
+    """Make a poster from the frame at a time."""
     from livedeck.operations.posters import CreatePoster, frame_form
 
     video = video_of(ctx)
@@ -25,16 +25,16 @@ def make(ctx: Context, argument: str) -> Awaitable[Any]:
 
 
 def upload(ctx: Context, argument: str) -> Awaitable[Any]:
-    """The picture at an address."""
+    """Make a poster from the picture at an address."""
     from livedeck.operations.posters import PICTURE_FORM, UploadPoster
 
     video = video_of(ctx)
-    state = empty_form(f"Poster of {video.title}", PICTURE_FORM, "Take it", argument)
+    state = empty_form(f"Poster of {video.title}", PICTURE_FORM, "Upload", argument)
     return run_form(ctx, state, lambda form: UploadPoster(video, form.draft))
 
 
 def activate(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """Show it in the player."""
+    """Show the poster in the player."""
     from livedeck.operations.posters import ActivatePoster
 
     poster = _selected(ctx)
@@ -42,7 +42,7 @@ def activate(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """Delete it for good."""
+    """Delete the poster for good."""
     from livedeck.operations.posters import DeletePoster
 
     poster = _selected(ctx)
@@ -50,11 +50,11 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def _selected(ctx: Context) -> Poster | None:
-    """The poster under the cursor; said where there is none, or nothing can be done with it."""
+    """Return the poster under the cursor; announce it and return None if there is none or it cannot be changed."""
     poster = selected(ctx, Poster, "poster")
     if poster is None or poster.id:
         return poster
-    ctx.announce("this is the default picture: it has no id, and nothing can be done with it", Severity.WARNING)
+    ctx.announce("this is the default picture: it has no id and cannot be changed", Severity.WARNING)
     return None
 
 

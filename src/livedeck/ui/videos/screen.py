@@ -1,4 +1,4 @@
-"""Screen 6: recordings and any video by its id, and the extras of one: four parts, a tab each."""
+"""Screen 6: recordings, any video by its id, and the extras of a video in four parts, each with a tab."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from livedeck.ui.videos.thumbnail import Thumbnail
 
 
 class ExtraPanel(DetailPanel):
-    """The selected video, poster, track, cue, annotation or material."""
+    """Panel with the selected video, poster, track, cue, annotation or material."""
 
 
 class VideoTab(BaseScreen):
-    """One part: its table, and the panel of what is selected. `EMPTY`: said of an empty list, with its keys."""
+    """One part with its table and the panel of the selection. `EMPTY`: text of an empty list, with its keys."""
 
     NAME = "Videos"
     EMPTY: ClassVar[str] = ""
@@ -37,15 +37,15 @@ class VideoTab(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._row = RowSelection()
-        self._listed = ""  # the video whose extras the rows are
+        self._listed = ""  # id of the video whose extras are listed
 
     @property
     def selection(self) -> VideoSelection:
-        """The selected video."""
+        """Selection of the deck."""
         return selection_of(self.ctx)
 
     def cached(self, part: str = "") -> CachedList[Any]:
-        """The list of that part of the selected video, or of this screen's, as it is displayed."""
+        """Return the displayed list of a part of the selected video; empty `part` means this screen's."""
         displayed, part = self.ctx.displayed(), part or self.MODE
         if displayed is None:
             return CachedList()
@@ -59,18 +59,18 @@ class VideoTab(BaseScreen):
         yield ExtraPanel()
 
     def rows(self) -> Sequence[Any]:
-        """What the table shows, before it is filtered and sorted."""
+        """Return the rows of the table before filter and sorting."""
         return self.cached().items
 
     def listing(self, snapshot: Snapshot) -> Listing:  # noqa: ARG002  `cached` reads the displayed one
         return Listing(self.MODE, self.SCHEMA, self.rows())
 
     def selected_item(self) -> Any:
-        """The row under the cursor, as it is shown; None where there is none."""
+        """Return the row under the cursor; None if there is none."""
         return find_row(self.SCHEMA, self.rows(), self._row.key)
 
     def no_item_text(self, noun: str) -> str:
-        """Why no row is selected, in words."""
+        """Return why no row is selected, in words."""
         return self._row.missing_text(noun) or f"no {noun} is selected"
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
@@ -88,20 +88,20 @@ class VideoTab(BaseScreen):
         self.ctx.monitor.watch(self.MODE, *(() if self.ctx.preferences.frozen else self.keys(snapshot)))
 
     def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
-        """The table shows these rows; of another video another row is selected."""
+        """Update the selection for these rows; another video starts with a new selection."""
         listed = self.selection.video.id if self.selection.video else ""
         if listed != self._listed:
             self._listed, self._row = listed, RowSelection()
-        if self.cached().as_of is not None:  # before the first answer nothing has left
+        if self.cached().as_of is not None:  # before the first response no row can have vanished
             self._row.follow_rows(self.SCHEMA, rows, render_time)
 
     def on_screen_suspend(self) -> None:
-        """Hidden, it watches no list; under a dialog it goes on."""
+        """Stop polling the lists while the screen is hidden, but not under a dialog."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
-    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  for the one that watches events
-        """The lists that this screen shows."""
+    def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  VideosScreen reads its events
+        """Return the keys of the lists on this screen."""
         key = self.selection.key(self.MODE)
         return (key,) if key else ()
 
@@ -113,13 +113,13 @@ class VideoTab(BaseScreen):
         return [self.title_line(), tabs, *view.error_lines(cached, width)]
 
     def title_line(self) -> Line:
-        """The video whose extras are shown."""
+        """Return the line that names the video."""
         return view.video_title(self.selection.video, self.size.width)
 
     def _empty_text(self) -> str:
         cached = self.cached()
         if cached.as_of is None:
-            return "the platform gives no answer" if cached.error else "waiting for the platform's answer"
+            return "the platform does not respond" if cached.error else "waiting for the platform"
         return with_keys(self.EMPTY, self.ctx.actions)
 
     def back(self) -> None:
@@ -138,7 +138,7 @@ class VideoTab(BaseScreen):
 
 
 class OrderedScreen(VideoTab):
-    """A part whose rows have an order: it is changed here first, and sent as a whole when the operator says so."""
+    """Part whose rows have an order. It changes on the screen first; the operator then sends the whole order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,21 +148,21 @@ class OrderedScreen(VideoTab):
         return self.selection.video.id if self.selection.video else ""
 
     def rows(self) -> Sequence[Any]:
-        """The rows in the changed order; new ones are last."""
+        """Return the rows in the changed order, new ones last."""
         items, order = super().rows(), self._orders.get(self._video_id(), ())
         positions = {item_id: index for index, item_id in enumerate(order)}
         return sorted(items, key=lambda item: positions.get(item.id, len(positions))) if order else items
 
     def order(self) -> tuple[str, ...] | None:
-        """The changed order that was not sent; None where nothing was moved."""
+        """Return the changed order that was not sent yet; None if no row was moved."""
         ids = tuple(item.id for item in self.rows())
         return ids if ids != tuple(item.id for item in super().rows()) else None
 
     def move_row(self, step: int) -> str:
-        """Move the row under the cursor. Returns why it cannot be moved, or nothing."""
+        """Move the row under the cursor. Returns why it cannot move; empty if it did."""
         table_view = self.ctx.preferences.view(self.MODE)
         if table_view.filter or table_view.sort or table_view.down:
-            return "rows are moved in their own order: take the filter and the sorting off first"
+            return "rows move only in their own order: clear the filter and the sorting first"
         ids = [item.id for item in self.rows()]
         if self._row.key not in ids:
             return self.no_item_text("row")
@@ -173,20 +173,20 @@ class OrderedScreen(VideoTab):
         return ""
 
     def drop_sent_order(self, video_id: str, sent: Sequence[str]) -> None:
-        """Drop the order of that video, unless rows were moved since it was sent."""
+        """Drop the order of a video, unless rows were moved after it was sent."""
         order = self._orders.get(video_id, ())
         if [item_id for item_id in order if item_id in sent] == [item_id for item_id in sent if item_id in order]:
             self._orders.pop(video_id, None)
         self.refresh_all()
 
     def back(self) -> None:
-        """First drop an order that was not sent."""
+        """Drop an unsent order first; without one, go back."""
         if self.order() is None:
             super().back()
         else:
             self._orders.pop(self._video_id(), None)
             self.refresh_all()
-            self.ctx.announce("the order is as it was; nothing was sent")
+            self.ctx.announce("the new order is dropped; nothing was sent")
 
     def _head_lines(self, render_time: RenderTime) -> list[ShadedLine]:
         lines, order = super()._head_lines(render_time), self.order()
@@ -199,11 +199,11 @@ class OrderedScreen(VideoTab):
 
 
 class VideosScreen(VideoTab):
-    """The recordings of completed events and of the selected one; videos that were opened by their id."""
+    """Recordings of completed events and of the selected one, and videos opened by their id."""
 
     MODE = "videos"
     SCHEMA = VIDEOS
-    EMPTY = "no recording of the events that are over; {video.find} opens any video by its id"
+    EMPTY = "no recordings of completed events; {video.find} opens any video by its id"
 
     def __init__(self) -> None:
         super().__init__()
@@ -220,13 +220,13 @@ class VideosScreen(VideoTab):
         return tuple(recordings_key(state.id) for state in events[:MAX_EVENTS])
 
     def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
-        """The selected video is that of every part, also where a filter hides it; one that is gone is so no longer."""
+        """Keep the row and the selected video equal, even if a filter hides it. Deselect a video that is gone."""
         video, displayed = self.selection.video, self.ctx.displayed()
         if video is not None and video.id != self._row.key:
             self._row.choose(video.id)
         is_listed = video is None or find_row(self.SCHEMA, self.rows(), video.id) is not None
         has_answers = displayed and all(displayed[0].cached(key).as_of for key in self.keys(displayed[0]))
-        if is_listed or has_answers:  # a list that is still awaited may have it
+        if is_listed or has_answers:  # a list that is still loading may contain it
             self._row.follow_rows(self.SCHEMA, rows, render_time)
         if not is_listed and has_answers:
             self.selection.video = None
@@ -235,14 +235,14 @@ class VideosScreen(VideoTab):
         return view.recordings_title(len(self.cached().items), self._left_out)
 
     def back(self) -> None:
-        """This is where the other tabs lead back to."""
+        """Stay: the other tabs lead back to this one."""
 
     def on_table_moved(self, message: Table.Moved) -> None:
         self.selection.video = next((item for item in self.rows() if item.id == message.key), self.selection.video)
         super().on_table_moved(message)
 
     def select_video(self) -> bool:
-        """Select the video under the cursor. Returns False where there is none: then the selection stays."""
+        """Select the video under the cursor. Returns False and keeps the selection if there is none."""
         item = self.selected_item()
         self.selection.video = item or self.selection.video
         return item is not None
@@ -253,11 +253,11 @@ class VideosScreen(VideoTab):
 
 
 class PostersScreen(VideoTab):
-    """The pictures of the video, and which one is shown."""
+    """Posters of the video, with the one that is shown."""
 
     MODE = "posters"
     SCHEMA = POSTERS
-    EMPTY = "no poster; {poster.make} makes one of a moment, {poster.upload} takes the picture at an address"
+    EMPTY = "no posters; {poster.make} makes one from a frame, {poster.upload} from a picture's address"
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="head")
@@ -267,7 +267,7 @@ class PostersScreen(VideoTab):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels, self.ctx.child_variables)
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # some have no thumbnails
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # plain themes have no thumbnails
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         super().paint(snapshot, render_time)
@@ -276,11 +276,11 @@ class PostersScreen(VideoTab):
 
 
 class SubtitlesScreen(OrderedScreen):
-    """The tracks of the video in the order that viewers see."""
+    """Subtitle tracks of the video in the order that viewers see."""
 
     MODE = "subtitles"
     SCHEMA = SUBTITLES
-    EMPTY = "no subtitle track; {subtitle.upload} uploads a file, {subtitle.recognise} has speech recognised"
+    EMPTY = "no subtitle tracks; {subtitle.upload} uploads a file, {subtitle.recognise} recognises the speech"
 
     def __init__(self) -> None:
         super().__init__()
@@ -302,11 +302,11 @@ class SubtitlesScreen(OrderedScreen):
 
 
 class CuesScreen(VideoTab):
-    """The cues of a track, from its file."""
+    """Cues of a track, from its file."""
 
     MODE = "cues"
     SCHEMA = CUES
-    EMPTY = "no cue"
+    EMPTY = "no cues"
 
     def title_line(self) -> Line:
         track = self.selection.track
@@ -318,23 +318,23 @@ class CuesScreen(VideoTab):
 
 
 class AnnotationsScreen(VideoTab):
-    """What is shown over the video for a time."""
+    """Texts and links shown over the video for a time."""
 
     MODE = "annotations"
     SCHEMA = ANNOTATIONS
-    EMPTY = "no annotation; {annotation.new} makes one"
+    EMPTY = "no annotations; {annotation.new} adds one"
 
 
 class MaterialsScreen(OrderedScreen):
-    """The files beside the video that the deck knows of."""
+    """Additional materials of the video that the deck knows."""
 
     MODE = "materials"
     SCHEMA = MATERIALS
-    EMPTY = "none known, nothing lists them; {material.upload} uploads one, :material.know ID takes one in"
+    EMPTY = "none known: the API lists none; {material.upload} uploads one, :material.know ID adds one"
 
 
 SCREENS: Mapping[str, type[VideoTab]] = {
     screen.MODE: screen
     for screen in (VideosScreen, PostersScreen, SubtitlesScreen, CuesScreen, AnnotationsScreen, MaterialsScreen)
 }
-"""By their modes."""
+"""Screens by mode."""

@@ -1,4 +1,4 @@
-"""Which video is selected, and what the snapshot has of it."""
+"""Selected video, and its lists in the snapshot."""
 
 from __future__ import annotations
 
@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 PARTS = ("videos", "posters", "subtitles", "annotations", "materials")
 
 MAX_EVENTS = 30
-"""So many events are asked for their recordings; the selected one is always among them."""
+"""Most events whose recordings are polled; the selected one is always among them."""
 
 
 @dataclass(slots=True)
 class VideoSelection:
-    """`video`: the selected one. `track`: whose cues are read. `part`: the screen of the video that is looked at.
+    """Selection on the Videos screens.
 
-    `opened`: videos that were opened by their id, the newest first.
+    Attributes:
+        video: selected video.
+        track: track whose cues are shown.
+        part: part of the video that was shown last.
+        opened: videos opened by their id, newest first.
     """
 
     video: Video | None = None
@@ -41,7 +45,7 @@ class VideoSelection:
     _merged: tuple[tuple[tuple[str, CachedList[Recording]], ...], CachedList[Video]] | None = None
 
     def key(self, part: str) -> ResourceKey | None:
-        """The list of that part of the selected video; None where there is nothing to ask for."""
+        """Return the key of a part's list; None if no video, or for cues no track, is selected."""
         if self.video is None or (part == "cues" and self.track is None):
             return None
         return ResourceKey(ResourceKind(part), self.video.id, self.track.id if part == "cues" and self.track else "")
@@ -52,13 +56,13 @@ class VideoSelection:
         self.opened = (video, *(other for other in self.opened if other.id != video.id))
 
     def videos(self, snapshot: Snapshot, selected: EventState | None) -> tuple[Video, ...]:
-        """Those opened by their id, then the recordings. `selected`: the selected event."""
+        """Return the videos opened by their id, then the recordings. `selected`: selected event."""
         recordings = self.recordings(snapshot, selected).items
         ids = {video.id for video in recordings}
         return (*(video for video in self.opened if video.id not in ids), *recordings)
 
     def recordings(self, snapshot: Snapshot, selected: EventState | None) -> CachedList[Video]:
-        """What was recorded, the newest first; as old as the oldest of the lists that it is made of."""
+        """Return the recordings, newest first. The age is that of the oldest list among them."""
         events = recorded_events(snapshot, selected)[:MAX_EVENTS]
         lists = tuple((state.event.name or state.id, snapshot.cached(recordings_key(state.id))) for state in events)
         if self._merged is None or self._merged[0] != lists:
@@ -67,7 +71,7 @@ class VideoSelection:
 
 
 def selection_of(ctx: Context) -> VideoSelection:
-    """The selected video of this deck."""
+    """Return the selection of this deck."""
     return ctx.state(_new_selection)
 
 
@@ -76,7 +80,7 @@ def _new_selection(_: Context) -> VideoSelection:
 
 
 def recorded_events(snapshot: Snapshot, selected: EventState | None) -> list[EventState]:
-    """The events whose recordings are of interest: the selected one, and those that are over."""
+    """Return the events whose recordings are listed: the selected one, and completed ones."""
     completed = [
         state
         for state in snapshot.events

@@ -1,4 +1,4 @@
-"""What is done with the subtitle tracks of a video."""
+"""Actions on the subtitle tracks of a video."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def read(ctx: Context, _: str) -> None:
-    """What it says."""
+    """Show the cues of the track."""
     from livedeck.ui.videos.screen import SubtitlesScreen
 
     if selected(ctx, Subtitle, "subtitle track"):
@@ -27,7 +27,7 @@ def read(ctx: Context, _: str) -> None:
 
 
 def upload(ctx: Context, argument: str) -> Awaitable[Any]:
-    """A file, checked before it leaves."""
+    """Upload a file, after a check."""
     from livedeck.operations.subtitles import UPLOAD_FORM, UploadSubtitle
 
     video = video_of(ctx)
@@ -40,16 +40,16 @@ def upload(ctx: Context, argument: str) -> Awaitable[Any]:
 
 
 def recognise(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Have speech recognised."""
+    """Request speech recognition."""
     from livedeck.operations.subtitles import RECOGNISE_FORM, RecogniseSpeech
 
     video = video_of(ctx)
-    state = empty_form(f"Recognise the speech of {video.title}", RECOGNISE_FORM, "Order", argument)
+    state = empty_form(f"Recognise the speech of {video.title}", RECOGNISE_FORM, "Recognise", argument)
     return run_form(ctx, state, lambda form: RecogniseSpeech(video, form.draft))
 
 
 def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """Its language and description."""
+    """Change the language and description of the track."""
     from livedeck.operations.subtitles import EDIT_FORM, EditSubtitle, edit_entries, track_name
 
     track = selected(ctx, Subtitle, "subtitle track")
@@ -60,7 +60,7 @@ def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def copy(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """A second one like it."""
+    """Copy the track."""
     from livedeck.operations.subtitles import CopySubtitle
 
     track = selected(ctx, Subtitle, "subtitle track")
@@ -68,7 +68,7 @@ def copy(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """Delete it for good."""
+    """Delete the track for good."""
     from livedeck.operations.subtitles import DeleteSubtitle
 
     track = selected(ctx, Subtitle, "subtitle track")
@@ -76,7 +76,7 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def download(ctx: Context, argument: str) -> Awaitable[Any] | None:
-    """Its file."""
+    """Download the file of the track."""
     from livedeck.operations.subtitles import track_target
 
     track = selected(ctx, Subtitle, "subtitle track")
@@ -86,7 +86,7 @@ def download(ctx: Context, argument: str) -> Awaitable[Any] | None:
     target = track_target(video, track)
 
     async def link() -> Secret:
-        current = await api.subtitles.get(video.id, track.id)  # its address is good for a short while
+        current = await api.subtitles.get(video.id, track.id)  # its link is valid only for a short time
         if not current.url or not current.url.reveal():
             raise Incomplete(f"download {target.name}: it has no file yet")
         return current.url
@@ -98,7 +98,7 @@ _on_track = partial(Action, screens=("subtitles",), blocked=needs_video, is_for_
 _subtitle = partial(change, screens=("subtitles",), blocked=needs_video)
 
 ACTIONS = (
-    _on_track("subtitle.read", ("enter",), "read", "Read what the track says", read, rank=10),
+    _on_track("subtitle.read", ("enter",), "read", "Show the cues of the track", read, rank=10),
     _subtitle("subtitle.upload", ("n",), "upload", upload, takes="[FILE]", rank=11),
     _subtitle("subtitle.recognise", ("v",), "recognise", recognise, takes="[LANGUAGES]", rank=12),
     _subtitle("subtitle.edit", ("e",), "edit", edit, rank=13),

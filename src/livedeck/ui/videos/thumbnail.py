@@ -1,4 +1,4 @@
-"""The picture of a poster: pixels where the terminal can, half blocks where it has colours, else nothing."""
+"""Picture of a poster: pixels if the terminal can draw them, half blocks if it has colours, or else none."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SMALL, LARGE = (24, 7), (50, 14)
 """Columns and rows of the picture, which is 16:9."""
 
 LARGE_FROM = (110, 36)
-"""Columns and rows of the terminal from which the picture is large."""
+"""Minimum columns and rows of the terminal for a large picture."""
 
 MIN_WIDTH = 72
-"""Columns of a terminal under which the words beside the picture need all of them."""
+"""Minimum columns of the terminal for a picture; a narrower one needs them for the text."""
 
 MAX_CACHED = 32
 
@@ -33,10 +33,10 @@ log = structlog.get_logger()
 
 
 class Thumbnail(Widget):
-    """Fetches a small size of a poster once; hidden where it cannot be shown: the panel beside it says enough.
+    """Small picture of a poster, fetched once. It is hidden if it cannot be shown: the panel beside it has the text.
 
-    Whatever writes its cells wipes pixels out, so that they are drawn anew behind that, and at no other time. While
-    another screen is in front nothing is drawn.
+    Any write to its cells erases the pixels, so they are drawn again right after it, and at no other time. Behind
+    another screen nothing is drawn.
     """
 
     def __init__(self) -> None:
@@ -52,12 +52,17 @@ class Thumbnail(Widget):
         self._is_drawn = False
 
     def draw_by(self, graphics: Graphics, cell: tuple[int, int], variables: Mapping[str, str]) -> None:
-        """Draw in that way from now on. `cell`: pixels of one cell, its width and height. `variables`: the environment
-        of the processes that decode."""
+        """Set how to draw.
+
+        Args:
+            graphics: the terminal's kind of graphics.
+            cell: width and height of a cell in pixels.
+            variables: environment of the decoder processes.
+        """
         self._graphics, self._cell, self._variables = graphics, cell, variables
 
     def show(self, api: Api | None, poster: Poster | None) -> None:
-        """Show this poster; None for none."""
+        """Show a poster; None shows no picture."""
         self._api = api
         address = (poster.sm or poster.xs or "") if poster else ""
         self._address = "" if themes.PALETTES[self.app.theme].plain else address
@@ -81,7 +86,7 @@ class Thumbnail(Widget):
     async def _picture_at(self, api: Api, address: str, frame: Frame) -> Picture | None:
         try:
             content = await api.cdn.content(address, MAX_BYTES, "read poster")
-        except ApiError as error:  # the list itself says when the platform is away
+        except ApiError as error:  # the list already shows when the platform is unreachable
             log.info("a picture is not shown", reason=str(error))
             return None
         pixels = await decode(content, *pixel_size(self._graphics, frame), self._variables)
@@ -97,7 +102,7 @@ class Thumbnail(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One row of cells."""
+        """Return one row of cells."""
         strips = self._picture.strips if self._picture else ()
         return strips[y] if y < len(strips) else Strip.blank(self.size.width)
 
@@ -110,7 +115,7 @@ class Thumbnail(Widget):
             self.app.overlay = None
 
     def painted(self, screen: Screen[Any], spans: Spans | None) -> None:
-        """Cells were written: ours lose their pixels with that, and under another screen there are none."""
+        """Draw again after cells were written over the picture; erase it behind another screen."""
         region = self.region
         if screen is not self.screen:
             self._erase()
@@ -120,7 +125,7 @@ class Thumbnail(Widget):
             self._draw()
 
     def _draw(self) -> None:
-        """Draw the pixels, where all of their cells are on the screen and nothing lies over them."""
+        """Draw the pixels if all of their cells are visible."""
         app, picture = self.app, self._picture
         is_whole = self.size == (self._frame.columns, self._frame.rows) and self.screen.region.contains_region(
             self.region
@@ -131,7 +136,7 @@ class Thumbnail(Widget):
         self._is_drawn = True
 
     def _erase(self) -> None:
-        """Take the pixels away: kitty's lie over the cells whatever these are; others go when the cells are painted."""
+        """Erase the pixels of kitty, which stay above the cells; others vanish when the cells are painted."""
         if self._is_drawn and self._graphics is Graphics.KITTY and isinstance(self.app, ExactApp):
             self.app.draw_over(0, 0, ERASE_KITTY)
         self._is_drawn = False

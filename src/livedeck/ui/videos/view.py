@@ -1,4 +1,4 @@
-"""The head of the Videos screens, and the panel of what is selected. Pure."""
+"""Head of the Videos screens, and the panel of the selected item. Pure."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ LABEL_CELLS = 12
 
 
 def recordings_title(count: int, left_out: int) -> Line:
-    """How many recordings there are, and how many events were not asked for theirs."""
+    """Return the number of recordings, and of events whose recordings are not polled."""
     line: Line = [
         (" RECORDINGS", StyleRole.STRONG),
-        (f"  {count} of the events that are over and of the selected one", StyleRole.DIM),
+        (f"  {count} of completed events and of the selected one", StyleRole.DIM),
     ]
     if left_out:
-        note = f"  ▲ {left_out} events were not asked: select one on the Events screen"
+        note = f"  ▲ {left_out} events not listed: select one on the Events screen"
         line.append((note, StyleRole.WARNING))
     return line
 
 
 def video_title(video: Video | None, cells: int, more: str = "") -> Line:
-    """The video whose extras are shown; `more`: which of them. What there is no room for goes whole."""
+    """Return the line that names the video. `more`: the shown extra. Parts without room are left out."""
     if video is None:
         return [(" no video is selected", StyleRole.DIM)]
     recorded, of_event = recorded_at(video), f"of {safe(video.event, 40)}" if video.event else "opened by its id"
@@ -60,7 +60,7 @@ def video_title(video: Video | None, cells: int, more: str = "") -> Line:
 def tab_line(
     current: str, counts: dict[str, int], cached: CachedList[Any], render_time: RenderTime, cells: int
 ) -> ShadedLine:
-    """The tabs, how many rows each has, and how old the shown list is."""
+    """Return the tabs with their row counts, and the age of the shown list."""
     line: list[tuple[str, Role]] = [(" ", StyleRole.TEXT)]
     for part in PARTS:
         is_current = part == current or (current == "cues" and part == "subtitles")
@@ -70,31 +70,31 @@ def tab_line(
 
 
 def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
-    """How old a list is, in words; a failure never looks like an empty list."""
-    answered = "never answered" if cached.as_of is None else f"{age(render_time.seconds_since(cached.as_of))} ago"
+    """Return the age of a list in words; a failure never looks like an empty list."""
+    read = "never read" if cached.as_of is None else f"{age(render_time.seconds_since(cached.as_of))} ago"
     if cached.error:
-        return [(f"▲ failed, {answered} ", StyleRole.WARNING)]
+        return [(f"▲ failed, {read} ", StyleRole.WARNING)]
     if cached.as_of is None:
-        return [("asking ", StyleRole.DIM)]
+        return [("loading ", StyleRole.DIM)]
     if render_time.stale:
-        return [(f"▒ STALE {answered} ", StyleRole.STALE)]
-    return [(f"{answered} ", StyleRole.DIM)]
+        return [(f"▒ STALE {read} ", StyleRole.STALE)]
+    return [(f"{read} ", StyleRole.DIM)]
 
 
 def error_lines(cached: CachedList[Any], cells: int) -> list[Line]:
-    """Why the last request failed, and how many rows are left out."""
+    """Return why the last request failed, and the number of unreadable rows."""
     lines = [*wrap(f"▲ {safe(cached.error, 300)}", StyleRole.WARNING, cells - 2)] if cached.error else []
     lines += [unreadable_rows(cached.unreadable, "row")] if cached.unreadable else []
     return [[(" ", StyleRole.TEXT), *line] for line in lines]
 
 
 def order_text(count: int, keys: str) -> Line:
-    """That rows were moved and the order was not sent."""
+    """Return the line about moved rows whose order was not sent yet."""
     return [(f" ▲ NOT SENT  {count} moved", StyleRole.WARNING), (f"   {keys}", StyleRole.DIM)]
 
 
 def panel(item: Any, cells: int, *, stale: bool) -> list[Line]:
-    """The selected item in full; `stale`: nothing of it may look good."""
+    """Return all lines of the selected item. `stale`: draw no part of it as healthy."""
     match item:
         case Video():
             lines = _video(item)
@@ -122,7 +122,7 @@ def _video(video: Video) -> list[Line]:
     return [
         _fact("video", video.title, StyleRole.STRONG),
         _fact("id", video.id),
-        _fact("event", video.event or "none is known: it was opened by its id"),
+        _fact("event", video.event or "unknown: opened by its id"),
         _fact("recorded", f"{date_text(recorded)}Z" if recorded else UNKNOWN),
         _fact("then", "posters, subtitles, annotations, additional materials", StyleRole.DIM),
     ]
@@ -142,13 +142,13 @@ def _poster(poster: Poster) -> list[Line]:
 
 
 def picture_sizes(poster: Poster) -> tuple[tuple[str, str | None], ...]:
-    """The pictures of a poster by the platform's names of their sizes, the largest first."""
+    """Return the pictures of a poster with the platform's names of their sizes, largest first."""
     return ("original", poster.original), ("md", poster.md), ("sm", poster.sm), ("xs", poster.xs)
 
 
 def _subtitle(subtitle: Subtitle, *, stale: bool) -> list[Line]:
     word, role = recognition(subtitle.status, stale=stale)
-    polling = "  asked again every 3 s" if subtitle.status == "pending" else ""
+    polling = "  polled every 3 s" if subtitle.status == "pending" else ""
     address = str(subtitle.url) if subtitle.url and subtitle.url.reveal() else "none yet"
     return [
         _fact("track", f"{subtitle.language or UNKNOWN}  {subtitle.description or ''}", StyleRole.STRONG),
@@ -166,7 +166,7 @@ def _cue(cue: Cue) -> list[Line]:
 
 
 def _annotation(annotation: Annotation) -> list[Line]:
-    span = f"{annotation.start_time} to {annotation.end_time}, in a unit that the platform does not name"
+    span = f"{annotation.start_time} to {annotation.end_time} (the platform does not name the unit)"
     return [
         _fact("annotation", annotation.title, StyleRole.STRONG),
         _fact("type", annotation.annotation_type),

@@ -1,6 +1,5 @@
-"""The wallboard: a screen that nobody touches, to be read from across a room and believed for weeks.
+"""The wallboard: an unattended screen that stays readable from across a room and runs for weeks.
 
-`model` selects what is on it, `layout` cuts that into pages and draws one: `header`, then `tiles`, or what is `wrong`
-over `cells` in their `seats`; all of it is pure.
-`app` acts: one canvas, one tick a second.
+`model` selects the events, `layout` splits them into pages and draws one page: `header` above either `tiles`, or the
+problems (`wrong`) above `cells` in their `seats`. All of that is pure. `app` holds one canvas and ticks once a second.
 """

@@ -1,4 +1,4 @@
-"""The wallboard's app: it shows snapshots and turns pages. It never writes to the platform, and needs no operator."""
+"""The wallboard's app: it shows snapshots and turns pages. It never writes to the platform and needs no operator."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ from livedeck.ui.wallboard.svg import svg
 log = structlog.get_logger()
 
 MIN_PAUSE_SECONDS = 0.02
-"""Seconds between two ticks at least."""
+"""Minimum seconds between two ticks."""
 
 MAX_RULE_CHANGES = 2
-"""Lines on how events are judged otherwise at most: the newest ones."""
+"""Most lines about changed judgements of events; the newest stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is on the wall."""
+    """Picture on the wall."""
 
     lines: tuple[ShadedLine, ...]
     size: tuple[int, int]
@@ -60,12 +60,12 @@ class Picture:
     dim: bool
 
     def svg(self) -> str:
-        """The picture for a browser."""
+        """Return the picture as SVG, for a browser."""
         return svg(self.lines, self.size, self.palette, dim=self.dim)
 
 
 class WallCanvas(Canvas):
-    """The whole wall: one widget, and only the cells that differ are sent to the terminal."""
+    """The whole wall as one widget. It sends only the changed cells to the terminal."""
 
     app: Wallboard
 
@@ -73,18 +73,18 @@ class WallCanvas(Canvas):
         return self.app.draw(width, height)
 
     def refresh_regions(self, regions: Iterable[Region]) -> int:
-        """Send the regions to the terminal at once, past the compositor: nothing else is on the screen."""
+        """Send the regions straight to the terminal, without the compositor: nothing else is on the screen."""
         changed = list(regions)
         if not self.app.send((region, self._crop(region)) for region in changed):
             self.refresh(*changed)
         return len(changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines as they are drawn: no widget's cache of lines, which knows nothing of what was sent past it."""
+        """Return the drawn lines, without the widget's line cache: that misses what was sent without the compositor."""
         return [self.app.filtered(self.render_line(y)).crop(*crop.column_span) for y in crop.line_range]
 
     def _crop(self, region: Region) -> Strip:
-        """The part of a line in that region; only the segments that reach into it are made."""
+        """Return the part of a line inside the region. It builds only the segments that reach into it."""
         start, left, segments = 0, region.x, list[Segment]()
         for outside, role in self._lines[region.y]:
             if start >= region.right:
@@ -109,7 +109,7 @@ class WallCanvas(Canvas):
 
 
 class WallScreen(Screen[None], inherit_bindings=False):
-    """Only the canvas: no focus, no selection, no keys of its own."""
+    """Screen with only the canvas: no focus, no selection, no keys of its own."""
 
     AUTO_FOCUS = ""
     ALLOW_SELECT = False
@@ -119,11 +119,19 @@ class WallScreen(Screen[None], inherit_bindings=False):
 
 
 class Wallboard(ExactApp, inherit_bindings=False):
-    """Shows the snapshots of a monitor until q. `clock` is the machine's own.
+    """Shows the snapshots of a monitor until somebody presses q.
 
-    `terms`: the filter. `theme`: a name of `themes.PALETTES`, or AUTO. `has_terminal`: whether anybody sees it there.
-    `published`: is called with each new picture, `modelled` with what each is drawn from. `log_file`: named where the
-    wall ends with an error.
+    Args:
+        snapshots: snapshots of the monitor.
+        clock: this machine's clock.
+        wall: settings of the wall.
+        terms: filter of the events.
+        theme: a name in `themes.PALETTES`, or AUTO.
+        ascii_only: whether to draw only ASCII characters.
+        has_terminal: whether the wall is shown in a terminal.
+        published: called with each new picture.
+        modelled: called with the model of each picture.
+        log_file: log to name if the wall ends with an error.
     """
 
     CSS = "WallScreen { background: $background; layers: wall; } #wall { width: 100%; height: 100%; }"
@@ -134,7 +142,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         Binding("q", "leave", "Leave", show=False, priority=True),
         Binding("ctrl+c", f"leave({INTERRUPTED})", show=False, priority=True),
         Binding("right,pagedown,space", "page(1)", "Next page", show=False),
-        Binding("left,pageup", "page(-1)", "Page before", show=False),
+        Binding("left,pageup", "page(-1)", "Previous page", show=False),
     ]
 
     def __init__(
@@ -173,7 +181,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         return WallScreen()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """No colour in a theme without colour, and only ASCII where that is set."""
+        """Return the filters: without colour in a plain theme, and only ASCII if that is set."""
         plain = [Plain(enabled=True)] if self.palette.plain else []
         return [*super().get_line_filters(), *plain, *self._line_filters]
 
@@ -187,32 +195,32 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self.run_worker(self._tick(), name="tick")
 
     async def _watch(self) -> None:
-        """Show each snapshot as it comes. Where they end, the wall says so: a frozen wall must not look fine."""
+        """Show each snapshot as it arrives. If they end, the wall says so: a frozen wall must not look healthy."""
         try:
             async with aclosing(self._snapshots) as snapshots:
                 async for snapshot in snapshots:
                     self._snapshot = snapshot
                     self._rule_changes.extend(snapshot.rule_changes)
                     self.repaint()
-            self._fault = "no more snapshots"
+            self._fault = "the monitor sends no more snapshots"
         except Exception as error:
             log.exception("the monitor stopped")
             self._fault = f"{type(error).__name__}; see {self._log_file or 'the log'}"
         self.repaint()
 
     async def _tick(self) -> None:
-        """Repaint at each full second of the wall clock: its seconds neither drift nor skip."""
+        """Repaint at each full second of the clock, so that the displayed seconds neither drift nor skip."""
         while True:
             self.repaint()
             await self._clock.sleep(max(MIN_PAUSE_SECONDS, 1.0 - self._clock.now().microsecond / 1e6))
 
     def repaint(self) -> None:
-        """Draw for this moment and send what changed."""
+        """Draw the wall for this moment and send the changed cells."""
         for canvas in self.screen.query(WallCanvas):
             canvas.repaint()
 
     def draw(self, width: int, height: int) -> list[ShadedLine]:
-        """The wall for that size, a cell smaller either way: the rest is where the picture shifts."""
+        """Return the wall's lines for a size, one cell smaller in both directions: the picture shifts within it."""
         if self._snapshot is None:
             return []
         tick, now = self._clock.monotonic(), self._clock.now()
@@ -240,13 +248,13 @@ class Wallboard(ExactApp, inherit_bindings=False):
             self.screen.query_one(WallCanvas).refresh()
 
     def role_style(self, role: Role) -> Style:
-        """As it is on this wall now."""
+        """Return the current style of a role on this wall."""
         if role not in self._role_styles:
             self._role_styles[role] = _rich_style(wall_style(self.palette, role, dim=self._dim))
         return self._role_styles[role]
 
     def publish(self, size: Size) -> None:
-        """Publish the picture where it has changed."""
+        """Publish the picture if it has changed."""
         if not self._published or not self._lines:
             return
         picture = Picture(tuple(self._lines), (size.width, size.height), self.palette, self._dim)
@@ -255,23 +263,23 @@ class Wallboard(ExactApp, inherit_bindings=False):
             self._published(picture)
 
     def action_page(self, step: int) -> None:
-        """Turn to the next page or the one before."""
+        """Turn to the next or previous page."""
         self._page_state = turn_page(self._page_state, self._clock.monotonic(), self._pages, step)
         self.repaint()
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """Publish a last picture that says that the wall has ended: a file may show it long after."""
+        """Publish a last picture that says that the wall has ended: a file may show it long afterwards."""
         if (self._published or self._modelled) and self._snapshot:
-            self._fault = self._fault or "the wallboard was ended"
+            self._fault = self._fault or "the wallboard was closed"
             self.repaint()
         super().exit(result, return_code, message)
 
     def action_leave(self, code: int = 0) -> None:
-        """End with that exit code; the terminal is left as it was."""
+        """End with this exit code and restore the terminal."""
         self.exit(code)
 
     def crash_text(self, error: str) -> str:
-        """It says where to read about it."""
+        """Return the text of a crash, with the path of the log."""
         return super().crash_text(error) + (f"; the log is {self._log_file}" if self._log_file else "")
 
 

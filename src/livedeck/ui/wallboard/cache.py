@@ -1,4 +1,4 @@
-"""What was drawn of each event, kept while it does not change."""
+"""Cache of the drawn parts of each event, valid while the event does not change."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 class DrawCache:
-    """One for a wall: from one second to the next hardly an event changes."""
+    """Cache of one wall. From one second to the next hardly any event changes."""
 
     def __init__(self) -> None:
         self._drawn: dict[tuple[str, str], tuple[object, object, Any]] = {}
         self._joined: dict[int, tuple[int, tuple[ShadedLine, ...], ShadedLine]] = {}
 
     def get(self, name: str, event_id: str, subject: object, args: object, draw: Callable[[], T]) -> T:
-        """What `draw` returned for that very subject and equal arguments.
+        """Return the result of `draw` for the same subject and equal arguments, from the cache if possible.
 
         Subjects are compared by identity: comparing their samples would cost what the cache saves.
         """
@@ -30,8 +30,9 @@ class DrawCache:
         return drawn
 
     def beside(self, first: int, blocks: Sequence[Sequence[ShadedLine]], cells: int) -> list[ShadedLine]:
-        """Blocks of equal height beside each other, filled to so many cells. `first`: the row of the wall that they
-        begin in; a line is the same object as last time where its parts are.
+        """Join blocks of equal height side by side, `cells` wide. `first`: row of the wall where they start.
+
+        A line is the same object as last time if its parts are.
         """
         return [self._join(row, parts, cells) for row, parts in enumerate(zip(*blocks, strict=True), first)]
 
@@ -43,10 +44,10 @@ class DrawCache:
         return cached[2]
 
     def keep_only(self, event_ids: Collection[str]) -> None:
-        """Drop what was drawn of other events."""
+        """Drop the entries of all other events."""
         self._drawn = {key: cached for key, cached in self._drawn.items() if key[1] in event_ids}
 
 
 def shares(total: int, parts: int) -> list[int]:
-    """`total` in so many parts that differ by one at most."""
+    """Split `total` into parts that differ by at most one."""
     return [total * (part + 1) // parts - total * part // parts for part in range(parts)]

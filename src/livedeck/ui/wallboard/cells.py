@@ -1,4 +1,4 @@
-"""One event as a cell of the grid. Pure, but for a cache of what was drawn."""
+"""Cell of the grid for one event. Pure, except for the drawing cache."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from livedeck.ui.wallboard.recent import on_board, recent_bars, recent_chart
 from livedeck.ui.wallboard.tiles import BOARDS, WRONG, wrong_words
 
 _FILLS = {Standing.BAD: StyleRole.CRITICAL, Standing.WATCH: StyleRole.WARNING_CHIP}
-"""What is filled: the name and what is wrong, never what is well."""
+"""Fill of a cell's name and problem. A healthy event has no fill."""
 
 MIN_LINES_FOR_TWO_ROWS = 6
-"""Lines from which a long name has two rows."""
+"""Minimum lines of a cell for a long name in two rows."""
 
 _BLANK = (" ", StyleRole.TEXT)
 
@@ -28,8 +28,10 @@ _BLANK = (" ", StyleRole.TEXT)
 def cell_lines(
     state: EventState | None, render_time: RenderTime, size: tuple[int, int], cache: DrawCache
 ) -> list[ShadedLine]:
-    """The event in so many cells, the last one free, and lines, the last one free where there are more than two; None:
-    a free place. Nothing in it passes with the time: it is drawn again when the event has changed.
+    """Draw an event into a cell of this size; None draws a free place.
+
+    The last column stays blank, and the last line too if there are more than two. The cell shows no running time, so
+    it is drawn again only when the event has changed.
     """
     cells, height = size
     if state is None:
@@ -55,7 +57,7 @@ def _draw(state: EventState, render_time: RenderTime, size: tuple[int, int], cac
 
 
 def _head(state: EventState, render_time: RenderTime, size: tuple[int, int]) -> list[Line]:
-    """The name, and how the event stands; both in one line where there is no second one."""
+    """Return the name and the standing of an event; both in one line if the cell has only one."""
     cells, height = size
     role = StyleRole.DIM if events.is_doubtful(state, render_time) else _name_role(state)
     sign: Line = [("≠ ", StyleRole.WARNING)] if events.odd_sign(state) else []
@@ -78,9 +80,7 @@ def _name_role(state: EventState) -> StyleRole:
 
 
 def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Line:
-    """A sign and the health, in so many cells at least: ` ✓ 100 `; the start of what is to come; the tally of what has
-    no health.
-    """
+    """Return sign and health, ` ✓ 100 `; the start of a scheduled event; or the tally of an event without health."""
     stands, grade = standing(state, render_time), state.assessment.health.grade
     score = state.assessment.health.score
     if stands is Standing.STALE:
@@ -96,9 +96,7 @@ def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Lin
 
 
 def _beside(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """What is wrong, or that it must not start as it is; of what is well the bit rate, where there is room also the
-    frame rate.
-    """
+    """Return the problem or NO-GO; for a healthy event the bit rate, and the frame rate if there is room."""
     if standing(state, render_time) in WRONG:
         is_lost = state.phase.ingest.state is IngestState.INTERRUPTED
         return clip([("lost" if is_lost else wrong_words(state), StyleRole.TEXT)], cells) if cells > 0 else []

@@ -1,8 +1,8 @@
-"""The shapes of the wall's large letters: one face, mixed case, drawn for this wall. Pure.
+"""Typeface of the wall's large letters, in mixed case. Pure.
 
-A letter is rows of dots; two dots are a cell wide, two a cell high, so a stem of two dots is as thick as a bar of one.
-Four rows stand on the line (`a`), five hang one below it (`g`), six are a capital's height, seven hang as well. Letters
-with accents are made of both.
+A letter is a list of rows of dots. A cell holds two by two dots, so a stem of two dots looks as thick as a bar of one.
+A letter of four rows stands on the line (`a`); one of five has one row below it (`g`). Six rows are the height of a
+capital; seven have one row below the line. Accented letters are composed of a letter and its marks.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 HEIGHT_DOTS = 8
-"""One row for an accent over capitals, six for the letters, one below the line."""
+"""Height of the face in dots: one row for an accent over capitals, six for letters, one below the line."""
 
 _LINE = 7
-"""The row below the line on which letters stand."""
+"""Row below the line on which letters stand."""
 
 _LOW_ROWS = 5
-"""Rows up to which a letter is a low one, with three free rows above it."""
+"""Most rows of a low letter, which leaves three free rows above it."""
 
 _DRAWN = r"""
 A ..##.. .####. ##..## ###### ##..## ##..##
@@ -192,7 +192,7 @@ $ ..##.. .##### ##.#.. .####. ..#.## #####. ..##..
 ▒ #.#.#.#. .#.#.#.# #.#.#.#. .#.#.#.# #.#.#.#. .#.#.#.#
 ✓ .......# ......## #....##. ##..##.. .####... ..##....
 """
-"""A letter and its rows from the top."""
+"""Letters with their rows from the top."""
 
 _ABOVE = {
     "\u0300": ("##..", ".##."),
@@ -210,14 +210,14 @@ _ABOVE = {
     "\u0312": (".##", "##."),
 }
 """Accents over a letter: grave, acute, circumflex, tilde, macron, breve, dot, diaeresis, hook, ring, double acute,
-caron, and the comma over a `g`. The row above the letter is free where the second one is empty.
+caron, and the comma over a `g`. If the second row of an accent is empty, the row above the letter stays free.
 """
 
 _BELOW = {"\u0323": "##", "\u0326": ".##", "\u0327": "##.", "\u0328": "..##", "\u0331": "#####"}
-"""Dot, comma, cedilla, ogonek and line below the letter."""
+"""Marks below a letter: dot, comma, cedilla, ogonek and line."""
 
 _BESIDE = {"\u030c": "dtlL", "\u031b": "ouOU"}
-"""Marks that stand beside these letters: the caron as an apostrophe, the horn."""
+"""Marks beside these letters: the caron as an apostrophe, the horn."""
 
 _UNDOTTED = {"i": "ı", "j": "ȷ"}
 
@@ -226,7 +226,7 @@ _SIMILAR = {
     "\u00b4": "’", "\u2032": "'", "\u2033": '"', "\u2044": "/", "\u2215": "/", "\u00b8": ",", "\u2212": "−",
     "\u2122": "TM", "\u00af": "-", "\u00a8": '"', "\u03bc": "µ", "\u2713": "✓", "\u2714": "✓",
 }  # fmt: skip
-"""Signs for which another one is drawn."""
+"""Characters drawn as another, similar one."""
 
 _LETTERS = {row[0]: tuple(row[2:].split()) for row in _DRAWN.strip().splitlines()}
 
@@ -240,20 +240,20 @@ _SPACE: Dots = ("...",) * HEIGHT_DOTS
 
 @lru_cache(256)
 def text_dots(text: str) -> Dots | None:
-    """The text, a free column between its letters; None where the face lacks one of them."""
+    """Return the text as dots, with a free column between letters; None if the face lacks a letter."""
     drawn = [_letter_dots(letter) for letter in _split_letters(text)]
     letters = [dots for dots in drawn if dots]
     return tuple(map(".".join, zip(*letters, strict=True))) if letters and len(letters) == len(drawn) else None
 
 
 def text_width(text: str) -> int | None:
-    """Columns of dots that the text takes; None where the face lacks one of its letters."""
+    """Return the width of the text in columns of dots; None if the face lacks a letter."""
     widths = [len(dots[0]) + 1 if (dots := _letter_dots(letter)) else 0 for letter in _split_letters(text)]
     return sum(widths) - 1 if widths and all(widths) else None
 
 
 def _split_letters(text: str) -> list[str]:
-    """The letters of a text, each with the marks that belong to it."""
+    """Split a text into letters, each with its marks."""
     letters: list[str] = []
     for char in unicodedata.normalize("NFD", text):
         if letters and unicodedata.combining(char):
@@ -295,11 +295,11 @@ def _marked_dots(base: str, marks: str) -> Dots | None:
 
 
 _Rows = dict[int, str]
-"""Rows of dots by their place from the top."""
+"""Rows of dots by position from the top."""
 
 
 def _placed(rows: Sequence[str], *, is_lowered: bool = False) -> _Rows:
-    """A letter on its line; lowered, a tall one is a row less high, so that an accent has two rows over it."""
+    """Place a letter on the line. A lowered tall letter loses one row, which leaves two rows for an accent."""
     if len(rows) <= _LOW_ROWS:
         return dict(enumerate(rows, _LINE - 4))
     if not is_lowered:
@@ -309,7 +309,7 @@ def _placed(rows: Sequence[str], *, is_lowered: bool = False) -> _Rows:
 
 
 def _over(rows: Sequence[str], *, is_low: bool) -> _Rows:
-    """Accents in the two rows over a letter; what needs but one stays near a low letter."""
+    """Place accents in the two rows over a letter. An accent of one row stays close to a low letter."""
     return dict(enumerate(rows, 1 if is_low and "#" not in rows[1] else 0))
 
 
@@ -320,7 +320,7 @@ def _side_by_side(marks: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _merge(layers: Sequence[_Rows]) -> Dots:
-    """All layers over each other, each in the middle."""
+    """Merge the layers, each centred."""
     dots_wide = max(len(row) for layer in layers for row in layer.values())
     return tuple(_merge_row([layer.get(place, "") for layer in layers], dots_wide) for place in range(HEIGHT_DOTS))
 

@@ -1,4 +1,4 @@
-"""Large letters of quadrants: four lines high, legible from across a room (wallboard.md, "Letters"). Pure."""
+"""Large letters made of quadrants, four lines high, legible from across a room (wallboard.md, "Letters"). Pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from livedeck.text.segments import ELLIPSIS, Line, StyleRole, cell_len, kept_end
 from livedeck.ui.wallboard.face import HEIGHT_DOTS, text_dots, text_width
 
 PLAIN, LARGE, MAX_SCALE = 1, 2, 3
-"""Scales: 1 is the terminal's own letters; 2 draws the face with four dots a cell, 3 each dot twice as large."""
+"""Scales: 1 uses the terminal's own letters, 2 draws the face with four dots per cell, 3 doubles each dot."""
 
 HEIGHTS = {PLAIN: 1, LARGE: 4, MAX_SCALE: 8}
-"""Lines that a text of each scale takes, with the room for accents and for what hangs below the line."""
+"""Lines of a text at each scale, including accents and descenders."""
 
 _QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
-"""A cell by its dots: 1 is top left, 2 top right, 4 bottom left, 8 bottom right."""
+"""Characters by the sum of their dots: 1 top left, 2 top right, 4 bottom left, 8 bottom right."""
 
 
 def text_cells(text: str, scale: int) -> int | None:
-    """Cells that the text takes at that scale; None where the face lacks one of its letters."""
+    """Return the width of a text in cells at this scale; None if the face lacks a letter."""
     if scale == PLAIN:
         return cell_len(text)
     dots = text_width(text)
@@ -32,17 +32,18 @@ def _measure(scale: int) -> Callable[[str], int]:
 
 
 _MEASURES = {scale: _measure(scale) for scale in HEIGHTS}
-"""Cells of a text by scale; the same function each time, so that what is cut is remembered."""
+"""Functions that measure a text, by scale. They are constant objects, so that caches of cut texts work."""
 
 
 def max_scale(text: str, cells: int, limit: int) -> int:
-    """The greatest scale up to `limit` at which the text takes no more than those cells."""
+    """Return the largest scale up to `limit` at which the text fits into `cells`."""
     return next((scale for scale in range(limit, PLAIN, -1) if (text_cells(text, scale) or cells + 1) <= cells), PLAIN)
 
 
 def text_lines(text: str, role: StyleRole, scale: int, cells: int) -> list[Line]:
-    """The text in `HEIGHTS[scale]` lines, cut in its middle where it is longer than `cells`; in a plain line where the
-    face lacks one of its letters.
+    """Draw a text in `HEIGHTS[scale]` lines, with its middle cut if it is wider than `cells`.
+
+    Returns one plain line if the face lacks a letter.
     """
     if scale > PLAIN and text_cells(text, scale) is not None:
         rows = _quadrants(cut(text, scale, cells), scale)
@@ -52,8 +53,9 @@ def text_lines(text: str, role: StyleRole, scale: int, cells: int) -> list[Line]
 
 @lru_cache(1024)
 def wrap_text(text: str, scale: int, cells: int, max_rows: int) -> tuple[str, ...]:
-    """The text broken between words into at most so many rows, the last one cut in its middle; () where the face lacks
-    one of its letters. A word longer than a row is broken.
+    """Break a text between words into at most `max_rows` rows, and cut the middle of the last one if needed.
+
+    A word longer than a row is broken. Returns () if the face lacks a letter.
     """
     if text_cells(text, scale) is None:
         return ()
@@ -77,7 +79,7 @@ def wrap_text(text: str, scale: int, cells: int, max_rows: int) -> tuple[str, ..
 
 @lru_cache(2048)
 def cut(text: str, scale: int, cells: int) -> str:
-    """The text without as much of its middle as needed to take no more than those cells."""
+    """Cut the middle of a text until it fits into `cells`."""
     if _fits(text, scale, cells):
         return text
     end = kept_end(text, cells, _MEASURES[scale])
@@ -92,7 +94,7 @@ def _fits(text: str, scale: int, cells: int) -> bool:
 
 @lru_cache(256)
 def _quadrants(text: str, scale: int) -> tuple[str, ...]:
-    """The text with so many dots of the screen for each of the face, two by two a cell."""
+    """Draw a text as rows of quadrants. Each dot of the face becomes `scale - 1` dots wide and high."""
     size = scale - 1
     rows = ["".join(dot * size for dot in row) for row in text_dots(text) or ("",) * HEIGHT_DOTS for _ in range(size)]
     even = [row + "." * (len(row) % 2) for row in rows]

@@ -1,4 +1,4 @@
-"""The lines around the events: what is on air, how fresh, what time it is, what is wrong, what is next. Pure."""
+"""Lines around the events: counts, age of the data, time, faults of the wall, and next events. Pure."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from livedeck.ui.wallboard.model import MAX_UPCOMING, WallModel, count_standings
 from livedeck.ui.wallboard.styles import BAR_ROLES
 
 OTHER_TALLIES = (BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.LATE, BroadcastState.UNKNOWN)
-"""The tallies besides ON AIR that are counted, where there are any."""
+"""Tallies besides ON AIR that the header counts if there are any."""
 
 HEADER_LINES = {PLAIN: 1, LARGE: HEIGHTS[LARGE] + 1}
-"""Lines of a header of each scale."""
+"""Lines of the header at each scale."""
 
 WIDEST = ("▒ 888 on air", "00:00:00")
-"""What must fit at the scale of the large header."""
+"""Texts that must fit into a large header."""
 
 UPCOMING_CELLS = 24
-"""Cells of a name there."""
+"""Most cells of a name among the next events."""
 
 _WIDE_GAP = ("    ", StyleRole.TEXT)
 
@@ -46,13 +46,13 @@ _GAP = (" ", StyleRole.TEXT)
 
 
 def header_scale(cells: int, limit: int) -> int:
-    """The scale of what is on air and of the time, up to `limit`."""
+    """Return the scale of the counts and the time, up to `limit`."""
     taken = sum(text_cells(text, LARGE) or 0 for text in WIDEST)
     return LARGE if limit > PLAIN and taken + 12 <= cells else PLAIN
 
 
 def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo | None) -> list[Line]:
-    """Counts, page, age and time, each once: in one line, or the counts and the time in large letters over the rest."""
+    """Return counts, page, age and time in one line, or counts and time in large letters above the rest."""
     if scale == PLAIN:
         return [_small(model, cells, page, zone)]
     time = text_lines(f"{model.render_time.now:%H:%M:%S}", StyleRole.STRONG, LARGE, cells)
@@ -65,7 +65,7 @@ def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo 
 
 
 def _large_count(model: WallModel, standing: Standing | None, count: int) -> list[Line]:
-    """How many events stand so; None: how many are on air, with a lamp, hatched where that is not sure."""
+    """Draw the number of events with a standing. None draws the number on air with a lamp, hatched if stale."""
     if standing:
         _, word, role = STANDING_WORDS[standing]
         role = StyleRole.CRITICAL_MARK if role is StyleRole.CRITICAL else role
@@ -77,7 +77,7 @@ def _large_count(model: WallModel, standing: Standing | None, count: int) -> lis
 
 
 def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
-    """Age and page always; what else there is to say as far as it fits: what is next goes first, the last one of it."""
+    """Return the line below the large counts: age and page always, the rest if it fits. Next events go first."""
     via = via_text(model.snapshot)
     left: list[Group] = [
         (0, [_GAP, ("data ", StyleRole.DIM), *age(model)] if model.snapshot.link.as_of else [_GAP, *age(model)]),
@@ -96,7 +96,7 @@ def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
 
 
 def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
-    """The least needed is dropped first; page, age and clock never are."""
+    """Return the header in one line. The least needed part goes first; page, age and clock always stay."""
     left: list[Group] = [
         (1, tally_counts(model, BroadcastState.ON_AIR)),
         (2, tally_counts(model, *OTHER_TALLIES)),
@@ -114,7 +114,7 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
 
 
 def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
-    """A lamp for each of these tallies and how many events have it, ON AIR even for none; hatched where not sure."""
+    """Return a lamp and a count for each tally, ON AIR even for zero; hatched if the data are stale."""
     counts, stale = Counter(state.phase.tally for state in model.states), model.render_time.stale
     line: Line = []
     for tally in tallies:
@@ -129,14 +129,14 @@ def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
 
 
 def _next(state: EventState, model: WallModel) -> Line:
-    """A start with its countdown."""
+    """Return a next event with its countdown."""
     role = StyleRole.STALE if model.render_time.stale else StyleRole.STRONG
     name = clip([(events.name(state), role)], UPCOMING_CELLS)
     return [("next ", StyleRole.DIM), *name, _GAP, (events.clock(state, model.render_time), StyleRole.DIM)]
 
 
 def filtered(model: WallModel) -> Line:
-    """What the filter hides; empty where it hides nothing."""
+    """Return how many events pass the filter and how many critical ones it hides; empty if it hides none."""
     if model.matching == model.total:
         return []
     line: Line = [(f"{model.matching} of {model.total} events", StyleRole.DIM)]
@@ -146,7 +146,7 @@ def filtered(model: WallModel) -> Line:
 
 
 def age(model: WallModel) -> Line:
-    """How old the data is; with a word where that is too old."""
+    """Return the age of the data, with STALE or BLIND if it is too old."""
     connection, render_time = model.snapshot.link, model.render_time
     if connection.as_of is None:
         return [("no data yet", StyleRole.WARNING)]
@@ -157,14 +157,15 @@ def age(model: WallModel) -> Line:
 
 
 def local_time(model: WallModel, zone: tzinfo | None) -> Line:
-    """The time of the place, where that is not UTC anyway."""
+    """Return the local time; empty if it equals UTC."""
     local = model.render_time.now.astimezone(zone)
     return [(f"{local:%H:%M:%S %Z}", StyleRole.DIM)] if local.utcoffset() else []
 
 
 def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterator[ShadedLine]:
-    """What stands over tiles: why the wall cannot be believed, then the alarms of no event; the first of these large
-    where there is room. Tiles say themselves what is wrong with their events.
+    """Yield the lines above tiles: reasons to distrust the wall, then alarms that belong to no event.
+
+    The first alarm is large if there is room. Faults of events stand in their tiles.
     """
     yield from doubts(model, cells, scale)
     has_tiles = {state.id for state in model.states}
@@ -180,14 +181,12 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
 
 
 def is_doubtful(model: WallModel) -> bool:
-    """Whether what stands below cannot be believed."""
+    """Return whether the events below cannot be trusted."""
     return model.render_time.stale or not model.snapshot.link.state.is_answering
 
 
 def doubts(model: WallModel, cells: int, scale: int) -> Iterator[ShadedLine]:
-    """Why the wall cannot be believed, in large letters where there is room; what could not be read; how events are
-    judged otherwise than before.
-    """
+    """Yield the reasons to distrust the wall, large if there is room; unreadable data; and changed judgements."""
     warning = banner_line(model.snapshot, model.render_time, model.fault)
     if warning:
         text, role = warning[0]
@@ -202,14 +201,14 @@ def doubts(model: WallModel, cells: int, scale: int) -> Iterator[ShadedLine]:
 
 
 def rule_line(change: RuleChange, snapshot: Snapshot) -> Line:
-    """How events are judged otherwise since a moment ago, or that new settings cannot be used."""
+    """Return a line about a recent change of how events are judged, or about settings that cannot be used."""
     name = next((events.name(state) for state in snapshot.events if state.id == change.event_id), "")
     role = StyleRole.WARNING if change.is_fault else StyleRole.INFO
     return [(f" {'▲' if change.is_fault else '●'} {change.at:%H:%M:%S}Z  {rule_words(change, name)} ", role)]
 
 
 def headline(model: WallModel) -> str:
-    """Why the wall cannot be believed, in few letters, and how old it is: `✖ MONITORING BLIND  01:19 OLD`."""
+    """Return the reason to distrust the wall in a few words, and the data's age: `✖ MONITORING BLIND  01:19 OLD`."""
     connection, render_time = model.snapshot.link, model.render_time
     as_of = connection.as_of
     old = "" if as_of is None else f"  {values.age(render_time.seconds_since(as_of))} OLD"
@@ -223,7 +222,7 @@ def headline(model: WallModel) -> str:
 
 
 def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Line]:
-    """Large text over the whole width; nothing where it does not fit, for the line below says it all."""
+    """Draw large text over the whole width. Returns no lines if it does not fit: the line below says the same."""
     scale = min(LARGE, max_scale(text, cells - 2, limit))
     if scale == PLAIN:
         return []
@@ -231,7 +230,7 @@ def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Li
 
 
 def _large_alarm(alarms: Sequence[Alarm], render_time: RenderTime, cells: int, limit: int) -> tuple[list[Line], int]:
-    """The most urgent alarm, if it is critical and not over; 1 if its subject, kind and age all fit, else 0."""
+    """Draw the most urgent alarm if it is critical and not cleared. The number is 1 if subject, kind and age fit."""
     alarm = next(iter(alarms), None)
     if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:
         return [], 0
@@ -248,7 +247,7 @@ def _large_alarm(alarms: Sequence[Alarm], render_time: RenderTime, cells: int, l
 
 
 def empty_texts(model: WallModel) -> tuple[str, str]:
-    """What stands where no event does, and a note below: nothing is on air only where all is seen, and fresh."""
+    """Return title and note of a wall without events. NOTHING ON AIR needs fresh data and no filtered events."""
     connection = model.snapshot.link
     if connection.as_of is None:
         return ("CONNECTING" if connection.state is ConnectionState.CONNECTING else "NO DATA YET"), ""

@@ -1,4 +1,4 @@
-"""The whole wall as lines: its pages, which page is up, and the grid of a page. Pure."""
+"""Layout of the whole wall: its pages, the visible page, and the grid of a page. Pure."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from livedeck.ui.wallboard.tiles import tile_layout, tile_lines
 from livedeck.ui.wallboard.wrong import SHARE, FaultArea
 
 MAX_TILES = 9
-"""Events that get a tile each; where there are more, each gets a cell of a grid."""
+"""Most events with a tile each; more events get a cell of a grid each."""
 
 MIN_TILE_SIZES = {1: (38, 6), 2: (48, 13), 3: (96, 21)}
-"""The least cells and lines of a tile by its scale: its name in two rows of such letters."""
+"""Minimum cells and lines of a tile by scale, for a name in two rows of such letters."""
 
 _ASPECT = 4.0
-"""Cells a line of the ideal tile: a cell is half as wide as it is high, and names are long."""
+"""Cells per line of the ideal tile: a cell is half as wide as high, and names are long."""
 
 
 class Grid(NamedTuple):
-    """Tiles beside and above each other."""
+    """Columns and rows of tiles."""
 
     columns: int
     rows: int
@@ -41,31 +41,31 @@ class Grid(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """`pages`: the events of each. `grid`: of their tiles."""
+    """Events of each page, and the grid of their tiles."""
 
     pages: tuple[tuple[EventState, ...], ...]
     grid: Grid
 
     def pages_of(self, event_ids: frozenset[str]) -> list[int]:
-        """The pages that hold one of those events."""
+        """Return the numbers of the pages with one of these events."""
         return [number for number, page in enumerate(self.pages) if any(state.id in event_ids for state in page)]
 
 
 def plan_pages(states: Sequence[EventState], cells: int, lines: int, *, scale: int = 0) -> PagePlan:
-    """The pages of tiles for these events in so many cells and lines. `scale` 0: as large as the wall allows."""
+    """Plan the pages of tiles for an area in cells and lines. `scale`: 0 means as large as the wall allows."""
     grid = _grid(max(1, len(states)), cells, lines, scale or PLAIN)
     return PagePlan(_split(states, grid.columns * grid.rows), grid)
 
 
 def _split(states: Sequence[EventState], page_size: int) -> tuple[tuple[EventState, ...], ...]:
-    """Pages of about equal length: a last page with one row is a page wasted."""
+    """Split events into pages of about equal length: a last page with one row would waste a page."""
     pages = max(1, ceil(len(states) / page_size))
     length = ceil(len(states) / pages)
     return tuple(tuple(states[page * length : (page + 1) * length]) for page in range(pages))
 
 
 def _grid(count: int, cells: int, lines: int, scale: int) -> Grid:
-    """The grid with the largest tiles, of those that hold all events; the largest that fits where none does."""
+    """Return the grid with the largest tiles that holds all events; the fullest grid if none does."""
     min_cells, min_lines = MIN_TILE_SIZES[scale]
     limit = Grid(max(1, cells // min_cells), max(1, lines // min_lines))
     grids = [Grid(columns, ceil(count / columns)) for columns in range(1, min(count, limit.columns) + 1)]
@@ -75,7 +75,7 @@ def _grid(count: int, cells: int, lines: int, scale: int) -> Grid:
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """`page` from 0, up since `since` (monotonic seconds); `is_held`: a person turned to it."""
+    """Visible page, from 0, shown since `since` (monotonic seconds). `is_held`: a person turned to it."""
 
     page: int = 0
     since: float = 0.0
@@ -85,8 +85,9 @@ class PageState:
 def next_page_state(
     state: PageState, now: float, pages: int, pinned: Collection[int], page_seconds: float
 ) -> PageState:
-    """The page at `now`: each is up for `page_seconds`. While pages are pinned only those are shown, the first of them
-    at once, unless a person has just turned to another.
+    """Return the page at `now`. Each page stays for `page_seconds`.
+
+    While pages are pinned, only those are shown, the first one at once, unless a person has just turned to another.
     """
     allowed = sorted(page for page in pinned if page < pages) or list(range(pages))
     is_due = now - state.since >= page_seconds
@@ -97,27 +98,31 @@ def next_page_state(
 
 
 def turn_page(state: PageState, now: float, pages: int, step: int) -> PageState:
-    """A person turns the page: it stays for as long as any other."""
+    """Turn the page for a person. It stays as long as any other page."""
     return PageState((state.page + step) % pages, now, is_held=True)
 
 
 MIN_LINES_FOR_ALARMS, MIN_LINES_FOR_LARGE_FRAME = 30, 38
-"""Lines from which there are three alarms instead of one; from which header and banner are in large letters."""
+"""Minimum lines of a wall for three alarms instead of one, and for a large header and banner."""
 
 MIN_SIZE = (40, 10)
-"""Cells and lines below which the wall is one line."""
+"""Minimum cells and lines of a wall; a smaller one is a single line."""
 
 SHIFT_SECONDS = 120.0
-"""Seconds after which the picture moves by a cell, so that nothing burns in."""
+"""Seconds between two shifts of the picture by a cell, against burn-in."""
 
 _ORBIT = ((0, 0), (1, 0), (1, 1), (0, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """How the wall is set up. `tiles`: events that get tiles at most. `scale`: of the letters, 0: as large as fits.
+    """Settings of the wall.
 
-    `zone`: of the place where it hangs, None: this machine's. `page_seconds`: how long a page is up.
+    Attributes:
+        tiles: most events with a tile each.
+        scale: scale of the letters; 0 means as large as fits.
+        zone: time zone of the place; None means this machine's.
+        page_seconds: seconds that a page stays.
     """
 
     tiles: int = MAX_TILES
@@ -127,12 +132,12 @@ class Wall:
 
     @property
     def max_scale(self) -> int:
-        """The largest scale that may be used."""
+        """Largest scale that may be used."""
         return self.scale or MAX_SCALE
 
 
 class WallLayout:
-    """Lays a model out for a size, then draws one of its pages."""
+    """Layout of a model for one size of the wall; draws one of its pages."""
 
     def __init__(self, wall: Wall, model: WallModel, size: tuple[int, int], cache: DrawCache, seats: Seats) -> None:
         self._wall, self._model, self._cache = wall, model, cache
@@ -155,7 +160,7 @@ class WallLayout:
         return _TileBody(self._wall, self._model, size, self._cache, banner)
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """That page, `lines` lines of `cells` cells."""
+        """Draw a page: `lines` lines of `cells` cells."""
         is_pinned = page in self.pinned_pages and self.pages > 1
         page_text = f"page {page + 1}/{self.pages}{' PINNED' if is_pinned else ''}"
         if self._is_small:
@@ -178,17 +183,17 @@ class WallLayout:
 
 
 class _Body(Protocol):
-    """What stands below the header: how many pages, which of them are pinned, and each of them drawn."""
+    """Area below the header: its pages, the pinned ones, and their lines."""
 
     pages: int
     pinned_pages: Collection[int]
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """The lines of that page."""
+        """Draw a page."""
 
 
 class _TileBody:
-    """A tile for each event, the worst first; the alarms of no event over them."""
+    """Body with a tile for each event, the worst first, below the alarms that belong to no event."""
 
     def __init__(
         self, wall: Wall, model: WallModel, size: tuple[int, int], cache: DrawCache, banner: Sequence[ShadedLine]
@@ -200,7 +205,7 @@ class _TileBody:
         self.pinned_pages: Collection[int] = self._plan.pages_of(unacknowledged_events(model))
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """The grid stretched over the whole body: no two tiles differ by more than a cell and a line."""
+        """Draw the grid over the whole body. Tiles differ by at most one cell and one line."""
         states = self._plan.pages[page]
         lines = self._tiles(states) if states else self._empty()
         return [*self._banner, *fit_height(lines, self._height, fit([], self._cells))][: self._lines]
@@ -221,7 +226,7 @@ class _TileBody:
         return lines
 
     def _empty(self) -> list[ShadedLine]:
-        """That no event is on the wall, in words: a dark wall would be taken for a dead one."""
+        """Draw the text of a wall without events: people would take a dark wall for a dead one."""
         title, note = header.empty_texts(self._model)
         scale = max_scale(title, self._cells - 4, min(self._wall.max_scale, 3 if self._height > 12 else 2))
         block = [*text_lines(title, StyleRole.DIM, scale, self._cells), [], [(note, StyleRole.DIM)]]
@@ -230,7 +235,7 @@ class _TileBody:
 
 
 class _GridBody:
-    """A cell for each event in its place; over them, on every page, what is wrong."""
+    """Body with a cell for each event in its place, and the problems above them on every page."""
 
     pinned_pages: Collection[int] = ()
 
@@ -245,7 +250,7 @@ class _GridBody:
         self.pages = self._plan.pages
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """What is wrong, what the grid holds, its cells."""
+        """Draw the problems, the legend and the cells."""
         plan = self._plan
         seats = self._seats[page * plan.page_seats : (page + 1) * plan.page_seats]
         lines: list[ShadedLine] = []
@@ -259,9 +264,9 @@ class _GridBody:
         return [*self._above, self._legend(seats), *fit_height(lines, self._height, fit([], self._cells))]
 
     def _legend(self, seats: Sequence[EventState | None]) -> ShadedLine:
-        """How many there are, and what their signs are."""
+        """Return the number of events, and the meaning of the signs."""
         count, here = len(self._model.states), sum(seat is not None for seat in seats)
-        words = f" {f'{here} of ' if self.pages > 1 else 'all '}{count} events, each always in its place"
+        words = f" {f'{here} of ' if self.pages > 1 else 'all '}{count} events, each in a fixed place"
         signs = [segment for glyph, word, role in STANDING_WORDS.values() for segment in _sign(glyph, word, role)]
         right: list[Group] = [
             (1, [] if self._model.render_time.stale else signs),
@@ -281,7 +286,7 @@ def _centred(line: Line, cells: int) -> Line:
 
 
 def shift_lines(lines: Sequence[ShadedLine], elapsed: float) -> list[ShadedLine]:
-    """The lines one cell wider and one line higher, moved around by a cell every `SHIFT_SECONDS`."""
+    """Return the lines one cell wider and one line higher, shifted by a cell every `SHIFT_SECONDS`."""
     right, down = _ORBIT[int(elapsed // SHIFT_SECONDS) % len(_ORBIT)]
     blank = (" ", StyleRole.TEXT)
     shifted: list[ShadedLine] = [[blank, *line] if right else [*line, blank] for line in lines]

@@ -1,4 +1,4 @@
-"""What is on the wall: the events that are on air, due or wrong, through the filter. Pure."""
+"""Model of the wall: the events that pass the filter and are on air, due or faulty. Pure."""
 
 from __future__ import annotations
 
@@ -12,28 +12,33 @@ from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
 DUE_SECONDS = 12 * 3600.0
-"""Seconds before its start from which an event is on the wall; later ones are in the list of what is next."""
+"""Seconds before its start at which an event joins the wall; later ones are among the next events."""
 
 COMPLETED_SECONDS = 600.0
-"""Seconds that an event stays on the wall after its end: nothing vanishes while somebody looks away."""
+"""Seconds that a completed event stays on the wall, so that nothing vanishes while somebody looks away."""
 
 RETURNED_SECONDS = 300.0
-"""Seconds that an alarm is shown once its fault is over: at a wall nobody can acknowledge it."""
+"""Seconds that a cleared alarm stays on the wall: nobody can acknowledge it there."""
 
 MAX_UPCOMING = 3
-"""Events that are told as next at most."""
+"""Most next events in the header."""
 
 RULE_CHANGE_SECONDS = 300.0
-"""Seconds that it is told for that events are judged otherwise: after new settings, or after somebody has ruled."""
+"""Seconds that the wall shows a change of how events are judged, by new settings or by a person."""
 
 
 @dataclass(frozen=True, slots=True)
 class WallModel:
-    """What the wall shows. `states`: the events on it, worst first. `upcoming`: scheduled events, the soonest first.
+    """Content of the wall.
 
-    `alarms`: of those events and of the wall itself. `matching` of `total` events pass the filter; `hidden_critical` of
-    the others have a critical fault. `fault`: why nothing is kept up to date, or empty. `rule_changes`: how events are
-    judged otherwise since a moment ago.
+    Attributes:
+        states: events on the wall, worst first.
+        upcoming: scheduled events, soonest first.
+        alarms: alarms of the matching events, and those that belong to no event.
+        matching: number of events that pass the filter.
+        hidden_critical: number of filtered events with a critical fault.
+        fault: reason why the wall is no longer updated, or empty.
+        rule_changes: recent changes of how events are judged.
     """
 
     snapshot: Snapshot
@@ -48,17 +53,17 @@ class WallModel:
 
     @property
     def total(self) -> int:
-        """Events of the platform."""
+        """Number of events on the platform."""
         return len(self.snapshot.events)
 
     @property
     def on_air(self) -> int:
-        """Events that viewers expect a signal of."""
+        """Number of events that should have a signal."""
         return sum(state.phase.tally.expects_signal for state in self.states)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is on air, nothing is wrong, nothing must not start, and all is fresh: the wall may dim."""
+        """True if the wall may dim: no event on air, no alarm, no NO-GO, and fresh data."""
         doubtful = self.render_time.stale or self.fault
         is_no_go = any(self.render_time.no_go(state.id) for state in self.states)
         return not (self.on_air or self.alarms or doubtful or self.hidden_critical or is_no_go)
@@ -71,7 +76,7 @@ def wall_model(
     fault: str = "",
     rule_changes: Iterable[RuleChange] = (),
 ) -> WallModel:
-    """The part of a snapshot that a wall with that filter shows. `rule_changes`: those of the snapshots until now."""
+    """Select the part of a snapshot for a wall with this filter. `rule_changes`: those of all snapshots so far."""
     matching = filter_rows(snapshot.events, terms, EVENTS, render_time)
     ids = {state.id for state in matching}
     return WallModel(
@@ -90,8 +95,9 @@ def wall_model(
 
 
 def count_standings(model: WallModel) -> list[tuple[Standing | None, int]]:
-    """How many events are on air (None), then how many stand so: good always, the others where there are any. Nothing
-    but on air is counted of what is stale.
+    """Count the events on air (None), then those of each standing: good always, the others if there are any.
+
+    Stale data give only the number on air.
     """
     counts = Counter(standing(state, model.render_time) for state in model.states)
     has_good = bool(model.states) and not model.render_time.stale
@@ -104,8 +110,8 @@ def _count_critical(states: Iterable[EventState]) -> int:
 
 
 def _is_shown(alarm: Alarm, event_ids: set[str], render_time: RenderTime) -> bool:
-    over = alarm.state is AlarmState.RETURNED and render_time.seconds_since(alarm.changed) >= RETURNED_SECONDS
-    return not over and (not alarm.event_id or alarm.event_id in event_ids)
+    is_old = alarm.state is AlarmState.RETURNED and render_time.seconds_since(alarm.changed) >= RETURNED_SECONDS
+    return not is_old and (not alarm.event_id or alarm.event_id in event_ids)
 
 
 def _is_on_wall(state: EventState, render_time: RenderTime) -> bool:
@@ -121,7 +127,7 @@ def _is_on_wall(state: EventState, render_time: RenderTime) -> bool:
 
 
 def _upcoming(states: Sequence[EventState], render_time: RenderTime) -> tuple[EventState, ...]:
-    """Scheduled events, the soonest first; late ones are among the events on the wall."""
+    """Return scheduled events, soonest first. Late ones are among the events on the wall."""
     starts = [
         (state.phase.reference_time, state.id, state)
         for state in states
@@ -132,7 +138,7 @@ def _upcoming(states: Sequence[EventState], render_time: RenderTime) -> tuple[Ev
 
 
 def unacknowledged_events(model: WallModel) -> frozenset[str]:
-    """The ids of events with a critical alarm that nobody acknowledged: their pages are pinned."""
+    """Return the ids of events with an unacknowledged critical alarm; the wall pins their pages."""
     return frozenset(
         event_id
         for alarm in model.alarms

@@ -1,7 +1,7 @@
-"""What the wall in a browser shows, as values for its script: words, numbers, curves; no layout, no colour. Pure.
+"""Content of the wall's page as values for its script: words, numbers and curves, without layout or colour. Pure.
 
-The judgement and the words are those of the terminal wall. All text from outside is `Shown`; the script makes text of
-it and nothing else.
+Judgements and words are those of the terminal wall. All text from outside is `Shown`; the script inserts it as text,
+never as markup.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from livedeck.ui.wallboard.tiles import kind_words, worst_finding
 T = TypeVar("T")
 
 MAX_WRONG = 4
-"""Events that stand over the cells with what is wrong with them, the worst ones."""
+"""Most events listed above the cells with their problems, the worst ones."""
 
 MAX_CHARTS = 84
-"""Events up to which each cell has a curve; there is no room for more."""
+"""Most events with a curve in each cell; there is no room for more."""
 
 MAX_BANNER_CELLS = 400
-"""Letters of an alarm at the top: the page breaks the line by itself."""
+"""Most letters of an alarm at the top; the page breaks the line itself."""
 
 _SPOKEN = {"watch": "to watch"}
-"""Words of a count that are read out otherwise."""
+"""Words of a count that a screen reader speaks differently."""
 
 _STALE_GLYPH = "▒"
 
@@ -56,7 +56,7 @@ _UNITS = {"M": "Mbit/s", "k": "kbit/s"}
 
 
 class Count(Struct, frozen=True, array_like=True):
-    """How many events of a kind: `✖ 3 bad`. `tone`: as that of an entry, or `air`."""
+    """Number of events of a kind: `✖ 3 bad`. `tone`: tone of an entry, or `air`."""
 
     glyph: str
     count: int
@@ -65,7 +65,7 @@ class Count(Struct, frozen=True, array_like=True):
 
 
 class Number(Struct, frozen=True, array_like=True):
-    """A value with its unit. `is_wrong`: it is what lowers the health."""
+    """A value with its unit. `is_wrong`: whether it lowers the health."""
 
     value: str
     unit: str
@@ -73,9 +73,11 @@ class Number(Struct, frozen=True, array_like=True):
 
 
 class Curve(Struct, frozen=True):
-    """Five minutes of the video bit rate. `values`: in thousandths of the height, None in a gap.
+    """Five minutes of the video bit rate.
 
-    `faults`: runs of a bad status: the place of the first value, that behind the last, and the glyph.
+    Attributes:
+        values: thousandths of the height; None in a gap.
+        faults: runs of a bad status: index of the first value, index after the last, and the glyph.
     """
 
     values: tuple[int | None, ...]
@@ -83,10 +85,15 @@ class Curve(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
-    """One event. `tone`: how it stands; `glyph`: the same as a shape. `why`: what is wrong, and `detail` of it.
-    `sign`: that not all of it could be read.
+    """One event.
 
-    `label`: the sentence that is read out, before and behind its time. `poster`: a relative address, or empty.
+    Attributes:
+        tone: standing of the event; `glyph` shows it as a shape.
+        label: sentence for screen readers, in two parts: before and after the time.
+        why: problem of the event, with its `detail`.
+        sign: mark of an event that could not be read completely.
+        note: text in place of a missing curve.
+        poster: relative address, or empty.
     """
 
     name: str
@@ -110,7 +117,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 
 
 class Banner(Struct, frozen=True, array_like=True):
-    """A line over the events, loud or very loud. `is_headline`: in large letters."""
+    """Line above the events: a warning, or critical. `is_headline`: in large letters."""
 
     text: str
     is_critical: bool
@@ -118,9 +125,14 @@ class Banner(Struct, frozen=True, array_like=True):
 
 
 class Head(Struct, frozen=True):
-    """All but the events. `summary`: the counts as a sentence. `clock` is UTC, `local` the time of the place, if other.
+    """Everything except the events.
 
-    `age`: how old the data is. `empty`: what stands where there are no events, and a note; empty where there are some.
+    Attributes:
+        summary: the counts as a sentence.
+        clock: time in UTC.
+        local: local time; empty if it equals UTC.
+        age: age of the data.
+        empty: title and note of a wall without events; empty texts if there are any.
     """
 
     counts: tuple[Count, ...]
@@ -138,9 +150,13 @@ class Head(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """Everything. `order`: ids, worst first where each has a tile, else by name; `times`: one for each of them.
+    """The whole page.
 
-    `wrong`: the ids of those that stand over the cells. `posters`: what each address of a poster stands for.
+    Attributes:
+        order: ids, worst first if each event has a tile, or else by name.
+        times: clock of each event, in this order.
+        wrong: ids of the events listed above the cells.
+        posters: signed link behind each address of a poster.
     """
 
     head: Head
@@ -154,7 +170,7 @@ class Page(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True, omit_defaults=True):
-    """What a browser is sent: the first time all of it, then what changed."""
+    """Message to a browser: the whole page at first, then only the changes."""
 
     head: Head
     times: tuple[str, ...]
@@ -166,7 +182,7 @@ class Update(Struct, frozen=True, omit_defaults=True):
 
 
 def update_since(before: Page | None, page: Page) -> Update:
-    """What is new on the page to a browser that knows the one before; None: it knows nothing."""
+    """Return the changes since the page that a browser has; `before`: None if it has none."""
     entries = before.entries if before else {}
     changed = {id_: entry for id_, entry in page.entries.items() if entries.get(id_) != entry}
     order = None if before and before.order == page.order else page.order
@@ -174,7 +190,7 @@ def update_since(before: Page | None, page: Page) -> Update:
 
 
 def page(model: WallModel, wall: Wall, cache: DrawCache) -> Page:
-    """The page of that wall."""
+    """Build the page of a wall."""
     render_time, has_tiles = model.render_time, len(model.states) <= wall.tiles
     states = model.states if has_tiles else sorted(model.states, key=lambda state: name_order(events.name(state)))
     wrong = [state for state in model.states if standing(state, render_time) in {Standing.BAD, Standing.WATCH}]
@@ -217,7 +233,7 @@ def _head(model: WallModel, zone: tzinfo | None) -> Head:
 
 
 def _counts(model: WallModel) -> list[Count]:
-    """As the terminal wall counts."""
+    """Count the events as the terminal wall does."""
     stale = model.render_time.stale
     return [
         Count(STANDING_WORDS[kind][0], count, STANDING_WORDS[kind][1], kind.value)
@@ -228,14 +244,14 @@ def _counts(model: WallModel) -> list[Count]:
 
 
 def _summary(model: WallModel, counts: Sequence[Count]) -> str:
-    """`8 on air, 3 bad, 2 to watch, 4 good`, after why the wall cannot be believed, where it cannot."""
+    """Return `8 on air, 3 bad, 2 to watch, 4 good`, after the reason to distrust the wall, if there is one."""
     words = ", ".join(f"{count.count} {_SPOKEN.get(count.word, count.word)}" for count in counts)
     doubt = plain(banner_line(model.snapshot, model.render_time, model.fault)) if header.is_doubtful(model) else ""
     return f"{doubt.partition('  ')[0].strip()}: {words}" if doubt else words
 
 
 def _banners(model: WallModel) -> list[Banner]:
-    """What the terminal wall says over its tiles; of the alarms only those that are of no event."""
+    """Return the banners of the terminal wall; of the alarms only those that belong to no event."""
     warning = banner_line(model.snapshot, model.render_time, model.fault)
     is_blind = model.fault or model.snapshot.link.state is ConnectionState.BLIND
     is_headline = bool(warning) and header.is_doubtful(model) and model.snapshot.link.as_of is not None
@@ -263,7 +279,7 @@ def _words(line: Line) -> str:
 
 
 def _cached_entry(state: EventState, render_time: RenderTime, cache: DrawCache, *, has_curves: bool) -> Entry:
-    """Made anew only where the event has changed, or what passes of it is shown as a text."""
+    """Return the entry of an event from the cache, unless the event or its running text has changed."""
     loss = _interruption(state, render_time)
     args = (render_time.stale, has_curves, loss)
     return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, has_curves))
@@ -304,7 +320,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
 
 
 def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]:
-    """For how long the encoder is away, and what is left of the reconnect window; empty while it is there."""
+    """Return how long the encoder has been away, and the rest of the reconnect window; empty while it sends."""
     ingest = state.phase.ingest
     if ingest.state is not IngestState.INTERRUPTED:
         return "", ""
@@ -314,7 +330,7 @@ def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]
 
 
 def _worst_finding(state: EventState) -> tuple[str, str]:
-    """The kind of the worst finding in words, and what was found; of what is only to be known nothing."""
+    """Return the kind of the worst finding in words, and its actual value; empty if it is only information."""
     finding = worst_finding(state)
     if finding is None or finding.severity is Severity.INFO:
         return "", ""
@@ -322,7 +338,7 @@ def _worst_finding(state: EventState) -> tuple[str, str]:
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
-    """The score, `--` where one is due; empty where there is none to have."""
+    """Return the health score: `--` if expected but unknown, empty if not applicable."""
     health = state.assessment.health
     if health.grade is Grade.NONE and not state.phase.tally.expects_signal:
         return NO_DATA if state.phase.tally is BroadcastState.LATE else ""
@@ -331,7 +347,7 @@ def _health(state: EventState, render_time: RenderTime) -> str:
 
 
 def _numbers(state: EventState, render_time: RenderTime) -> tuple[Number, ...]:
-    """Bit rates, frame rate and restreams, as far as something is due."""
+    """Return the bit rates and frame rate if a signal is expected, and the restreams if there are any."""
     outputs = plain(events.outputs(state, render_time))
     connected = (Number(outputs, "out"),) if outputs != NOT_APPLICABLE else ()
     if not state.phase.tally.expects_signal:
@@ -370,19 +386,19 @@ def _curve(state: EventState, render_time: RenderTime) -> Curve | None:
 
 
 def _runs(values: Sequence[T]) -> list[tuple[int, int, T]]:
-    """Runs of equal neighbours: the place of the first, that behind the last, and the value."""
+    """Return runs of equal neighbours: index of the first, index after the last, and the value."""
     edges = [0, *(index for index, (left, right) in enumerate(pairwise(values), 1) if left != right), len(values)]
     return [(start, end, values[start]) for start, end in pairwise(edges)]
 
 
 _GRID_LINES = 3
-"""Lines above zero, at equal distances."""
+"""Grid lines above zero, at equal distances."""
 
 _STEPS = (1.0, 2.0, 2.5, 4.0, 5.0, 10.0)
 
 
 def _grid_step(highest: float) -> float:
-    """The smallest round step of which three reach over that value."""
+    """Return the smallest round step so that three steps exceed the highest value."""
     if highest <= 0:
         return 1.0
     power = 10.0 ** (len(str(int(highest / _GRID_LINES))) - 1)
@@ -390,7 +406,7 @@ def _grid_step(highest: float) -> float:
 
 
 def _note(state: EventState) -> str:
-    """What stands in place of a curve."""
+    """Return the text in place of a curve; empty if there is a curve."""
     if len(state.qos.readings):
         return ""
     if state.phase.tally.expects_signal:
@@ -399,9 +415,10 @@ def _note(state: EventState) -> str:
 
 
 def _poster(state: EventState) -> str:
-    """The relative address of its poster, by which nobody can ask for anything else; empty for the platform's own one.
+    """Return the relative address of the event's poster; empty for the platform's default picture.
 
-    A stored poster has a `media_id` (platform-api.md, "Poster").
+    The address is a hash, so nobody can request anything else with it. A stored poster has a `media_id`
+    (platform-api.md, "Poster").
     """
     poster = state.event.poster
     if poster is None or not poster.media_id or not _link(state):
@@ -411,13 +428,13 @@ def _poster(state: EventState) -> str:
 
 
 def _link(state: EventState) -> SignedLink | None:
-    """Where its picture is: the size that a tile needs, or another one."""
+    """Return the link of the event's picture, in the size for a tile or else another one; None if it has none."""
     poster = state.event.poster
     address = poster and (poster.md or poster.sm or poster.original or poster.xs)
     return SignedLink(address) if address else None
 
 
 def _initials(name: str) -> str:
-    """The first letters of its first two words that have any."""
+    """Return the first letters of the first two words that have letters."""
     letters = [found[0] for word in name.split() if (found := re.search(r"[^\W_]", word))]
     return "".join(letters[:2]).upper()

@@ -1,4 +1,4 @@
-"""The colours of the wall in the browser: custom properties for its stylesheet, made of the palette. Pure."""
+"""Colours of the wall in the browser: custom properties for its stylesheet, from the palette. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import fields
 from livedeck.ui.kit.palette import COLOURS, Colours, board_grounds, is_light, mix
 
 TINTS = ("video", "audio", "fps", "critical", "warning", "info")
-"""The colours of which the tones behind initials are made."""
+"""Colours from which the tones behind initials are mixed."""
 
 
 def page_colours(colours: Colours) -> Mapping[str, str]:
-    """Every custom property of a theme: its colours, and what they are mixed to for tiles and cells."""
+    """Return all custom properties of a theme: its colours, and their mixtures for tiles and cells."""
     light = is_light(colours)
     named = {field.name: getattr(colours, field.name) for field in fields(colours)}
     return {
@@ -28,9 +28,9 @@ def page_colours(colours: Colours) -> Mapping[str, str]:
 
 
 def page_stylesheet(theme: str) -> str:
-    """The stylesheet with the colours alone. `theme`: the one to begin with; what is none lets the browser choose.
+    """Return the stylesheet of colours. `theme`: initial theme; for any other name the browser chooses.
 
-    `data-theme` at the root element chooses another one.
+    The attribute `data-theme` of the root element selects another theme.
     """
     rules = {name: _declarations(colours) for name, colours in COLOURS.items()}
     chosen = [f':root[data-theme="{name}"] {{ {rule} }}' for name, rule in rules.items()]

@@ -1,6 +1,6 @@
-"""The last five minutes of an event: a curve with its faults shaded behind it, over their strip; or a line of bars.
+"""Last five minutes of an event: a curve with shaded faults above a status strip, or a line of bars.
 
-Pure, but for a cache of what was drawn.
+Pure, except for the drawing cache.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
 from livedeck.ui.wallboard.cache import DrawCache
 
 MAX_STEPS = 60
-"""Steps of the five minutes at most: with a sample every 2 s narrower ones would have gaps without a cause."""
+"""Most steps of the five minutes. With a sample every 2 s narrower steps would show gaps without a cause."""
 
 DOTS = 2
-"""Dots of a curve in a cell, beside each other."""
+"""Dots of a curve side by side in a cell."""
 
 
 def recent_chart(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache
 ) -> list[ShadedLine]:
-    """In so many cells and lines, the last of them the strip; empty lines where there are no samples. A little narrower
-    where the steps do not fill the cells. Drawn once for each answer.
+    """Draw the chart in cells and lines of this size; the last line is the status strip.
+
+    Returns empty lines without samples. The chart is a little narrower if the steps do not fill the cells. It is drawn
+    once for each response of the platform.
     """
     doubtful = events.is_doubtful(state, render_time)
     draw = partial(_draw_chart, state, render_time, size, doubtful=doubtful)
@@ -57,7 +59,7 @@ def _draw_chart(
 
 
 MIN_CURVE_LINES = 2
-"""Lines of a chart that has a curve: fewer are its strip alone."""
+"""Minimum lines of a chart with a curve; a smaller one is only its strip."""
 
 
 def _worse(first: StatusStyle | None, second: StatusStyle | None) -> StatusStyle | None:
@@ -65,7 +67,7 @@ def _worse(first: StatusStyle | None, second: StatusStyle | None) -> StatusStyle
 
 
 def recent_bars(state: EventState, render_time: RenderTime, cells: int, cache: DrawCache) -> ShadedLine:
-    """In one line: quiet bars, the sign of its status where something was wrong."""
+    """Draw one line of quiet bars, with the status sign at each fault."""
     doubtful = events.is_doubtful(state, render_time)
     draw = partial(_draw_bars, state, render_time, cells, doubtful=doubtful)
     return cache.get(f"bars {cells}", state.id, state.qos.readings, (state.qos.as_of, doubtful), draw)
@@ -83,7 +85,7 @@ def _draw_bars(state: EventState, render_time: RenderTime, cells: int, *, doubtf
 
 
 def on_board(line: Sequence[tuple[str, Role]], board: StyleRole) -> ShadedLine:
-    """The line as it stands on a tile: on the ground of that."""
+    """Return the line with the background of a tile."""
     return [(text, _on_board(role.role if isinstance(role, Link) else role, board)) for text, role in line]
 
 

@@ -1,4 +1,4 @@
-"""Which place of the grid each event has: one that it keeps for as long as it is on the wall."""
+"""Places of the grid: each event keeps its place for as long as it is on the wall."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from livedeck.monitor import EventState
 from livedeck.presentation import events
 
 _COUNTS = (12, 18, 24, 32, 40, 60, 80, 100, 120, 160, 200)
-"""Places that a grid is laid out for; above the last one multiples of it. The next to come find free ones."""
+"""Sizes of a grid in places; larger grids are multiples of the last one. The spare places are for later events."""
 
 MIN_CELLS = 20
-"""Cells of a place in the grid at least, with the gap beside it."""
+"""Minimum cells of a place, including the gap beside it."""
 
 _ASPECT = 6.0
-"""Cells a line of the ideal place: a name, numbers and a chart below each other."""
+"""Cells per line of the ideal place, with name, numbers and chart below each other."""
 
 
 class Seats:
-    """The places of the events on one wall. They are given in the order of the names; who comes later gets the first
-    free one, and nobody is moved.
+    """Places of the events on one wall.
+
+    Events get places in the order of their names. A later event gets the first free place, and no event moves.
     """
 
     def __init__(self) -> None:
@@ -31,11 +32,11 @@ class Seats:
         self._count = 0
 
     def clear(self) -> None:
-        """Forget them: the wall has no grid now."""
+        """Forget all places: the wall has no grid now."""
         self._places, self._count = {}, 0
 
     def seat(self, states: Sequence[EventState]) -> list[EventState | None]:
-        """The events by their places; None is a free one."""
+        """Return the events by place; None is a free place."""
         living = {state.id for state in states}
         self._places = {id_: place for id_, place in self._places.items() if id_ in living}
         taken = {*self._places.values()}
@@ -55,7 +56,7 @@ def _places_for(needed: int) -> int:
 
 
 def name_order(name: str) -> tuple[tuple[int, str], ...]:
-    """The place of a name in a list: numbers count as numbers, so `semi-final 9` comes before `semi-final 10`."""
+    """Return a sort key for names that compares numbers by value: `semi-final 9` before `semi-final 10`."""
     return tuple(
         (int(part), "") if part.isdecimal() and part.isascii() else (-1, part)
         for part in re.split(r"([0-9]{1,18})", name.casefold())
@@ -64,7 +65,7 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
 
 
 class SeatPlan(NamedTuple):
-    """How the places lie: so many beside each other, so many rows of them, each of so many lines, on so many pages."""
+    """Arrangement of places: columns, rows, lines of a row, and pages."""
 
     columns: int
     rows: int
@@ -73,12 +74,12 @@ class SeatPlan(NamedTuple):
 
     @property
     def page_seats(self) -> int:
-        """Places on a page."""
+        """Number of places on a page."""
         return self.columns * self.rows
 
 
 def plan_seats(seats: int, cells: int, lines: int) -> SeatPlan:
-    """The plan with the largest places, on as few pages as they fit; of equal ones that with the widest places."""
+    """Return the plan with the fewest pages and then the largest places; among equal ones the widest."""
     max_columns = max(1, (cells + 1) // MIN_CELLS)
     pages = ceil(seats / (max_columns * max(1, lines)))
     on_page = ceil(seats / pages)

@@ -1,4 +1,4 @@
-"""The styles of a theme as a wall may show them for weeks: no pure white, and dimmed while nothing is on air. Pure."""
+"""Styles of a theme for a screen that runs for weeks: no pure white, and dimmed while no event is on air. Pure."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ BAR_ROLES: Mapping[BroadcastState, StyleRole] = dict.fromkeys(BroadcastState, St
     BroadcastState.LATE: StyleRole.WARNING_CHIP,
     BroadcastState.SCHEDULED: StyleRole.RAISED,
 }
-"""How the bar with the tally is filled: what is well stays calm."""
+"""Fill of the bar with the tally; a healthy event stays calm."""
 
 WHITEST = "#e6e6e6"
-"""In place of all that is whiter: white burns in first."""
+"""Brightest colour, because white burns in first."""
 
 DIM_SHARE = 0.5
-"""The share of its distance to the background that a colour keeps while the wall is dimmed."""
+"""Fraction of its distance to the background that a colour keeps on a dimmed wall."""
 
 
 def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:
-    """The style of a role or a shade with a background of its own, so that a cell needs nothing else."""
+    """Return the style of a role or shade, always with a background, so that a cell needs nothing else."""
     spec = style_spec(palette, role.role if isinstance(role, Link) else role)
     if palette.ansi:
         style = f"{spec.style} dim".removeprefix("none ") if dim and "dim" not in spec.style else spec.style
@@ -40,7 +40,7 @@ def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:
 
 
 def wall_background(palette: Palette) -> str:
-    """The colour behind everything."""
+    """Return the background colour of the wall."""
     return _limit(palette.background)
 
 

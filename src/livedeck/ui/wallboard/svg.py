@@ -1,6 +1,6 @@
-"""Lines as a self-contained SVG: cell for cell, sharp at any size, without a script, a font or anything external.
+"""Lines as a self-contained SVG: cell for cell, sharp at any size, without scripts, fonts or other external parts.
 
-Bars, pixels and borders are drawn as shapes, not as letters, so that they meet whatever font the reader has. Pure.
+Bars, pixels and borders are shapes instead of letters, so that they join up with any font. Pure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard.styles import wall_background, wall_style
 
 CELL_WIDTH, CELL_HEIGHT = 10, 20
-"""The size of a cell in units of the picture."""
+"""Size of a cell in units of the picture."""
 
 FONT = 'font-family="DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="16.6"'
 
@@ -30,13 +30,13 @@ _TERMINAL = {
     "ansi_bright_green": "#66dcc0", "ansi_bright_yellow": "#ffdd55", "ansi_bright_magenta": "#e0a0ff",
     "ansi_bright_cyan": "#4fd1e0", "ansi_bright_white": "#e6e6e6",
 }  # fmt: skip
-"""A terminal's own colours, for a picture that has no terminal."""
+"""Substitutes for a terminal's own colours."""
 
 _Box = tuple[float, float, float, float]
-"""Left, top, width, height within a cell, in units."""
+"""Left, top, width and height within a cell, in units."""
 
 _Paths = dict[tuple[int, str], list[str]]
-"""Paths by layer and colour: the backgrounds first, shapes above them."""
+"""Paths by layer and colour: backgrounds first, then shapes."""
 
 _BACKGROUND, _FOREGROUND = 0, 1
 
@@ -47,7 +47,7 @@ _BLOCKS: dict[str, _Box] = {
     },
     "▀": (0, 0, CELL_WIDTH, CELL_HEIGHT / 2),
 }
-"""From side to side."""
+"""Boxes as wide as a cell."""
 
 _HALF_BOXES: dict[str, _Box] = {
     "q": (0, 0, CELL_WIDTH / 2, CELL_HEIGHT / 2),
@@ -57,7 +57,7 @@ _HALF_BOXES: dict[str, _Box] = {
     "l": (0, 0, CELL_WIDTH / 2, CELL_HEIGHT),
     "r": (CELL_WIDTH / 2, 0, CELL_WIDTH / 2, CELL_HEIGHT),
 }
-"""The quarters of a cell as they lie on a keyboard, and its left and right half."""
+"""Quarters of a cell, named like the keys `q w a s`, and its left and right half."""
 
 _QUADRANTS = {
     "▘": "q", "▝": "w", "▖": "a", "▗": "s", "▌": "l", "▐": "r",
@@ -68,17 +68,17 @@ _ARMS = {
     "─": "h", "│": "ud", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu",
     "═": "H", "║": "UD", "╔": "RD", "╗": "LD", "╚": "RU", "╝": "LU",
 }  # fmt: skip
-"""The sides of a cell that a border reaches from its middle: `h` from side to side; capitals are heavy."""
+"""Sides of a cell that a border reaches from the middle; `h` is left to right, capitals are heavy lines."""
 
 _SHAPES = frozenset({*_BLOCKS, *_QUADRANTS, *_ARMS})
 _STRETCHED = "".join((*_BLOCKS, "─═"))
 
 _PIECES = re.compile(rf" +|([{_STRETCHED}])\1*|[│┌┐└┘║╔╗╚╝{''.join(_QUADRANTS)}]|[^ {''.join(_SHAPES)}]+")
-"""Runs of blanks, runs of one shape that is stretched, single corners and walls, runs of letters."""
+"""Runs of blanks, runs of one stretchable shape, single corners and walls, runs of letters."""
 
 
 def svg(lines: Sequence[ShadedLine], size: tuple[int, int], palette: Palette, *, dim: bool = False) -> str:
-    """The picture of so many cells and lines in that theme."""
+    """Draw lines as an SVG. `size`: cells and lines of the picture."""
     roles = {role for line in lines for _, role in line}
     styles = {role: _without_terminal(wall_style(palette, role, dim=dim)) for role in roles}
     width, height = size[0] * CELL_WIDTH, size[1] * CELL_HEIGHT
@@ -98,7 +98,7 @@ def svg(lines: Sequence[ShadedLine], size: tuple[int, int], palette: Palette, *,
 
 
 def _without_terminal(spec: StyleSpec) -> StyleSpec:
-    """The style without the colour names that only a terminal knows, and with `reverse` applied."""
+    """Return the style with the terminal's colour names replaced and `reverse` applied."""
     colour = _TERMINAL.get(spec.colour, spec.colour)
     background = _TERMINAL.get(spec.background, spec.background)
     if spec.background == "ansi_default":
@@ -123,7 +123,7 @@ def _line(
 
 
 def _segment(text: Shown, column: int, row: int, spec: StyleSpec, paths: _Paths) -> Iterator[str]:
-    """Adds shapes to `paths`, equal neighbours as one; yields runs of letters as text elements."""
+    """Add shapes to `paths`, equal neighbours as one, and yield runs of letters as text elements."""
     for match in _PIECES.finditer(text):
         piece = match[0]
         length = cell_len(piece)
@@ -138,7 +138,7 @@ def _segment(text: Shown, column: int, row: int, spec: StyleSpec, paths: _Paths)
 
 
 def _boxes(shape: str) -> Iterator[_Box]:
-    """The boxes of one shape; one that reaches from side to side is stretched over a run of them."""
+    """Yield the boxes of one shape. The caller stretches a shape that is as wide as a cell over its run."""
     if shape in _BLOCKS:
         yield _BLOCKS[shape]
     for part in _QUADRANTS.get(shape, ""):
@@ -148,7 +148,7 @@ def _boxes(shape: str) -> Iterator[_Box]:
 
 
 def _arm(side: str, half: float) -> _Box:
-    """From the middle of the cell to that side, `half` units to both sides of its line; `h`: all the way across."""
+    """Return the box from the middle of the cell to a side, `2 * half` units thick; `h`: all the way across."""
     x, y = CELL_WIDTH / 2, CELL_HEIGHT / 2
     return {
         "h": (0.0, y - half, CELL_WIDTH, 2 * half),

@@ -1,4 +1,4 @@
-"""One event as a tile of the wall. Pure, but for a cache of what was drawn."""
+"""Tile of the wall for one event. Pure, except for the drawing cache."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text
 from livedeck.ui.wallboard.recent import on_board, recent_chart
 
 RATE_CELLS, LARGE_RATE_CELLS = 11, 36
-"""Cells beside the chart: a bit rate, a frame rate; in large letters."""
+"""Cells for the rates beside the chart, in plain and in large letters."""
 
 MIN_LARGE_RATES = (100, 4 * HEIGHTS[LARGE])
-"""Cells and lines of a chart from which the numbers beside it are in large letters."""
+"""Minimum cells and lines of a chart with large numbers beside it."""
 
 WIDEST = {"name": "TEN LETTERS", "health": "100  5 Mbit/s"}
-"""What must fit at a scale, or a smaller one is taken for every tile; the most needed first."""
+"""Texts that must fit at a scale; otherwise all tiles use a smaller one. The most needed text comes first."""
 
 MAX_NAME_ROWS = 2
 
 MARGIN = 3
-"""Cells of a tile beside its content: the edge in the colour of the state, and a free one at each side."""
+"""Cells of a tile around its content: the coloured edge and a free cell on each side."""
 
 EDGES = {
     Standing.BAD: ("▌", StyleRole.CRITICAL_MARK, StyleRole.CRITICAL),
@@ -54,7 +54,7 @@ EDGES = {
     Standing.QUIET: ("▌", StyleRole.RULE, StyleRole.RAISED),
     Standing.STALE: ("▒", StyleRole.STALE, StyleRole.OFF),
 }
-"""How an event stands by the edge of its tile and by the fill of its bar: a shape where nothing can be believed."""
+"""Edge of a tile and fill of its bar by standing. Stale data have a shape of their own."""
 
 BOARDS = {
     Standing.BAD: StyleRole.CRITICAL,
@@ -63,13 +63,13 @@ BOARDS = {
     Standing.QUIET: StyleRole.OK,
     Standing.STALE: StyleRole.STALE,
 }
-"""The ground of a tile by how its event stands."""
+"""Background of a tile by the standing of its event."""
 
 _BAR_WORDS = {Standing.BAD: "✖ CRIT  ", Standing.WATCH: "▲ WARN  ", Standing.GOOD: "✓ good"}
 
 
 class TileLayout(NamedTuple):
-    """The scale of each part of a tile, and how many rows its name may take."""
+    """Scale of each part of a tile, and the rows of its name."""
 
     name: int = PLAIN
     health: int = PLAIN
@@ -77,16 +77,16 @@ class TileLayout(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """The least lines of a tile: bar, name, and the health beside two lines of the chart."""
+        """Minimum lines of a tile: bar, name, and the health beside two lines of the chart."""
         return 1 + HEIGHTS[self.name] * self.name_rows + max(2, HEIGHTS[self.health])
 
 
 @lru_cache(16)
 def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -> TileLayout:
-    """The layout of all tiles of a page: the largest letters, up to `max_scale`, that leave the chart two lines; larger
-    ones than the face has only where no name is cut for them.
+    """Return the layout of all tiles of a page: the largest letters up to `max_scale` that leave the chart two lines.
 
-    The name comes first, in as many rows as the longest one needs; the health is at most as large.
+    The name comes first, in as many rows as the longest one needs; the health is at most as large. The doubled scale is
+    used only if no name is cut for it.
     """
     inner, height = size[0] - MARGIN, size[1]
     best = TileLayout()
@@ -105,14 +105,14 @@ def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -
 
 
 def _rows_needed(name: str, scale: int, cells: int) -> int:
-    """Rows that the whole name takes, one where the face lacks its letters; more than a tile has are all the same."""
+    """Return the rows of the whole name, at most one more than a tile has; 1 if the face lacks a letter."""
     return max(1, len(wrap_text(name, scale, cells, MAX_NAME_ROWS + 1)))
 
 
 def tile_lines(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[ShadedLine]:
-    """The event in so many cells and lines. From one second to the next only its bar is drawn again."""
+    """Draw an event in cells and lines of this size. From one second to the next only its bar is drawn again."""
     cells, height = size
     draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
     seen = (size, layout, render_time.stale, _no_go_items(state, render_time))
@@ -121,7 +121,7 @@ def tile_lines(
 
 
 def _bar(state: EventState, render_time: RenderTime, cells: int, cache: DrawCache) -> ShadedLine:
-    """Tally, how the event stands and why, how late its samples come, and its time, over the whole tile but a cell."""
+    """Draw the bar: tally, standing and reason, delay of the samples, and clock. The last cell stays blank."""
     clock = events.clock(state, render_time)
     clock = f"{'' if clock == NOT_APPLICABLE else clock} "
     lost, free = plain(interruption(state, render_time)), max(0, cells - 2 - len(clock))
@@ -132,7 +132,7 @@ def _bar(state: EventState, render_time: RenderTime, cells: int, cache: DrawCach
 
 
 def _bar_head(state: EventState, render_time: RenderTime, lost: str, cells: int) -> str:
-    """The part of the bar before its time, in exactly so many cells."""
+    """Return the part of the bar before the clock, in exactly `cells` cells."""
     stands = standing(state, render_time)
     tally = f" {plain(events.tally(state, render_time)).strip()}"
     why = (lost or wrong_words(state)) if stands in WRONG else ""
@@ -146,31 +146,31 @@ def _bar_head(state: EventState, render_time: RenderTime, lost: str, cells: int)
 
 
 WRONG = frozenset({Standing.BAD, Standing.WATCH})
-"""How an event stands that something is wrong with."""
+"""Standings of an event with a problem."""
 
 _BLANK = (" ", StyleRole.TEXT)
 
 
 def worst_finding(state: EventState) -> Finding | None:
-    """The loudest of what was found; None where nothing was."""
+    """Return the most severe finding; None without findings."""
     return min(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity], default=None)
 
 
 def wrong_words(state: EventState) -> str:
-    """The kind of the worst finding in words; else what lowers the health."""
+    """Return the kind of the worst finding in words, or else the component that lowers the health."""
     finding, health = worst_finding(state), state.assessment.health
     return kind_words(finding) if finding else health.component.value or health.grade.lower()
 
 
 def kind_words(finding: Finding) -> str:
-    """`packet loss`."""
+    """Return the kind of a finding in words: `packet loss`."""
     return safe(finding.kind.replace("_", " ").lower())
 
 
 def _draw_steady(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[ShadedLine]:
-    """What does not change with the time: all below the bar, on the ground of how the event stands."""
+    """Draw everything below the bar, which does not change with time, on the background of the standing."""
     cells, height = size
     stands = standing(state, render_time)
     edge, role, _ = EDGES[stands]
@@ -187,7 +187,7 @@ def _draw_steady(
 def _plain_foot(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, _: TileLayout
 ) -> list[ShadedLine]:
-    """Health, what is wrong, and the chart, each in lines of their own."""
+    """Draw health, problems and chart, each in lines of their own."""
     inner, height = size
     lines: list[ShadedLine] = [_health_line(state, render_time, inner)]
     graph_lines = 2 if len(state.qos.readings) else 1
@@ -198,9 +198,7 @@ def _plain_foot(
 def _large_foot(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[ShadedLine]:
-    """The chart at the left, the numbers beside it, the health in large letters at the bottom right; above them what is
-    wrong, where there is room.
-    """
+    """Draw the chart with its numbers, the large health at the bottom right, and the problems above if they fit."""
     inner, height = size
     health = _large_health_number(state, render_time, layout.health)
     left = max(1, inner - (text_cells("100", layout.health) or 0) - 2)
@@ -215,7 +213,7 @@ def _large_foot(
 
 
 def _large_health_number(state: EventState, render_time: RenderTime, scale: int) -> list[Line]:
-    """The score alone, `--` where one is due; nothing where there is none to have."""
+    """Draw the score: `--` if expected but unknown. Returns no lines if not applicable."""
     if state.assessment.health.grade is Grade.NONE:
         return []
     text, role = events.health(state, render_time)[0]
@@ -224,7 +222,7 @@ def _large_health_number(state: EventState, render_time: RenderTime, scale: int)
 
 
 HEALTH_ROLES = {Standing.BAD: StyleRole.CRITICAL_MARK, Standing.WATCH: StyleRole.WARNING}
-"""A health in large letters has the colour of its tile: it is low because of what is wrong."""
+"""Colour of a large health: that of its tile, because the problem lowers it."""
 
 
 def _at_bottom(lines: Sequence[ShadedLine], height: int) -> list[ShadedLine]:
@@ -237,9 +235,10 @@ def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
 
 
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
-    """The name in large letters, in its rows cut in the middle where they do not hold it. In cell letters, bold in the
-    middle of the same place, where the face lacks one of its letters, or where one row is all there is room for and
-    would be cut.
+    """Draw the name in large letters, cut in the middle if it does not fit.
+
+    It is drawn in plain bold letters, centred in the same lines, if the face lacks a letter, or if it would be cut in
+    a single row.
     """
     role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)
     cells = inner - width(sign)
@@ -259,19 +258,19 @@ def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: 
 
 
 def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
-    """The large letters, and the sign to the right of their first line."""
+    """Return the lines with the sign to the right of the first one."""
     return [[*fit(lines[0], cells), *sign], *lines[1:]] if sign else lines
 
 
 def _health_line(state: EventState, render_time: RenderTime, inner: int) -> Line:
-    """Health, or the ingest where there is none."""
+    """Return the health, or the ingest if there is no health."""
     has_grade = state.assessment.health.grade is not Grade.NONE
     words = events.health if has_grade else events.ingest
     return clip([*([] if has_grade else [("ingest ", StyleRole.DIM)]), *words(state, render_time)], inner)
 
 
 def interruption(state: EventState, render_time: RenderTime) -> Line:
-    """For how long the encoder is away and how much of the reconnect window is left; empty while it is connected."""
+    """Return how long the encoder has been away and the rest of the reconnect window; empty while it is connected."""
     ingest = state.phase.ingest
     if ingest.state is not IngestState.INTERRUPTED:
         return []
@@ -281,8 +280,9 @@ def interruption(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> Iterator[Line]:
-    """What is wrong, the worst first; not filled, as the bar is. What was, where nobody can see what is. Before all
-    what keeps an event from starting that is about to.
+    """Yield the lines of problems: first the NO-GO checks of an event about to start, then findings, worst first.
+
+    They have no fill, because the bar has one. If the data are stale, the lines show the last known findings.
     """
     doubtful = events.is_doubtful(state, render_time)
     if no_go := _no_go_items(state, render_time):
@@ -298,14 +298,14 @@ def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> It
 
 
 def _no_go_items(state: EventState, render_time: RenderTime) -> tuple[Item, ...]:
-    """What keeps an event from starting that is about to."""
+    """Return the failed checks of an event about to start."""
     return render_time.preflights[state.id].marked(Mark.NO_GO) if events.is_no_go(state, render_time) else ()
 
 
 def _graph(
     state: EventState, render_time: RenderTime, inner: int, height: int, cache: DrawCache
 ) -> Sequence[ShadedLine]:
-    """The chart; beside its lowest lines the numbers, as many as there are lines for."""
+    """Draw the chart with the numbers beside its lowest lines, as many as fit."""
     if height <= 0:
         return []
     if not len(state.qos.readings):
@@ -322,7 +322,7 @@ def _graph(
 
 
 def _numbers(state: EventState, render_time: RenderTime) -> list[Line]:
-    """Video, frames, audio, restreams: the most needed first."""
+    """Return video, frame rate, audio and restreams, the most needed first."""
     outputs = events.outputs(state, render_time)
     return [
         _with_unit(events.video(state, render_time), "M"),
@@ -333,7 +333,7 @@ def _numbers(state: EventState, render_time: RenderTime) -> list[Line]:
 
 
 def _with_unit(rate: Line, usual: str) -> Line:
-    """`4.48 Mbit`; `usual`: the unit where nothing was measured."""
+    """Return a rate with its unit, `4.48 Mbit`. `usual`: unit of a missing rate."""
     ((text, role),) = rate
     unit = text[-1:] if text[-1:] in {"M", "k"} else ""
     return [(text.removesuffix(unit), role), (f" {unit or usual}bit", StyleRole.DIM)]

@@ -1,6 +1,6 @@
-"""What stands over the grid, the same on every page: what is wrong, the worst first, or that nothing is.
+"""Area of problems above the grid, the same on every page: the worst first, or a line that all is well.
 
-Pure, but for a cache of what was drawn.
+Pure, except for the drawing cache.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from livedeck.ui.wallboard.recent import on_board, recent_chart
 from livedeck.ui.wallboard.tiles import BOARDS, EDGES, HEALTH_ROLES, WRONG, interruption, worst_finding, wrong_words
 
 SHARE = 0.41
-"""Of the lines below the header, whatever is wrong: no cell of the grid moves for a fault."""
+"""Fraction of the lines below the header. It is constant, so that no cell of the grid moves for a fault."""
 
 MIN_LARGE_CELLS, MIN_WIDE_CELLS = 110, 150
-"""Cells from which a fault has large letters and a chart; from which that is as wide as the words."""
+"""Minimum cells of the area for large letters and a chart, and for a chart as wide as the words."""
 
 MIN_LINES_FOR_ALL = 6
-"""Lines of a fault from which all that is known of it is said; below, the numbers take one line."""
+"""Minimum lines of a fault for its full text; with fewer lines the numbers take one line."""
 
 MAX_ROW_LINES = 13
-"""Lines of a fault at most: more tell nothing more."""
+"""Most lines of a fault; more lines would show nothing more."""
 
 _MAX_ALARMS = 3
-"""Alarms of no event, and alarms that are over, at most."""
+"""Most alarms that belong to no event, and most cleared alarms."""
 
 _HEALTH_CELLS, _MARGIN_CELLS = 12, 6
-"""Of the health in large letters; of the edge and the gaps beside it."""
+"""Cells of the large health, and of the edge with the gaps beside it."""
 
 
 class FaultArea:
-    """So many cells and lines of it. `scale`: of the letters at most."""
+    """Area of problems in cells and lines of this size. `scale`: largest scale of its letters."""
 
     def __init__(self, model: WallModel, size: tuple[int, int], scale: int, cache: DrawCache) -> None:
         self._model, self._scale, self._cache, self._at = model, scale, cache, model.render_time
@@ -65,30 +65,26 @@ class FaultArea:
         self._alarms = {(alarm.event_id, alarm.kind): alarm for alarm in reversed(model.alarms)}
 
     def lines(self) -> list[ShadedLine]:
-        """Why the wall cannot be believed; the alarms of no event; the events that something is wrong with; what is
-        over since a moment ago.
-        """
+        """Draw reasons to distrust the wall, alarms without an event, faulty events, and recently cleared alarms."""
         model, cells, height = self._model, self._cells, self._height
         lines: list[ShadedLine] = [*islice(header.doubts(model, cells, self._scale), max(1, height - 1))]
         own = [alarm for alarm in model.alarms if not alarm.event_id]
         lines += [alarm_line(alarm, self._at, cells) for alarm in own[:_MAX_ALARMS]]
         wrong = [state for state in model.states if standing(state, self._at) in WRONG]
         of_events = [alarm for alarm in model.alarms if alarm.event_id]
-        over = [alarm for alarm in of_events if alarm.state is AlarmState.RETURNED][:_MAX_ALARMS]
+        cleared = [alarm for alarm in of_events if alarm.state is AlarmState.RETURNED][:_MAX_ALARMS]
         free = max(0, height - len(lines))
         if wrong:
             lines += self._wrong(wrong, free)
         elif header.is_doubtful(model) or any(events.is_doubtful(state, self._at) for state in model.states):
-            over = of_events  # what was wrong when something was seen
+            cleared = of_events  # stale data: show the alarms of the last fresh data
         elif not own:
-            lines += self._calm(free - len(over))
-        lines += [alarm_line(alarm, self._at, cells) for alarm in over[: max(0, height - len(lines))]]
+            lines += self._calm(free - len(cleared))
+        lines += [alarm_line(alarm, self._at, cells) for alarm in cleared[: max(0, height - len(lines))]]
         return [fit(line, cells, ellipsis=True) for line in fit_height(lines, height)]
 
     def _wrong(self, states: Sequence[EventState], height: int) -> list[ShadedLine]:
-        """As many as there is room for in large letters, and a line for each of the others; the rest is counted and
-        named.
-        """
+        """Draw as many faulty events as fit in large letters, a line for each other one, and count the rest."""
         if height <= 0:
             return []
         shown = states if len(states) <= height else states[: height - 1]
@@ -102,7 +98,7 @@ class FaultArea:
         return [*lines, *([_rest_line(left, self._at, self._cells)] if left else [])]
 
     def _large_row(self, state: EventState, height: int) -> list[ShadedLine]:
-        """Name and health in large letters, what is wrong in words, the last five minutes."""
+        """Draw name and health in large letters, the problem in words, and the last five minutes."""
         cells, stands = self._cells, standing(state, self._at)
         words_cells, chart_cells = cells // 4, cells // (4 if cells >= MIN_WIDE_CELLS else 6)
         name_cells = cells - words_cells - chart_cells - _HEALTH_CELLS - _MARGIN_CELLS
@@ -122,14 +118,14 @@ class FaultArea:
         ]
 
     def _row(self, state: EventState) -> ShadedLine:
-        """In one line: how bad, for how long, which event, what is wrong, the health."""
+        """Draw one line: severity, duration, event, problem and health."""
         alarm, stands, finding = self._alarm_of(state), standing(state, self._at), worst_finding(state)
         chip, (kind, _) = _kind(state, self._at)
         _, since = _since(state, alarm, self._at)
         name: Line = [*events.odd_sign(state), (events.name(state), StyleRole.STRONG)]
         actual = plain(interruption(state, self._at)) or (safe(finding.actual) if finding else "")
-        taken = f"  taken by {person}" if alarm and (person := answered_by(alarm)) else ""
-        right: Line = [(taken, StyleRole.INFO), (f" {_health(state)} ", StyleRole.STRONG)]
+        by = f"  handled by {person}" if alarm and (person := answered_by(alarm)) else ""
+        right: Line = [(by, StyleRole.INFO), (f" {_health(state)} ", StyleRole.STRONG)]
         line: Line = [
             chip,
             (f" {since:>6}  ", StyleRole.TEXT),
@@ -141,12 +137,12 @@ class FaultArea:
         return on_board(join(line, right, self._cells), BOARDS[stands])
 
     def _alarm_of(self, state: EventState) -> Alarm | None:
-        """That of the worst finding."""
+        """Return the alarm of the event's worst finding; None if there is none."""
         finding = worst_finding(state)
         return self._alarms.get((state.id, finding.kind)) if finding else None
 
     def _calm(self, height: int) -> list[ShadedLine]:
-        """That nothing is wrong, and what comes next, in the middle."""
+        """Draw the line for a wall without problems, and the next events, centred."""
         scale = min(self._scale, LARGE) if self._cells >= MIN_LARGE_CELLS // 2 else PLAIN
         cells = self._cells - 2 * len(_INDENT)
         glyph, _, role = STANDING_WORDS[Standing.GOOD]
@@ -164,7 +160,7 @@ _INDENT = "   "
 
 
 def _name_and_health(state: EventState, render_time: RenderTime, size: tuple[int, int], scale: int) -> list[ShadedLine]:
-    """Both in large letters, the health at the right; in cell letters a name that the face lacks letters of."""
+    """Draw the name and, at the right, the health in large letters; plain letters if the face lacks one of the name."""
     cells, height = size
     name, sign = events.name(state), events.odd_sign(state)
     free = cells - width(sign)
@@ -184,7 +180,7 @@ def _fits(name: str, scale: int, cells: int, limit: int) -> bool:
 
 
 def _health(state: EventState) -> str:
-    """The score; `--` where one is due; empty where there is none to have."""
+    """Return the health score: `--` if expected but unknown, empty if not applicable."""
     health = state.assessment.health
     if health.grade is Grade.NONE:
         return ""
@@ -192,9 +188,7 @@ def _health(state: EventState) -> str:
 
 
 def _words(state: EventState, alarm: Alarm | None, render_time: RenderTime, size: tuple[int, int]) -> list[ShadedLine]:
-    """What is wrong: a chip and its kind, since when, the numbers, who answered for it, what else; what to do, where
-    that has room.
-    """
+    """Draw the problem: severity, kind, start, numbers, who handled it, other findings, and advice if it fits."""
     cells, height = size
     finding = worst_finding(state)
     actual = plain(interruption(state, render_time)) or (safe(finding.actual) if finding else "")
@@ -204,7 +198,7 @@ def _words(state: EventState, alarm: Alarm | None, render_time: RenderTime, size
         lines.append([("since ", StyleRole.DIM), (f"{at}  ", StyleRole.TEXT), (seconds, StyleRole.STRONG)])
     lines += wrap(actual if height >= MIN_LINES_FOR_ALL else shorten(actual, cells), StyleRole.TEXT, cells)
     if alarm and (person := answered_by(alarm)):
-        lines.append(clip([(f"taken by {person}", StyleRole.INFO)], cells))
+        lines.append(clip([(f"handled by {person}", StyleRole.INFO)], cells))
     others = [other.kind for other in state.assessment.findings if finding and other.kind != finding.kind]
     if others:
         lines.append(clip([("also ", StyleRole.DIM), (", ".join(others), StyleRole.TEXT)], cells))
@@ -222,7 +216,7 @@ def _kind(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _since(state: EventState, alarm: Alarm | None, render_time: RenderTime) -> tuple[str, str]:
-    """When it began, and how long ago that is; empty where nothing tells."""
+    """Return the start of the problem and its duration; empty if unknown."""
     finding = worst_finding(state)
     if alarm:
         return f"{alarm.since:%H:%M:%S}Z", compact_duration(render_time.seconds_since(alarm.since))
@@ -232,7 +226,7 @@ def _since(state: EventState, alarm: Alarm | None, render_time: RenderTime) -> t
 
 
 def _rest_line(states: Sequence[EventState], render_time: RenderTime, cells: int) -> Line:
-    """How many more are wrong, and the names of as many as fit."""
+    """Return the number of further faulty events, and as many of their names as fit."""
     stands = Counter(standing(state, render_time) for state in states)
     line: Line = [(" and ", StyleRole.DIM)]
     for kind in (Standing.BAD, Standing.WATCH):

@@ -1,12 +1,12 @@
-// The wall in a browser. It shows what the server judged, as text and numbers; it judges one thing itself: whether
-// the server still speaks.
+// The wall in a browser. It shows the server's judgements as text and numbers. It judges only one thing itself:
+// whether the server still sends updates.
 "use strict";
 
-const LOST_AFTER = 5; // seconds without a word after which what is shown is no picture any more
+const LOST_AFTER = 5; // seconds without an update after which the picture counts as lost
 const RECONNECT_AFTER = 10;
-const SHIFT_SECONDS = 120; // so that nothing burns in
-const MIN_ROW = { landscape: 2.9, portrait: 3.4 }; // rem: the least height of a cell
-const MAX_TAIL = 12; // letters of the end of a name that are kept where its middle is cut
+const SHIFT_SECONDS = 120; // between two shifts of the picture, against burn-in
+const MIN_ROW = { landscape: 2.9, portrait: 3.4 }; // minimum height of a cell, in rem
+const MAX_TAIL = 12; // most letters kept at the end of a name whose middle is cut
 const SVG = "http://www.w3.org/2000/svg";
 const TONES = { "✖": "bad", "▲": "watch", "◆": "key" };
 
@@ -15,17 +15,17 @@ const theme = new URLSearchParams(location.search).get("theme");
 if (theme) document.documentElement.dataset.theme = theme;
 
 let entries = {}, order = [], page = null, version = "";
-// By a clock that nobody sets.
+// Times of a monotonic clock, which nobody can set.
 let spokeAt = performance.now(), spoken = "", connectedAt = 0, source = null;
-const shapes = new Map(); // what was made for each event, by place and id
-let unfitted = new Set(); // names that may not fit where they stand
+const shapes = new Map(); // elements of each event, by box and id
+let unfitted = new Set(); // names that may not fit into their element
 
 function connect() {
   if (source) source.close();
   connectedAt = performance.now();
   source = new EventSource("updates");
   source.onmessage = (message) => {
-    if (message.lastEventId !== spoken) spokeAt = performance.now(); // what was shown before is no news
+    if (message.lastEventId !== spoken) spokeAt = performance.now(); // a repeated picture is no news
     spoken = message.lastEventId;
     showVersion(spoken.split("-")[0]);
     show(JSON.parse(message.data));
@@ -40,9 +40,9 @@ function watch() {
   byId("lost").hidden = !lost;
   if (lost) {
     const age = silent < 60 ? `${silent} s` : `${Math.floor(silent / 60)} min`;
-    setText(byId("lost"), `✖ NO PICTURE for ${age}: the wallboard does not answer`);
+    setText(byId("lost"), `✖ NO PICTURE for ${age}: the wallboard does not respond`);
     setText(byId("clock"), "--:--:--");
-    setText(byId("summary"), "No picture: the wallboard does not answer");
+    setText(byId("summary"), "No picture: the wallboard does not respond");
     document.title = "✖ NO PICTURE";
     if (Math.min(performance.now() - connectedAt, performance.now() - spokeAt) > RECONNECT_AFTER * 1000) connect();
   }
@@ -51,7 +51,7 @@ function watch() {
 }
 
 function showVersion(served) {
-  if (version && version !== served) location.reload(); // another livedeck serves another script
+  if (version && version !== served) location.reload(); // a different livedeck serves a different script
   version = served;
 }
 
@@ -74,7 +74,7 @@ function show(update) {
   fitNames();
 }
 
-// What decides how much room a name has.
+// Return the properties that determine the room for names.
 const shapeOf = (shown) => shown && [shown.has_tiles, shown.wrong.length, order.length, shown.head.banners.length].join();
 
 function showHead(head) {
@@ -105,7 +105,7 @@ function showHead(head) {
   document.title = head.counts.map(([glyph, count]) => `${glyph} ${count}`).join("  ");
 }
 
-// Elements in the order of the ids; what is there already stays the same element, and so keeps its place.
+// Show elements in the order of the ids. An existing event keeps its element, and so its place.
 function showAll(where, ids, tag, make, paint, times, changed) {
   const box = byId(where);
   box.hidden = !ids.length;
@@ -211,7 +211,7 @@ function paintCommon(shape, entry) {
   }
 }
 
-// The event's own picture once it is there, else the first letters of its name: never a broken picture.
+// Show the event's picture once it is loaded, and the initials of its name until then: never a broken picture.
 function showPoster(box, entry) {
   box.dataset.tint = entry.tint ?? 0;
   const address = entry.poster ?? "";
@@ -262,12 +262,12 @@ function showChart(box, entry) {
   vector("path", { class: "curve", d: runs.map((run) => `M${dots(run)}`).join("") }, chart);
 }
 
-// So many columns that a cell is about twice as wide as it is high.
+// Return the number of columns at which a cell is about twice as wide as high.
 function columnsFor(count) {
   return [[20, 5], [30, 6], [48, 8], [60, 10], [84, 12]].find(([most]) => count <= most)?.[1] ?? 15;
 }
 
-// Where not all cells fit, what is wrong is on every page and the good ones take turns.
+// If not all cells fit, faulty events stay on every page and the others take turns.
 function turnPage() {
   const box = byId("cells"), cells = [...box.children];
   const isScrolled = getComputedStyle(document.documentElement).getPropertyValue("--scrolled").trim() === "1";
@@ -301,7 +301,7 @@ function fitAllNames() {
   }
 }
 
-// Names that are too long are made smaller, then lose their middle: what tells two of them apart is at their end.
+// Make long names smaller, then cut their middle: similar names mostly differ at the end.
 function fitNames() {
   const changed = [...unfitted].filter((node) => node.offsetParent);
   unfitted = new Set();
@@ -353,7 +353,7 @@ function setParts(node, parts) {
   keep(node, parts, (child, [, text]) => setText(child, text), (place) => parts[place][0]);
 }
 
-// As many children as there are values, painted in place.
+// Keep one child for each value, and paint it in place.
 function keep(box, values, paint, tagOf = () => "span") {
   while (box.children.length > values.length) box.lastElementChild.remove();
   values.forEach((value, place) => paint(box.children[place] ?? element(tagOf(place), "", box), value, place));
