@@ -46,7 +46,7 @@ def configured(home: Path, sink: Sink, **env: str) -> dict[str, str]:
     (home / "hook").chmod(0o600)
     config = home / "config.toml"
     config.write_text(
-        f'[collect]\nlisten = "127.0.0.1:0"\n[notify]\nallow_private = ["127.0.0.1"]\n'
+        f'[collector]\nlisten = "127.0.0.1:0"\n[notify]\nallow_private = ["127.0.0.1"]\n'
         f'[notify.targets.ops]\nwebhook_file = "{home}/hook"\n'
         '[[notify.routes]]\nto = "ops"\nhours = "08:00-20:00"\n'
     )

@@ -24,17 +24,7 @@ from client.certificates import make_certificates, needs_openssl, server_context
 from livedeck.client import Outgoing, Reply
 from livedeck.egress import Egress
 from livedeck.environment import sender_variables
-from livedeck.notify import (
-    WAITING,
-    AppriseMissing,
-    AppriseTarget,
-    Delivery,
-    Heartbeat,
-    Notifier,
-    Spool,
-    Vitals,
-    Webhook,
-)
+from livedeck.notify import WAITING, AppriseTarget, Delivery, Heartbeat, Notifier, Spool, TargetError, Vitals, Webhook
 from notify.sinks import http_sink, smtp_sink
 from notify.stage import NOW
 from notify.test_notifier import play
@@ -202,7 +192,7 @@ async def test_no_redirect_takes_a_message_out_of_tls(tmp_path: Path) -> None:
 
 
 def test_an_address_that_asks_for_redirects_is_refused_before_it_is_used() -> None:
-    with pytest.raises(AppriseMissing, match=r"redirect=.*leave that out"):
+    with pytest.raises(TargetError, match=r"redirect=.*leave that out"):
         AppriseTarget("form://ops.example/hook?redirect=yes")
     AppriseTarget("form://ops.example/hook?redirect=no")
 
@@ -293,7 +283,7 @@ async def test_no_spelling_of_this_machine_is_sent_a_byte(host: str) -> None:
             for service in ("form", "json"):
                 try:
                     delivery = await tell(NOWHERE, service, host, port)
-                except AppriseMissing:  # apprise itself takes no such host
+                except TargetError:  # apprise itself takes no such host
                     continue
                 assert "this machine" in delivery.answer
             assert six.counts() == [(0, 0)]

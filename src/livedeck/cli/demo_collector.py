@@ -20,7 +20,7 @@ from livedeck.collector.app import collector_app
 from livedeck.collector.hub import Hub
 from livedeck.monitor import Monitor
 from livedeck.presentation.metrics import Counted
-from livedeck.settings import CollectTokenSettings, Settings
+from livedeck.settings import CollectorTokenSettings, Settings
 
 NAME = "demo"
 """Of its one token: who answers alarms there."""
@@ -45,7 +45,7 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
         history = await stack.enter_async_context(make_history(settings))
         monitor = make_monitor(api, settings=settings, history=history)
         token, hub = token_hex(32), Hub(monitor.clock, token_hex(4))
-        tokens = {NAME: CollectTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
+        tokens = {NAME: CollectorTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
         access = Access(lambda: tokens, SystemClock())
         app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
         token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-demo-"))) / "token"

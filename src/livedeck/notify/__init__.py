@@ -23,7 +23,18 @@ from livedeck.notify.spool import (
     only_notifier,
     spool_path,
 )
-from livedeck.notify.targets import AppriseMissing, AppriseTarget, Delivery, Post, Target, Webhook
+from livedeck.notify.targets import (
+    TARGETS,
+    AppriseTarget,
+    CheckedTarget,
+    Delivery,
+    Means,
+    Post,
+    Target,
+    TargetError,
+    TargetKind,
+    Webhook,
+)
 from livedeck.notify.texts import Sender, compose
 
 __all__ = [
@@ -33,20 +44,22 @@ __all__ = [
     "RATE_WINDOW",
     "SEEN_EACH",
     "SENT",
+    "TARGETS",
     "WAITING",
-    "AppriseMissing",
     "AppriseTarget",
     "Beginning",
     "Board",
     "Box",
     "Case",
     "CaseEvent",
+    "CheckedTarget",
     "Delivery",
     "Entry",
     "EventInfo",
     "Heartbeat",
     "Hours",
     "Life",
+    "Means",
     "Message",
     "NotOnDutyError",
     "Notifier",
@@ -63,6 +76,8 @@ __all__ = [
     "Status",
     "Storage",
     "Target",
+    "TargetError",
+    "TargetKind",
     "Told",
     "Vitals",
     "Webhook",

@@ -11,7 +11,7 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +20,8 @@ from hashlib import sha256
 from pathlib import Path
 from signal import SIGKILL
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 from livedeck.egress import Egress, literal_addresses
 from livedeck.notify.message import Message
@@ -67,7 +68,18 @@ class Target(Protocol):
     """A receiver of messages."""
 
     async def send(self, message: Message) -> Delivery:
-        """Try once. Raises nothing."""
+        """Try once to send the message. Raises nothing."""
+
+
+FindRefusal = Callable[[str], Awaitable[str]]
+"""Returns why nothing may be sent to an HTTP address; empty if something may."""
+
+
+class CheckedTarget(Target, Protocol):
+    """A receiver that can tell before a try that the rule for receivers refuses it."""
+
+    async def find_refusal(self, find: FindRefusal) -> str:
+        """Return why nothing may be sent, as far as the address shows it; empty if nothing speaks against it."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,8 +90,12 @@ class Webhook:
     address: str
     secret: str = ""
 
+    async def find_refusal(self, find: FindRefusal) -> str:
+        """Return why nothing may be sent to the address."""
+        return await find(self.address)
+
     async def send(self, message: Message) -> Delivery:
-        """Try once: 2xx is yes."""
+        """POST the message once. A status of 2xx means that it was taken."""
         body = message.payload.encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": message.key}
         if self.secret:
@@ -111,8 +127,8 @@ _APPRISE_LIMIT = 60.0
 _CHILD = Path(__file__).with_name("apprise_child.py")
 
 
-class AppriseMissing(Exception):  # noqa: N818  what to do, no error of ours
-    """apprise is not installed, or takes no such address; the text says which."""
+class TargetError(Exception):
+    """A target cannot be made of its address; the text says why and what to do."""
 
 
 class AppriseTarget:
@@ -134,22 +150,24 @@ class AppriseTarget:
         try:
             import apprise
         except ImportError:
-            raise AppriseMissing("apprise is not installed; pip install 'livedeck[notify]'") from None
+            raise TargetError("apprise is not installed; pip install 'livedeck[notify]'") from None
         service = apprise.Apprise(asset=apprise.AppriseAsset(http_redirects=False))
         if not service.add(address):
-            raise AppriseMissing(
-                "apprise knows no such address; try it with `apprise -vv`, and see its list of services"
-            )
+            raise TargetError("apprise knows no such address; try it with `apprise -vv`, and see its list of services")
         if any(plugin.redirects for plugin in service):
-            raise AppriseMissing("its address asks for redirects (redirect=), and none is followed: leave that out")
+            raise TargetError("its address asks for redirects (redirect=), and none is followed: leave that out")
         self.refusal = next(filter(None, (_refusal(plugin, egress) for plugin in service)), "")
         """Why the rule allows none of its tries, as far as its address says that."""
         self._address, self._variables, self._limit, self._egress = address, variables, limit, egress
         self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
         self._thread = ThreadPoolExecutor(1, "livedeck-apprise")  # the one of the loop has other work
 
+    async def find_refusal(self, _find: FindRefusal) -> str:
+        """Return why the address is refused."""
+        return self.refusal
+
     async def send(self, message: Message) -> Delivery:
-        """Try once. Why it failed apprise says for persons: no refusal is known to be for good."""
+        """Try once. Apprise words its failures for people, so no refusal counts as final."""
         if self.refusal:
             return Delivery(is_taken=False, answer=self.refusal)
         request = {
@@ -230,3 +248,48 @@ def _end(child: Popen[bytes]) -> None:
     if child.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, SIGKILL)
+
+
+class Means(NamedTuple):
+    """Everything that a target may need to send.
+
+    `post`: sends HTTP requests through the platform's proxy and certificates. `check_address`: raises TargetError for
+    an address that `post` cannot use. `variables`: environment of a child process. `egress`: the rule for receivers.
+    """
+
+    post: Post
+    check_address: Callable[[str], None]
+    variables: Mapping[str, str]
+    egress: Egress
+
+
+class TargetKind(NamedTuple):
+    """A kind of target. Its settings, their checks and the template follow from this entry.
+
+    `address`: the address in words, for the settings. `make`: makes a target from an address and a secret, which is
+    empty if none is set; raises TargetError. `secret`: the secret in words; empty if the kind has none. `extra`: the
+    extra of livedeck that the kind needs, or empty.
+    """
+
+    address: str
+    make: Callable[[Means, str, str], CheckedTarget]
+    secret: str = ""
+    extra: str = ""
+
+
+def _make_webhook(means: Means, address: str, secret: str) -> Webhook:
+    means.check_address(address)
+    return Webhook(means.post, address, secret)
+
+
+def _make_apprise(means: Means, address: str, _secret: str) -> AppriseTarget:
+    return AppriseTarget(address, means.variables, egress=means.egress)
+
+
+TARGETS: Mapping[str, TargetKind] = MappingProxyType(
+    {
+        "webhook": TargetKind("the address of a webhook", _make_webhook, secret="the key that signs the webhook"),  # noqa: S106  words
+        "apprise": TargetKind("an address of apprise", _make_apprise, extra="notify"),
+    }
+)
+"""Every kind of target by its name, which begins the names of its settings: `webhook_command`, `webhook_file`."""

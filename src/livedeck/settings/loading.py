@@ -22,7 +22,7 @@ from livedeck.environment import PREFIX, SettingsError, config_path, expand_user
 from livedeck.settings.model import (
     COLLECTOR_TOKEN_SOURCES,
     TOKEN_SOURCES,
-    CollectTokenSettings,
+    CollectorTokenSettings,
     DisplaySettings,
     LimitSettings,
     PlatformSettings,
@@ -494,7 +494,7 @@ def _shown_key(key: str | int) -> str:
 def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
     """Limits, routes and where to listen are checked as a whole; the words of their fault begin with the path of the
     key."""
-    if "thresholds" not in keys and keys not in {("notify",), ("collect",)}:
+    if "thresholds" not in keys and keys not in {("notify",), ("collector",)}:
         return keys
     path = text.partition(" ")[0].rstrip(":").split(".")
     return (*keys, *(int(part) if part.isdecimal() else part for part in path))
@@ -517,7 +517,7 @@ def _names_at(keys: tuple[str | int, ...]) -> set[str]:
         return set(PlatformSettings.model_fields)
     if keys[0] == "notify" and len(keys) > 1:
         return set((TargetSettings if keys[1] == "targets" else RouteSettings).model_fields)
-    if keys[0] == "collect" and len(keys) > 1:
-        return set(CollectTokenSettings.model_fields)
+    if keys[0] == "collector" and len(keys) > 1:
+        return set(CollectorTokenSettings.model_fields)
     default = Settings.model_fields[str(keys[0])].default
     return set(type(default).model_fields) if isinstance(default, BaseModel) else {"thresholds"}

@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     PrivateAttr,
     SecretStr,
+    create_model,
     model_validator,
 )
 from pydantic.fields import FieldInfo
@@ -25,9 +26,8 @@ from pydantic.fields import FieldInfo
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
 from livedeck.monitor import Cadence, Limits, Severity, Thresholds, with_overrides
-
-if TYPE_CHECKING:
-    from livedeck.notify import Route
+from livedeck.notify import TARGETS, Hours, Route
+from livedeck.text.themes import Theme
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
 """Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
@@ -149,17 +149,14 @@ SecretCommand = Annotated[tuple[str, ...], BeforeValidator(_refuse_shell_line)]
 """A program and its arguments that print a secret; no shell, 15 s."""
 
 
-class TargetSettings(BaseModel):
-    """A receiver of messages. Its address is a secret: whoever has it can write there."""
+ADDRESS_SOURCES = tuple(f"{kind}_{way}" for kind in TARGETS for way in ("command", "file"))
+"""Settings of a target that hold its address: a command and a file for each kind."""
+
+
+class _Target(BaseModel):
+    """A receiver of messages. Its address is a secret, because everybody who has it can write there."""
 
     model_config = _STRICT
-
-    webhook_command: SecretCommand = Field(default=(), description="program that prints the address of a webhook")
-    webhook_file: SecretFile = Field(default=None, description="or a file that holds it")
-    secret_command: SecretCommand = Field(default=(), description="program that prints what the webhook is signed with")
-    secret_file: SecretFile = Field(default=None, description="or a file that holds it")
-    apprise_command: SecretCommand = Field(default=(), description="program that prints an address of apprise")
-    apprise_file: SecretFile = Field(default=None, description="or a file that holds it")
 
     @model_validator(mode="after")
     def _one_address(self) -> Self:
@@ -168,13 +165,32 @@ class TargetSettings(BaseModel):
             raise ValueError(f"should have one of {', '.join(ADDRESS_SOURCES)}")
         return self
 
+    @property
+    def kind(self) -> str:
+        """The kind of the target: a key of `TARGETS`."""
+        return next(kind for kind in TARGETS if any(self.source(kind)))
 
-ADDRESS_SOURCES = ("webhook_command", "webhook_file", "apprise_command", "apprise_file")
+    def source(self, name: str) -> tuple[tuple[str, ...], Path | None]:
+        """Return the command and the file of that secret; at most one of them is set."""
+        return getattr(self, f"{name}_command"), getattr(self, f"{name}_file")
+
+
+def _target_fields() -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a target, from the table of kinds."""
+    for name, kind in TARGETS.items():
+        secrets = {name: kind.address} | ({"secret": kind.secret} if kind.secret else {})
+        for secret, words in secrets.items():
+            yield f"{secret}_command", (SecretCommand, Field(default=(), description=f"program that prints {words}"))
+            yield f"{secret}_file", (SecretFile, Field(default=None, description="or a file that holds it"))
+
+
+if TYPE_CHECKING:
+    TargetSettings = _Target
+else:
+    TargetSettings = create_model("TargetSettings", __base__=_Target, **dict(_target_fields()))
 
 
 def _check_hours(text: str) -> str:
-    from livedeck.notify import Hours  # only where somebody is to be told: a deck starts without that room
-
     Hours.parse(text)
     return text
 
@@ -217,8 +233,6 @@ class RouteSettings(BaseModel):
 
     def route(self) -> Route:
         """The same as the notifier takes it."""
-        from livedeck.notify import Hours, Route
-
         return Route(
             self.called,
             self.to,
@@ -313,7 +327,7 @@ May = Literal["read", "act", "metrics"]
 """What a token may; acting includes reading, and reading the metrics."""
 
 
-class CollectTokenSettings(BaseModel):
+class CollectorTokenSettings(BaseModel):
     """A token that the collector knows, by its digest."""
 
     model_config = _STRICT
@@ -335,7 +349,7 @@ class CollectTokenSettings(BaseModel):
         return self
 
 
-class CollectSettings(BaseModel):
+class CollectorSettings(BaseModel):
     """To whom `livedeck collect` serves what it knows (collector.md)."""
 
     model_config = _STRICT
@@ -346,7 +360,7 @@ class CollectSettings(BaseModel):
     )
     behind_proxy: bool = Field(default=False, description="a proxy of ours speaks TLS before it, and alone reaches it")
     allowed_hosts: tuple[str, ...] = Field(default=(), description="names under which the proxy is asked")
-    tokens: dict[TokenName, CollectTokenSettings] = Field(default={}, description="who may ask, by name")
+    tokens: dict[TokenName, CollectorTokenSettings] = Field(default={}, description="who may ask, by name")
 
     @model_validator(mode="after")
     def _is_out_of_reach(self) -> Self:
@@ -364,8 +378,8 @@ class SharingSettings(BaseModel):
 
     model_config = _STRICT
 
-    collect: CollectSettings = Field(
-        default=CollectSettings(), description="to whom `livedeck collect` serves what it knows (`collector.md`)"
+    collector: CollectorSettings = Field(
+        default=CollectorSettings(), description="to whom `livedeck collect` serves what it knows (`collector.md`)"
     )
 
 
@@ -462,7 +476,7 @@ class DisplaySettings(BaseModel):
 
     model_config = _STRICT
 
-    theme: Literal["auto", "dark", "light", "contrast", "ansi-16", "mono"] = Field(
+    theme: Literal["auto", Theme] = Field(
         default="auto", description="colours of the deck; `auto`: what the terminal can show"
     )
     ascii: bool = Field(default=False, description="the deck uses no character beyond ASCII")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -15,13 +14,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from livedeck.environment import PREFIX
-from livedeck.monitor import Thresholds
-from livedeck.settings.model import CadenceSettings, Settings, is_structured
-
-_COMMENT = re.compile(r"^    (\w+): [^=]+ = .*?(?:  # (.*))?$", re.MULTILINE)
-
-MAX_INLINE = 3
-"""So many numbers a table may hold to be written on one line."""
+from livedeck.monitor import AlarmLimits, Thresholds
+from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, is_structured
 
 _HEAD = """\
 # Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and that over this file.
@@ -49,17 +43,17 @@ _NOTIFY = """
 # timezone = "Europe/Berlin"
 # heartbeat_command = ["pass", "show", "livedeck/heartbeat"]
 # allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # receivers that are not public
-# [notify.targets.ops]
+# [notify.targets.ops]  # one of {sources}
 # webhook_command = ["pass", "show", "livedeck/ops"]
 # [[notify.routes]]
 # to = "ops"
 # severity = "warning"
 """
 
-_COLLECT = """
+_COLLECTOR = """
 # To whom `livedeck collect` serves what it knows; `livedeck docs collector` says how. `livedeck collect token add NAME`
 # makes a token and writes its digest here; `livedeck collect token rotate NAME` replaces it.
-# [collect]
+# [collector]
 # listen = "127.0.0.1:8710"
 # behind_proxy = false
 # allowed_hosts = ["collector.example"]
@@ -85,7 +79,19 @@ def settings_table(flags: Collection[str]) -> str:
         variable = f"`{PREFIX}{name.upper()}`{' (JSON)' if is_structured(field) else ''}"
         flag = f"`--{name.replace('_', '-')}`" if name in flags else "-"
         rows.append(f"| {in_toml} | {variable} | {flag} | {_meaning(field)} |")
+        rows += _inner_rows(name, field)
     return "\n".join(rows)
+
+
+def _inner_rows(name: str, field: FieldInfo) -> Iterator[str]:
+    """Yield a row for each table in that setting whose heading the user chooses: `[notify.targets.NAME]`."""
+    inner = type(field.default).model_fields if isinstance(field.default, BaseModel) else {}
+    for part, value in inner.items():
+        models = [kind for kind in get_args(value.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        for model in models:
+            heading = f"[[{name}.{part}]]" if isinstance(value.default, tuple) else f"[{name}.{part}.NAME]"
+            names = ", ".join(f"`{key}`" for key in model.model_fields)
+            yield f"| `{heading}` | - | - | {value.description}: {names} |"
 
 
 def _meaning(field: FieldInfo) -> str:
@@ -112,8 +118,8 @@ def template() -> str:
         "\n# Limits of the alarms. A hold begins after `samples` and `seconds`, and ends `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
-        _NOTIFY,
-        _COLLECT,
+        _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES)),
+        _COLLECTOR,
         _ENGINE,
         _PROFILES,
     ]
@@ -153,15 +159,31 @@ def _fields(model: type[BaseModel]) -> Iterator[str]:
 
 
 def _limits(table: object, path: str) -> Iterator[str]:
-    """A table of limits as it stands in the code, with the comment of each there: unit and reason."""
-    comments, tables = dict(_COMMENT.findall(inspect.getsource(type(table)))), []
+    """Yield a table of limits, each with its unit and its reason in a comment."""
+    tables = []
     yield f"[{path}]\n"
     for field in fields(table):  # type: ignore[arg-type]
-        value, comment = getattr(table, field.name), comments.get(field.name, "")
-        if is_dataclass(value) and len(fields(value)) > MAX_INLINE:
+        value = getattr(table, field.name)
+        if isinstance(value, AlarmLimits):
             tables.append((value, f"{path}.{field.name}"))
         else:
-            yield f"# {field.name} = {toml(value)}{f'  # {comment}' if comment else ''}\n"
+            yield f"# {field.name} = {toml(value)}  # {field.metadata['unit']}; {field.metadata['reason']}\n"
     for value, inner_path in tables:
         yield "\n"
         yield from _limits(value, inner_path)
+
+
+def limits_table() -> str:
+    """Return every limit as a row of a Markdown table: name, default, unit and reason."""
+    rows = ["| limit | default | unit | reason |", "|---|---|---|---|"]
+    return "\n".join([*rows, *_limit_rows(Thresholds())])
+
+
+def _limit_rows(table: object, prefix: str = "") -> Iterator[str]:
+    for field in fields(table):  # type: ignore[arg-type]
+        value = getattr(table, field.name)
+        if isinstance(value, AlarmLimits):
+            yield from _limit_rows(value, f"{prefix}{field.name}.")
+        else:
+            name, unit, reason = f"{prefix}{field.name}", field.metadata["unit"], field.metadata["reason"]
+            yield f"| `{name}` | `{toml(value)}` | {unit} | {reason} |"

@@ -11,7 +11,7 @@ import structlog
 from livedeck.environment import SettingsError, config_path
 from livedeck.monitor import Limits, LimitsError
 from livedeck.settings.loading import load_limits, load_sharing
-from livedeck.settings.model import CollectTokenSettings
+from livedeck.settings.model import CollectorTokenSettings
 
 
 class WatchedLimits:
@@ -37,12 +37,12 @@ class WatchedTokens:
     be read, those of before. `monotonic`: s."""
 
     def __init__(
-        self, tokens: Mapping[str, CollectTokenSettings], monotonic: Callable[[], float], seconds: float = 1.0
+        self, tokens: Mapping[str, CollectorTokenSettings], monotonic: Callable[[], float], seconds: float = 1.0
     ) -> None:
         self._tokens, self._monotonic, self._seconds = tokens, monotonic, seconds
         self._written, self._looked_at = _written(), monotonic()
 
-    def __call__(self) -> Mapping[str, CollectTokenSettings]:
+    def __call__(self) -> Mapping[str, CollectorTokenSettings]:
         """Those in force."""
         now = self._monotonic()
         if now - self._looked_at >= self._seconds:
@@ -53,7 +53,7 @@ class WatchedTokens:
 
     def _read(self) -> None:
         try:
-            self._tokens = load_sharing().collect.tokens
+            self._tokens = load_sharing().collector.tokens
         except SettingsError as error:
             _log.warning("the tokens of the collector stay as they were", error=str(error))
 
