@@ -189,7 +189,7 @@ def test_no_payload_passes_a_collector_nor_what_is_said_of_it(tmp_path: Path, pr
         terminal(tmp_path, size=size, program=program, **platform, **env) as deck,
     ):
         deck.until("Morning service")
-        deck.press_until("7", "UNREAD")
+        deck.press_until("7", " NEW ")
         follow(deck, [DOWN, "a"])
         deck.press("[")
         deck.until("collector ← deck")

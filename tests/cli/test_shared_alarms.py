@@ -56,7 +56,7 @@ class Program:
         """How often it has told that this became of an alarm."""
         if self.name == FOLLOW:
             lines = (self._home / "out.jsonl").read_text().splitlines()
-            return sum(json.loads(line).get("answer") == word for line in lines)
+            return sum(json.loads(line).get("action") == word for line in lines)
         told = {"note": "alarm noted", "acknowledge": "alarm acknowledged", "shelve": "alarm shelved"}[word]
         return self._logged(told)
 
@@ -160,7 +160,7 @@ def test_what_is_answered_at_one_deck_is_so_at_every_program_and_is_never_lost(
     room.answer("anna", "acknowledge", acknowledge)
     other = room.programs["bert"].deck
     other.resize(121, 40)  # drawn whole
-    other.until("READ, STILL WRONG")
+    other.until("ACKNOWLEDGED")
     room.answer("bert", "shelve", shelve)
     for number in range(restarts):
         room.answer(random.choice(DECKS), "note", note(f"seen-{number}"))

@@ -193,13 +193,13 @@ def test_a_demo_with_a_collector_shows_an_attached_deck_and_another_one_attaches
         url, token_file = demo.until(r"LIVEDECK_COLLECTOR_URL=(\S+ LIVEDECK_COLLECTOR_TOKEN_FILE=\S+)").split()
         demo.until("✓ collector")
         demo.press("7")
-        demo.until("UNREAD")
+        demo.until(" NEW ")
         attached = {"LIVEDECK_COLLECTOR_URL": url, "LIVEDECK_COLLECTOR_TOKEN_FILE": token_file.partition("=")[2]}
         with ThreadPoolExecutor() as pool, terminal(there, size=(120, 40), **attached) as deck:
             leaving = pool.submit(demo.ended, 2 * TIMEOUT)  # its terminal is read all the while: else it stands still
             deck.until("RO  ✓ link ok.*✓ collector")
             deck.press("7")
-            deck.until("UNREAD")
+            deck.until(" NEW ")
             deck.press("a")
             deck.until("demo, 0.:.. left")
             demo.process.send_signal(signal.SIGSTOP)

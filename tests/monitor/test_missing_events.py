@@ -58,7 +58,7 @@ async def test_an_empty_list_is_doubted_for_half_a_minute(deck: Raise) -> None:
     listed, one.stage.events = one.stage.events, []
     snapshot = await one.until(35)
     assert [state.phase.tally for state in snapshot.events] == [BroadcastState.ON_AIR] * 2
-    assert banner(snapshot) == "▲ the platform lists no events; there were 2, kept until that is certain"
+    assert banner(snapshot) == "▲ the platform lists no events; the 2 known ones stay until this is confirmed"
     assert snapshot.alarms == ()
     one.stage.events = listed
     snapshot = await one.until(60)

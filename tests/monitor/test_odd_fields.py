@@ -116,6 +116,6 @@ async def test_an_event_with_an_odd_field_carries_a_sign_and_the_field_is_named_
     told = snapshot_object(snapshot, render_time)
     faults = {entry["id"]: entry["faults"] for entry in told["events"]}
     came = [("reconnect_window", "a list of 1"), ("qos.frame_rate", "something else (1x)")]
-    assert [(fault["field"], fault["came"]) for fault in faults["e0"]] == came
+    assert [(fault["field"], fault["actual"]) for fault in faults["e0"]] == came
     assert (faults["e1"], told["unreadable"]) == ([], 1)
     assert SECRET not in text + json.dumps(told)

@@ -87,12 +87,12 @@ def test_a_stale_score_meets_no_comparison() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("heatlh<70", "no field 'heatlh'; near it: health"),
-        ("health<abc", "health< needs a number, 'abc' is none"),
+        ("heatlh<70", "no field 'heatlh'; did you mean: health"),
+        ("health<abc", "health< needs a number, not 'abc'"),
         ("health<", "health< needs a number"),
         ("tally:", "tally: needs a word"),
         ("'open", "a quote is not closed"),
-        ("zzz:1", "no field 'zzz'; there are: alarm"),
+        ("zzz:1", "no field 'zzz'; fields: alarm"),
     ],
 )
 def test_an_invalid_filter_is_refused_with_the_reason(text: str, reason: str) -> None:

@@ -21,7 +21,19 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.secrets import register_secret
 
-BOUNDED = {"event_id", "name", "kind", "severity", "state", "turn", "version", "operation", "result", "route", "le"}
+BOUNDED = {
+    "event_id",
+    "name",
+    "kind",
+    "severity",
+    "state",
+    "transition",
+    "version",
+    "operation",
+    "result",
+    "route",
+    "le",
+}
 
 
 class Parsed(NamedTuple):
@@ -163,7 +175,9 @@ def test_what_alarms_did_is_counted_over_the_snapshots() -> None:
     turns = count_turns(count_turns({}, snapshot), snapshot)
     raised = sum(change.transition is AlarmTransition.RAISED for change in snapshot.changes)
     assert turns["raised"] == 2 * raised
-    assert f'livedeck_alarm_changes_total{{turn="raised"}} {2 * raised}' in text_of(snapshot, counted=Counted(turns))
+    assert f'livedeck_alarm_changes_total{{transition="raised"}} {2 * raised}' in text_of(
+        snapshot, counted=Counted(turns)
+    )
 
 
 def test_what_a_collector_counts_is_told_and_what_it_does_not_do_is_missing() -> None:

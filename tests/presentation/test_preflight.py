@@ -87,7 +87,7 @@ def test_of_what_the_platform_does_not_say_nothing_has_passed() -> None:
 def test_shows_that_begin_together_are_one_item_the_nearest_first() -> None:
     others = (at(minutes=44, id="far"), at(minutes=31, id="near"), at(minutes=46, id="another hour"))
     (item,) = (item for item in preflight(facts(event(), *others)).items if item.name == "conflicts")
-    assert item.finding == '2 others start near it: "near", "far"'
+    assert item.finding == '2 others start at about the same time: "near", "far"'
 
 
 def at(*, minutes: float, **fields: Any) -> Event:

@@ -114,13 +114,13 @@ def test_it_is_told_as_beside_the_file(name: str, night: Path, collector: str, t
 
 
 def _undated(text: str) -> Any:
-    return {**json.loads(text), "made": None} if text.startswith("{") else text
+    return {**json.loads(text), "written": None} if text.startswith("{") else text
 
 
 def test_ages_are_by_the_clock_of_the_collector(collector: str, tmp_path: Path) -> None:
     done = called(tmp_path, "handover", "--json", env=environment(tmp_path, collector, tmp_path / "own.sqlite"))
     handover = json.loads(done.stdout)
-    assert (handover["made"], handover["fresh"]) == ("2026-11-21T09:13:45Z", True)
+    assert (handover["written"], handover["fresh"]) == ("2026-11-21T09:13:45Z", True)
     assert handover["on_air"]
 
 

@@ -56,8 +56,8 @@ def test_what_happened_is_answered_in_one_command(night: Path, tmp_path: Path) -
         "FPS_COLLAPSE acknowledged",
         "(by anna@regie)",
         "note: camera 2 runs at half its rate",
-        "marker    change over to camera 1",
-        "action    event.edit: done (by anna@regie)",
+        "marker        change over to camera 1",
+        "action        event.edit: done (by anna@regie)",
         "nobody watched for 01:0",
         "connection blind",
     ):
@@ -74,7 +74,7 @@ def test_its_json_follows_the_schema_and_has_every_sample(night: Path, tmp_path:
     assert times == sorted(times)
     assert (times[0], len(times)) == ("2026-11-21T09:00:00.000Z", 385)
     rows = list(csv.DictReader(io.StringIO(run(night, tmp_path, "history", "Main stage", *STRETCH, "--csv"))))
-    assert [row["at"] for row in rows if row["what"] == "sample"] == times
+    assert [row["at"] for row in rows if row["type"] == "sample"] == times
     assert len(rows) == len(times) + len(found["entries"])
 
 
@@ -93,13 +93,13 @@ def test_episodes_are_those_of_the_scenario(night: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "what"), [("camera 2", "answer"), ("CHANGE over", "marker"), ("anna edit", "action")]
+    ("words", "kind"), [("camera 2", "alarm action"), ("CHANGE over", "marker"), ("anna edit", "action")]
 )
-def test_a_search_finds_notes_markers_and_actions(night: Path, tmp_path: Path, words: str, what: str) -> None:
+def test_a_search_finds_notes_markers_and_actions(night: Path, tmp_path: Path, words: str, kind: str) -> None:
     """Whatever the case, and all of the words."""
     found = json.loads(run(night, tmp_path, "search", *words.split(), "--from", FROM, "--json"))
     jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "schema", "search"))).validate(found)
-    assert what in {entry["what"] for entry in found["entries"]}
+    assert kind in {entry["type"] for entry in found["entries"]}
     assert "nothing recorded has" in run(night, tmp_path, "search", words, "never", "--from", FROM)
 
 
@@ -232,5 +232,5 @@ def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Pa
     assert "- ✖ Choir \\| hall: AUDIO_LOST" in run(path, tmp_path, "handover", "--markdown")
     found = json.loads(run(path, tmp_path, "handover", "--json"))
     jsonschema_rs.validator_for(json.loads(run(path, tmp_path, "schema", "handover"))).validate(found)
-    assert [alarm["kind"] for alarm in found["put_away"]] == ["FPS_LOW"]
+    assert [alarm["kind"] for alarm in found["quiet_alarms"]] == ["FPS_LOW"]
     assert found["fresh"] is False

@@ -30,9 +30,10 @@ from livedeck.monitor import (
 from livedeck.report.chat import messages_a_minute
 from livedeck.report.document import report_csv
 from livedeck.report.facts import EventFacts, facts_of, report_of
-from livedeck.report.markdown import budget, markdown
+from livedeck.report.markdown import markdown
 from livedeck.report.page import page
 from livedeck.report.recorded import Recorded
+from livedeck.report.sections import budget
 from livedeck.report.spans import Span, common, joined, seconds_of, without
 from livedeck.report.text import head_lines
 from livedeck.report.timeline import timeline, unwatched

@@ -155,8 +155,8 @@ def test_markdown_csv_and_page_say_what_the_json_says(folder: Path, name: str) -
     uptime = "100 %" if found["uptime"] == 100 else f"{found['uptime']:.3f} %"
     assert figures["Uptime"] == uptime
     rows = list(csv.DictReader(io.StringIO(text_of(folder, name, "csv"))))
-    assert [row["since"] for row in rows if row["what"] == "outage"] == [span["since"] for span in found["outages"]]
-    assert len([row for row in rows if row["what"] == "fault"]) == len(found["faults"])
+    assert [row["since"] for row in rows if row["type"] == "outage"] == [span["since"] for span in found["outages"]]
+    assert len([row for row in rows if row["type"] == "fault"]) == len(found["faults"])
     page = Page(text_of(folder, name, "html"))
     assert uptime in page.text
     for since, until in outages:

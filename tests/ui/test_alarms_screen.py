@@ -198,9 +198,9 @@ def test_the_newest_stands_first() -> None:
 
 
 SECTIONS = {
-    AlarmState.UNACKNOWLEDGED: Section.UNREAD,
-    AlarmState.ACKNOWLEDGED: Section.READ,
-    AlarmState.RETURNED: Section.OVER,
+    AlarmState.UNACKNOWLEDGED: Section.NEW,
+    AlarmState.ACKNOWLEDGED: Section.ACKNOWLEDGED,
+    AlarmState.RETURNED: Section.CLEARED,
 }
 
 

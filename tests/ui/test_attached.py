@@ -54,7 +54,7 @@ async def test_the_board_tells_what_is_not_shared_and_the_connection_each_part_o
         await pilot.press("left_square_bracket")
         assert await steady(deck, pilot) == picture(name="connection")
         for state, words in {
-            "silent": ("platform ← collector", "? not known", "collector ← deck", "COLLECTOR SILENT"),
+            "silent": ("platform ← collector", "? unknown", "collector ← deck", "COLLECTOR SILENT"),
             "watching": ("platform ← collector", "✓ link ok", "this clock is 3 s ahead"),
         }.items():
             await give(deck, pilot, STATES[state](whole))
@@ -229,7 +229,7 @@ async def test_a_wall_says_in_large_letters_that_its_collector_is_silent_and_els
     (doubt,) = (plain(line) for line in header.doubts(walls["silent"], 200, PLAIN))
     assert doubt.startswith(" ✖ COLLECTOR SILENT since 21:13:25Z  cannot be reached: connection refused  data from")
     (doubt,) = (plain(line) for line in header.doubts(walls["alone"], 200, PLAIN))
-    assert doubt.startswith(" ▲ POLLING ALONE since 21:13:55Z  1 answer not yet shared")
+    assert doubt.startswith(" ▲ POLLING ALONE since 21:13:55Z  1 alarm action not yet shared")
     assert [*header.doubts(walls["watching"], 200, PLAIN)] == []
     pages = {name: page(model, Wall(), DrawCache()) for name, model in walls.items()}
     assert pages["silent"].head.banners[0].text == "✖ COLLECTOR SILENT  42 s OLD"

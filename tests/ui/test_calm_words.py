@@ -19,7 +19,9 @@ from ui.stage import act, known, running, show
 from ui.wall_stage import SIZES as WALL_SIZES
 from ui.wall_stage import STILL, evening, lines, many, says, text
 
-CALM = re.compile(r"nothing is wrong|nothing to read|no fault is known|\bdo +nothing|\bclear\b|\bgood\b", re.IGNORECASE)
+CALM = re.compile(
+    r"nothing is wrong|no faults|no open alarms|no fault is known|\ball well|\bclear\b|\bgood\b", re.IGNORECASE
+)
 SIZES = ((40, 10), (80, 24), (160, 50))
 SCREENS = ("screen.events", "screen.streams", "screen.qos", "screen.alarms")
 

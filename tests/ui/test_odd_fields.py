@@ -71,7 +71,7 @@ def test_rooms_and_what_hangs_on_a_video_say_how_many_rows_are_left_out() -> Non
 
 def test_an_export_says_how_many_items_were_no_messages() -> None:
     export, result = ChatExport("e", "s", "ndjson"), ExportResult(10, messages=3, read=3, unreadable=2)
-    assert "items of the log that are no messages, left out: 2" in [*result_parts(export, result)]
+    assert "left out, not a message: 2" in [*result_parts(export, result)]
 
 
 async def test_the_printed_status_names_the_field_at_its_event_and_counts_what_is_missing() -> None:

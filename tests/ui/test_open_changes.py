@@ -11,7 +11,7 @@ from livedeck.ui.kit.dialogs.confirm import Confirm
 from ui.deck_stage import Stage, deck_stage
 
 QUIET = "Untitled event"
-BANNER = '? UNKNOWN delete "Untitled event" sent 21:14Z, not seen yet, watched to 21:24Z !'
+BANNER = '? UNKNOWN delete "Untitled event" sent 21:14Z, not visible yet, checked until 21:24Z !'
 
 
 async def agree(stage: Stage) -> None:
@@ -34,7 +34,7 @@ async def test_what_is_not_seen_yet_is_in_the_banner_until_it_is_seen_and_that_i
     async with deck_stage(history=history) as stage:
         await late_delete(stage)
         assert BANNER in stage.text()
-        assert "do not repeat it: it may have happened, or still land" in stage.last_notice()
+        assert "do not repeat it: it may have happened or may still take effect" in stage.last_notice()
         stage.simulator.clock.step(12)
         stage.clock.release()
         await stage.until(lambda: "event deleted" in stage.last_notice())

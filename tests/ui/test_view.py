@@ -45,7 +45,7 @@ async def test_a_filter_counts_what_it_hides_and_a_bad_one_leaves_the_good_one()
         assert {state.phase.tally for state in [deck.selected_event()] if state} == ON_AIR
         await act(pilot, "view.filter")
         await typed(pilot, " heatlh<70", "enter")
-        assert "no field 'heatlh'; near it: health" in text_of(deck)
+        assert "no field 'heatlh'; did you mean: health" in text_of(deck)
         await pilot.press("escape")
         await pilot.pause()
         assert deck.preferences.view("events").filter == "tally:air"

@@ -17,7 +17,7 @@ from livedeck.monitor import AlarmAction, ConnectionState, ConnectionStatus, Fee
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import alarms_object, answer_object, change_object, rule_change_object
+from livedeck.presentation.serialization import alarm_action_object, alarms_object, change_object, rule_change_object
 from livedeck.settings import WatchedLimits, load
 
 
@@ -70,7 +70,7 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) ->
         async for snapshot in snapshots:
             for answer in snapshot.answers:
                 text = answer_text(answer, _subject(snapshot, answer))
-                echo_json(answer_object(answer)) if as_json else echo(text)
+                echo_json(alarm_action_object(answer)) if as_json else echo(text)
             for rule_change in snapshot.rule_changes:
                 subject = _event_name(snapshot, rule_change.event_id)
                 echo_json(rule_change_object(rule_change)) if as_json else echo(rule_change_text(rule_change, subject))

@@ -13,6 +13,7 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.recorded import FILE, Past, print_lines, stretch, width, with_past
+from livedeck.presentation import documents
 from livedeck.report.spans import Span
 from livedeck.report.tables import episode_object, episodes_csv
 from livedeck.report.text import episode_lines, episode_sums, stretch_text
@@ -55,7 +56,8 @@ def command(
         names = {known: safe(name, 80) for known, name in past.names().items()}
         if output_format == "json":
             objects = [episode_object(episode, names) for episode in episodes]
-            echo_json({"schema": schema_name("episodes"), "episodes": objects})
+            document: documents.Episodes = {"schema": schema_name("episodes"), "episodes": objects}
+            echo_json(document)
         elif output_format == "csv":
             echo(episodes_csv(episodes, names), nl=False)
         elif episodes:

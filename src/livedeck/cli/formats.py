@@ -68,7 +68,7 @@ def print_list(
     items: Sequence[Mapping[str, Any]],
     columns: Sequence[str],
     output: Output,
-    unreadable: Sequence[Mapping[str, str]],
+    unreadable: Sequence[Mapping[str, object]],
 ) -> None:
     """Print those objects. `columns`: of a table, where no others are named. `unreadable`: why rows are left out."""
     wanted = output.columns

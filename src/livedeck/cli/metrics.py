@@ -15,8 +15,8 @@ from livedeck.cli.exit_codes import DONE, UNREACHABLE, code_of_link, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock, make_api, make_link, make_monitor, read_answers
-from livedeck.presentation.metric_files import dashboard_text, rules_text
 from livedeck.presentation.metrics import LINK_UP, Counted, metrics_text
+from livedeck.presentation.prometheus import metric_files
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import load
 
@@ -24,9 +24,6 @@ TIMEOUT = 15.0
 """Seconds to wait for a judged sample of every event on air."""
 
 _LINK_DOWN = f"{LINK_UP.name} 0"
-
-FILES = {"grafana-dashboard.json": dashboard_text, "prometheus-rules.yml": rules_text}
-"""What `--write` makes."""
 
 
 @click.command
@@ -68,6 +65,6 @@ def command(ctx: click.Context, /, *, folder: Path | None, **flags: Any) -> None
 
 def _write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, make in FILES.items():
-        replace_file(folder / name, make().encode())
+    for name, text in metric_files().items():
+        replace_file(folder / name, text.encode())
         echo(folder / name)

@@ -16,6 +16,7 @@ from livedeck.client import Api, ApiError, Event, NotFound, Rejected
 from livedeck.monitor import Clock, Freshness, Reading, Readings
 from livedeck.monitor.polling.connection import skew
 from livedeck.monitor.signal.series import cadence, count_future, merge, sample_freshness
+from livedeck.presentation import documents
 from livedeck.presentation.qos import SAMPLE_HEAD, newest_readings, sample_text
 from livedeck.presentation.serialization import SAMPLE_FIELDS, sample_csv_row, sample_object, to_json
 from livedeck.settings import Settings, load
@@ -188,7 +189,7 @@ def _lines(output_format: OutputFormat, event: Event, readings: Iterable[Reading
     return [sample_csv_row(reading) if output_format == "csv" else sample_text(reading) for reading in readings]
 
 
-def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> dict[str, Any]:
+def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> documents.Qos:
     """`age`: seconds of the newest sample; `left_out`: samples that could not be used (no time, or a future one)."""
     event, age = follower.event, follower.age()
     return {

@@ -21,6 +21,7 @@ from livedeck.client import Api, Incomplete, Secret, plain_name
 from livedeck.monitor import KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
 from livedeck.operations.nouns import RECORDINGS, Found, Known, Noun, Rows, unreadable_rows_text
+from livedeck.presentation.documents import Fault
 from livedeck.presentation.json_schema import FAULTS, model_fields
 from livedeck.presentation.serialization import fault_object
 from livedeck.settings import Settings, load
@@ -87,7 +88,7 @@ def object_of(noun: Noun, item: Any) -> dict[str, Any]:
     return {**noun.as_object(item), "token": noun.fingerprint(item), "faults": faults_of(noun, item)}
 
 
-def faults_of(noun: Noun, item: Any) -> list[dict[str, str]]:
+def faults_of(noun: Noun, item: Any) -> list[Fault]:
     """What could not be read of it, as JSON."""
     return [fault_object(fault) for fault in noun.faults(item)]
 

@@ -13,20 +13,16 @@ import click
 from livedeck.atomic_file import write_private
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import merge_flags, platform
-from livedeck.cli.output import echo, echo_json
+from livedeck.cli.output import echo
 from livedeck.cli.recorded import FILE, Past, past_moment, stretch, with_past
 from livedeck.monitor import EventRecord
 from livedeck.report.chat import messages_a_minute
-from livedeck.report.document import report_csv, report_object
 from livedeck.report.facts import Report, facts_of, may_have_been_on_air, report_of
-from livedeck.report.markdown import markdown
-from livedeck.report.page import page
+from livedeck.report.formats import REPORT_FORMATS
 from livedeck.report.recorded import gather
 from livedeck.report.spans import Span
 from livedeck.settings import Settings, load
 from livedeck.text.values import safe
-
-_FORMATS = {"md": "Markdown", "json": "JSON", "csv": "CSV", "html": "one page of HTML"}
 
 
 @click.command
@@ -138,31 +134,19 @@ def _chat(path: Path) -> Mapping[datetime, int]:
 async def _give(report: Report, output: Path | None, output_format: str | None, *, force: bool) -> int:
     """Print it, or write the files."""
     if output is None:
-        if output_format == "json":
-            echo_json(report_object(report))
-        else:
-            texts = {None: markdown, "csv": report_csv, "html": page}
-            echo(texts[output_format](report), nl=False)
+        echo(REPORT_FORMATS[output_format or "md"].write(report), nl=False)
         return DONE
     return await asyncio.to_thread(_write, report, output, force)
 
 
 def _write(report: Report, output: Path, force: bool) -> int:
-    from livedeck.presentation.serialization import to_json
-
-    texts = {
-        "md": markdown(report),
-        "json": f"{to_json(report_object(report))}\n",
-        "csv": report_csv(report),
-        "html": page(report),
-    }
     output.mkdir(parents=True, exist_ok=True)
-    paths = {ending: output / f"report.{ending}" for ending in texts}
+    paths = {ending: output / f"report.{ending}" for ending in REPORT_FORMATS}
     there = [path for path in paths.values() if path.exists()]
     if there and not force:
         echo(f"livedeck report: {there[0]} is there already; --force replaces it", err=True)
         return FAULT
     for ending, path in paths.items():
-        write_private(path, texts[ending], replace=force)
-    echo("\n".join(f"{path}: {_FORMATS[ending]}" for ending, path in paths.items()))
+        write_private(path, REPORT_FORMATS[ending].write(report), replace=force)
+    echo("\n".join(f"{path}: {REPORT_FORMATS[ending].name}" for ending, path in paths.items()))
     return DONE

@@ -39,8 +39,8 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     from livedeck.cli.reading import noun_fields
     from livedeck.operations.commands import COMMANDS
     from livedeck.operations.nouns import NOUNS, RECORDINGS, Noun
-    from livedeck.presentation.json_schema import FAULTS, model_fields, object_schema
-    from livedeck.presentation.report_schemas import REPORTS
+    from livedeck.presentation.documents import DOCUMENTS
+    from livedeck.presentation.json_schema import FAULTS, document_schema, model_fields, object_schema
 
     def document(name: str, fields: dict[str, Any], *, additional: bool = False) -> dict[str, Any]:
         head = {"schema": {"const": schema_name(name)}}
@@ -63,11 +63,11 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     found["events recordings"] = lambda: listed(
         "events recordings", {**model_fields(RECORDINGS.model), "faults": FAULTS}
     )
-    for name, fields in REPORTS.items():
-        found[name] = lambda name=name, fields=fields: {  # type: ignore[misc]
+    for name, kind in DOCUMENTS.items():
+        found[name] = lambda name=name, kind=kind: {  # type: ignore[misc]
             "$schema": DIALECT,
             "title": schema_name(name),
-            **object_schema(fields, additional=True),
+            **document_schema(kind),
         }
     found["preflight"] = lambda: document("preflight", _preflight_fields())
     for change in COMMANDS.values():

@@ -13,6 +13,7 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.recorded import FILE, Past, print_lines, stretch, width, with_past
+from livedeck.presentation import documents
 from livedeck.report.recorded import gather
 from livedeck.report.spans import Span
 from livedeck.report.tables import entries_csv
@@ -54,7 +55,8 @@ def command(
         found = matching(timeline(await gather(past.reader, span, past.now, has_samples=False)), words)
         if output_format == "json":
             entries = [entry.as_object() for entry in found]
-            echo_json({"schema": schema_name("search"), "text": words, "entries": entries})
+            document: documents.Search = {"schema": schema_name("search"), "text": words, "entries": entries}
+            echo_json(document)
         elif output_format == "csv":
             echo(entries_csv(found), nl=False)
         elif found:

@@ -1,4 +1,4 @@
-"""Alarms, their changes and their answers as plain text, for the command line. Pure."""
+"""Alarms, their changes and the actions on them as plain text, for the command line. Pure."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.values import safe, short_duration
 
 HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})
-"""Transitions that nobody needs to act on."""
+"""Transitions that need no action."""
 
 
-_TURNS = {AlarmTransition.RETURNED: "over, not read"}
-"""What would be read otherwise than it is meant: the fault has not come back."""
+_TRANSITION_WORDS = {AlarmTransition.RETURNED: "cleared, not acknowledged"}
+"""Words where the name of the transition would mislead: the fault has not come back."""
+
+_CELLS = 25
+"""Width of the first word of a line."""
 
 
 def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> list[str]:
-    """The alarm on one line, and below it what is known of its cause, what viewers see, and what to do."""
+    """Return the alarm on one line, then its cause, its effect on viewers and the advice, a line each."""
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration(render_time.seconds_since(alarm.since))})"
     head = f"{_severity_text(alarm)}  {alarm.state.value}{_until(alarm)}  {since}  {_fault_text(alarm)}"
     details = {
@@ -42,29 +45,29 @@ def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> lis
 
 
 def change_text(change: AlarmChange) -> str:
-    """A transition of an alarm, on one line."""
-    alarm, transition = change.alarm, _TURNS.get(change.transition, change.transition.value)
-    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<16}  {_severity_text(alarm)}  {_fault_text(alarm)}"
+    """Return a transition of an alarm on one line."""
+    alarm, transition = change.alarm, _TRANSITION_WORDS.get(change.transition, change.transition.value)
+    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<{_CELLS}}  {_severity_text(alarm)}  {_fault_text(alarm)}"
 
 
 def answer_text(answer: AlarmAction, subject: str) -> str:
-    """What a person answered to an alarm, on one line."""
+    """Return an operator's action on an alarm, on one line."""
     until = f" until {answer.until:%H:%M:%S}Z" if answer.until else ""
     reason = f" ({safe(answer.reason)})" if answer.reason else ""
     return (
-        f"{answer.at:%Y-%m-%d %H:%M:%S}Z  {answer.kind.value:<16}  by {safe(person(answer.actor), 80)}{until}  "
+        f"{answer.at:%Y-%m-%d %H:%M:%S}Z  {answer.kind.value:<{_CELLS}}  by {safe(person(answer.actor), 80)}{until}  "
         f"{safe(subject, 80)}: {answer.key.kind}{reason}"
     )
 
 
 def rule_change_text(change: RuleChange, subject: str) -> str:
-    """How an event is judged otherwise than before, on one line. `subject`: which event, empty for all."""
+    """Return a change of the rules that judge events, on one line. `subject`: the event, empty for all."""
     glyph = f"{SEVERITY_BADGES[Severity.WARNING].glyph} " if change.is_fault else ""
-    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {'judged otherwise':<16}  {glyph}{rule_words(change, subject)}"
+    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {'rules changed':<{_CELLS}}  {glyph}{rule_words(change, subject)}"
 
 
 def _fault_text(alarm: Alarm) -> str:
-    """Whose alarm it is, its kind and the numbers: `Town hall: PACKET_LOSS loss in 4 of 6 (expected: no loss)`."""
+    """Return subject, kind and values: `Town hall: PACKET_LOSS loss in 4 of 6 samples (expected: no loss)`."""
     target = f" / {safe(alarm.target_name or alarm.target, 80)}" if alarm.target else ""
     expected = f" (expected: {safe(alarm.expected)})" if alarm.expected else ""
     return f"{safe(alarm.subject, 80)}{target}: {alarm.kind} {safe(alarm.actual)}{expected}"
@@ -76,7 +79,7 @@ def _severity_text(alarm: Alarm) -> str:
 
 
 def _until(alarm: Alarm) -> str:
-    """Why it is quiet, and until when."""
+    """Return why the alarm is quiet, and until when."""
     if alarm.state is AlarmState.SUPPRESSED:
         return f" by {alarm.parent}"
     if alarm.state is AlarmState.ACKNOWLEDGED and alarm.acknowledged_until:

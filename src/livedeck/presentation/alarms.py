@@ -30,44 +30,44 @@ from livedeck.text.values import compact_duration, safe
 
 
 def alarm_key(alarm: Alarm) -> str:
-    """The identity that the cursor follows, as text."""
+    """Return the identity that the cursor follows."""
     return "\x1f".join(alarm.key)
 
 
 def all_alarms(snapshot: Snapshot) -> tuple[Alarm, ...]:
-    """The active alarms, most urgent first, then the quiet ones."""
+    """Return the active alarms, most urgent first, then the quiet ones."""
     return (*snapshot.alarms, *snapshot.quiet)
 
 
 class Section(StrEnum):
-    """Where an alarm stands on the board, the first section first."""
+    """A section of the board, from top to bottom."""
 
-    UNREAD = "UNREAD"
-    READ = "READ, STILL WRONG"
-    OVER = "OVER, NOT READ"
+    NEW = "NEW"
+    ACKNOWLEDGED = "ACKNOWLEDGED"
+    CLEARED = "CLEARED, NOT ACKNOWLEDGED"
     QUIET = "QUIET"
 
 
 _SECTIONS = {
-    AlarmState.UNACKNOWLEDGED: Section.UNREAD,
-    AlarmState.ACKNOWLEDGED: Section.READ,
-    AlarmState.RETURNED: Section.OVER,
+    AlarmState.UNACKNOWLEDGED: Section.NEW,
+    AlarmState.ACKNOWLEDGED: Section.ACKNOWLEDGED,
+    AlarmState.RETURNED: Section.CLEARED,
 }
 
 
 def section(alarm: Alarm) -> Section:
-    """By its state: what needs nobody now is quiet."""
+    """Return the section of an alarm; one that needs no attention now is quiet."""
     return _SECTIONS.get(alarm.state, Section.QUIET)
 
 
 def board_alarms(snapshot: Snapshot) -> tuple[Alarm, ...]:
-    """All alarms, section by section; within one the most urgent first."""
+    """Return all alarms by section, within a section the most urgent first."""
     order = [*Section]
     return tuple(sorted(all_alarms(snapshot), key=lambda alarm: order.index(section(alarm))))
 
 
 def section_heads(alarms: Sequence[Alarm]) -> list[tuple[int, Line]]:
-    """The head of each section that has alarms, and the number of its first one."""
+    """Return the head of each section that has alarms, with the row of its first alarm."""
     heads: list[tuple[int, Line]] = []
     first = 0
     for name, members in groupby(alarms, section):
@@ -78,35 +78,34 @@ def section_heads(alarms: Sequence[Alarm]) -> list[tuple[int, Line]]:
 
 
 def _section_words(name: Section, alarms: Sequence[Alarm]) -> str:
-    """How many there are; of the quiet ones, why they are."""
+    """Return the number of alarms; for quiet ones, by reason."""
     if name is not Section.QUIET:
         return str(len(alarms))
     counts = Counter(_QUIET_WORDS.get(alarm.state, alarm.state.value) for alarm in alarms)
     return ", ".join(f"{count} {word}" for word, count in counts.items())
 
 
-_QUIET_WORDS = {AlarmState.SUPPRESSED: "hidden by another", AlarmState.CLEARED: "over and read"}
+_QUIET_WORDS = {AlarmState.SUPPRESSED: "hidden by another", AlarmState.CLEARED: "cleared"}
 
 
 def is_critical(alarm: Alarm) -> bool:
-    """Whether the alarm is critical and active: not shelved, suppressed or cleared."""
+    """Return whether the alarm is critical and active: not shelved, suppressed or cleared."""
     return alarm.active and alarm.severity is Severity.CRITICAL
 
 
 def severity_glyph(alarm: Alarm, render_time: RenderTime) -> str:
-    """The glyph of its severity. That of an unacknowledged alarm blinks at 1 Hz (interface.md, "Colours"); nothing
-    else does."""
+    """Return the glyph of the severity. Only unacknowledged alarms blink, at 1 Hz (interface.md, "Colours")."""
     blinks = alarm.state is AlarmState.UNACKNOWLEDGED
     return " " if blinks and not render_time.blink_on else SEVERITY_BADGES[alarm.severity].glyph
 
 
 def subject(alarm: Alarm) -> str:
-    """The event, and the part of it that is wrong: `Choir / Backup restream`."""
+    """Return the event and its affected part: `Choir / Backup restream`."""
     return safe(alarm.subject, 80) + (f" / {safe(alarm.target_name, 40)}" if alarm.target_name else "")
 
 
 def subject_cell(alarm: Alarm, _: RenderTime) -> Line:
-    """The subject; dim where the alarm is not active."""
+    """Return the subject, dim if the alarm is not active."""
     return [(subject(alarm), StyleRole.STRONG if alarm.active else StyleRole.DIM)]
 
 
@@ -132,7 +131,7 @@ def _actual(alarm: Alarm, _: RenderTime, cells: int | None = None) -> Line:
 
 
 def _state(alarm: Alarm, render_time: RenderTime, cells: int | None = None) -> Line:
-    """Who answered and for how long, and what else is to be known: how often it came, of how many events."""
+    """Return who handled the alarm and until when, with marks: how often it came, flapping, number of events."""
     marks = [
         f"x{alarm.episodes}" if alarm.episodes > 1 else "",
         "~flapping" if alarm.flapping else "",
@@ -146,25 +145,25 @@ def _state(alarm: Alarm, render_time: RenderTime, cells: int | None = None) -> L
 
 
 def state_text(alarm: Alarm, render_time: RenderTime) -> str:
-    """What a person made of it, in words: `ola, 04:10 left`; empty where nobody did."""
-    words = _answer_text(alarm, render_time)
+    """Return how the alarm is handled: `ola, 04:10 left`; empty if it is not."""
+    words = _handling_text(alarm, render_time)
     return f"{NOT_SHARED}, {words}" if words and alarm.key in render_time.unshared else words
 
 
 NOT_SHARED = "not yet shared"
-"""Beside an answer of which the collector does not know yet."""
+"""Mark of an alarm action that the collector has not received yet."""
 
 
-def _answer_text(alarm: Alarm, render_time: RenderTime) -> str:
+def _handling_text(alarm: Alarm, render_time: RenderTime) -> str:
     by = safe(person(alarm.answered_by), 30) if alarm.answered_by else ""
     if alarm.state is AlarmState.ACKNOWLEDGED:
         until = alarm.acknowledged_until
         left = f"{compact_duration(-render_time.seconds_since(until))} left" if until else ""
-        return ", ".join(word for word in (by or "read", left) if word)
+        return ", ".join(word for word in (by or "acknowledged", left) if word)
     if alarm.state is AlarmState.RETURNED:
-        return f"over {alarm.changed:%H:%M:%S}Z"
+        return f"cleared {alarm.changed:%H:%M:%S}Z"
     if alarm.state is AlarmState.CLEARED:
-        return f"over, read{f' by {by}' if by else ''}"
+        return f"cleared, acknowledged{f' by {by}' if by else ''}"
     if alarm.state is AlarmState.SHELVED and alarm.shelved_until:
         left = compact_duration(-render_time.seconds_since(alarm.shelved_until))
         return f"shelved {left}{f', {safe(alarm.reason, 40)}' if alarm.reason else ''}"
@@ -207,15 +206,15 @@ ALARMS: TableSchema[Alarm] = TableSchema(
 )
 
 FLOOD_LINE: Line = [
-    (" ▲ ALARM FLOOD  more than ten in ten minutes: work from the top, shelve what is known ", StyleRole.BANNER)
+    (" ▲ ALARM FLOOD  more than ten in ten minutes: start at the top, shelve known faults ", StyleRole.BANNER)
 ]
 
 MAX_SUBJECT_CELLS = 24
-"""A longer subject is cut in `alarm_line`, so that the kind of the alarm is always visible."""
+"""Maximum width of the subject in `alarm_line`, so that the kind is always visible."""
 
 
 def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
-    """Severity, age, subject, kind and actual on one line; what was expected, and its state, where there is room."""
+    """Return severity, age, subject, kind and actual value on one line; expected value and state if there is room."""
     age = compact_duration(render_time.seconds_since(alarm.since))
     head: Line = [
         severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
@@ -231,10 +230,12 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 
 
 def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
-    """The alarm in two lines, for a narrow pane: severity, age and subject; below it its state where it is no longer
-    unread, kind and actual."""
+    """Return the alarm in two lines for a narrow pane: severity, age and subject; then state, kind and actual value.
+
+    A new alarm shows no state.
+    """
     age = compact_duration(render_time.seconds_since(alarm.since))
-    state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else ALARM_STATE_BADGES[alarm.state].word
+    state = _PANE_STATES.get(alarm.state, ALARM_STATE_BADGES[alarm.state].word)
     words: Line = [(f"{state:>15}  ", StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
     return [
         [
@@ -246,14 +247,20 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]
     ]
 
 
+_PANE_STATES = {AlarmState.UNACKNOWLEDGED: "", AlarmState.RETURNED: "cleared"}
+"""States with a shorter word in a pane, which says nothing of new alarms."""
+
+
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
-    """The alarms in two lines each, critical ones on a ground of that; below them the quiet ones in one, dim. What has
-    no room is counted in the last line."""
+    """Return the alarms in two lines each, then the quiet ones in one dim line each.
+
+    The last line counts the alarms without room.
+    """
     alarms, quiet = snapshot.alarms, snapshot.quiet
     if not alarms and not quiet:
         if not is_seen(snapshot, render_time):
             return [[(not_known_text(snapshot.link.as_of), StyleRole.STALE)]]
-        return [[("nothing to read", StyleRole.DIM)]]
+        return [[("No open alarms", StyleRole.DIM)]]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]
     lines = [
@@ -284,14 +291,14 @@ def _quiet_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 
 
 def quiet_text(alarm: Alarm) -> str:
-    """Why the alarm needs nobody now."""
+    """Return why the alarm needs no attention now."""
     if alarm.state is AlarmState.SUPPRESSED:
         return f"hidden by {alarm.parent}" if alarm.parent else "hidden"
     return f"{alarm.state}{f': {safe(alarm.reason, 60)}' if alarm.reason else ''}"
 
 
 def count_words(alarms: Iterable[Alarm]) -> str:
-    """How many of what severity: `1 ✖, 2 ▲`."""
+    """Return the number of alarms by severity: `1 ✖, 2 ▲`."""
     counts = Counter(alarm.severity for alarm in alarms)
     return ", ".join(
         f"{counts[severity]} {SEVERITY_BADGES[severity].glyph}" for severity in Severity if counts[severity]
@@ -299,9 +306,7 @@ def count_words(alarms: Iterable[Alarm]) -> str:
 
 
 def count_line(alarms: Iterable[Alarm], *, is_known: bool) -> Line:
-    """A chip for critical alarms and one for warnings, each with their number; `clear` where there are none, and that
-    `is_known`.
-    """
+    """Return a chip with the number of critical alarms, and one of warnings; `clear` without any, if `is_known`."""
     counts = Counter(alarm.severity for alarm in alarms)
     line: Line = []
     for severity, role in ((Severity.CRITICAL, StyleRole.CRITICAL), (Severity.WARNING, StyleRole.WARNING_FILL)):
@@ -312,25 +317,26 @@ def count_line(alarms: Iterable[Alarm], *, is_known: bool) -> Line:
 
 
 def affected_names(alarm: Alarm, snapshot: Snapshot) -> str:
-    """The events of an incident by their names; the id of one that is not listed any more."""
+    """Return the events of an incident by name, or by id if they are no longer listed."""
     states = {event_id: snapshot.find(event_id) for event_id in alarm.affects}
     return ", ".join(event_name(state) if state else safe(event_id) for event_id, state in states.items())
 
 
 def rule_words(change: RuleChange, subject: str) -> str:
-    """How an event is judged otherwise than before: `Main stage: taken as usual by anna@regie`. `subject`: which one,
-    empty for all.
+    """Return a change of the rules that judge an event: `Main stage: taken as usual by anna@regie`.
+
+    `subject`: the event's name, empty for all events.
     """
     text = safe(change.text, 400)
     return text if change.is_fault else f"{safe(subject, 80) or 'every event'}: {text}"
 
 
 def answered_by(alarm: Alarm) -> str:
-    """Who answered for it, and when: `anna@regie 21:04:11Z`; empty where nobody did, or it asks again."""
-    is_answered = alarm.state in _ANSWERED or (alarm.state is AlarmState.SUPPRESSED and alarm.acknowledged_at)
-    if not is_answered or not alarm.answered_by or alarm.answered_at is None:
+    """Return who handled the alarm, and when: `anna@regie 21:04:11Z`; empty if nobody did or it is new again."""
+    is_handled = alarm.state in _HANDLED or (alarm.state is AlarmState.SUPPRESSED and alarm.acknowledged_at)
+    if not is_handled or not alarm.answered_by or alarm.answered_at is None:
         return ""
     return f"{safe(person(alarm.answered_by), 60)} {alarm.answered_at:%H:%M:%S}Z"
 
 
-_ANSWERED = {AlarmState.ACKNOWLEDGED, AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE, AlarmState.CLEARED}
+_HANDLED = {AlarmState.ACKNOWLEDGED, AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE, AlarmState.CLEARED}

@@ -1,4 +1,4 @@
-"""Glyph, word and style role of every state there is: the deck, the wall and the command line show the same. Data."""
+"""Glyph, word and style role of every state, the same in the deck, on the wall and on the command line. Data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from livedeck.text.segments import Segment, StyleRole
 
 
 class Badge(NamedTuple):
-    """How one state is shown: never by its colour alone."""
+    """The appearance of a state, never by colour alone."""
 
     glyph: str
     word: str
@@ -32,7 +32,7 @@ TALLY_BADGES: Mapping[BroadcastState, Badge] = MappingProxyType(
 )
 
 NO_GO_BADGE = Badge("✖", "NO-GO", StyleRole.STRONG)
-"""In the place of the tally of an event that is about to start and must not as it is."""
+"""Replaces the tally of an event that is about to start but is not ready."""
 
 LAMP_ROLES: Mapping[BroadcastState, StyleRole] = MappingProxyType(
     {
@@ -55,20 +55,22 @@ SEVERITY_BADGES: Mapping[Severity, Badge] = MappingProxyType(
 
 
 def severity_chip(severity: Severity, glyph: str = "") -> Segment:
-    """Glyph and word with a blank at each end, as a board shows them. `glyph`: another one in its place."""
+    """Return glyph and word with a blank at each end, as a board shows them. `glyph` replaces the severity's own."""
     own_glyph, word, role = SEVERITY_BADGES[severity]
     chip = StyleRole.WARNING_CHIP if severity is Severity.WARNING else role
     return f" {glyph or own_glyph} {word} ", chip
 
 
 def words_role(severity: Severity) -> StyleRole:
-    """The role of the words beside the chip: those of a critical one are no letters in its colour, which an eye that
-    lacks red sees weaker than a warning's."""
+    """Return the role of the words beside the chip.
+
+    Critical words are not red: red letters look weaker than a warning's to people who cannot see red.
+    """
     return StyleRole.STRONG if severity is Severity.CRITICAL else SEVERITY_BADGES[severity].role
 
 
 SEVERITY_RANKS: Mapping[Severity, int] = MappingProxyType({severity: rank for rank, severity in enumerate(Severity)})
-"""0 is the worst."""
+"""Rank of each severity; 0 is the worst."""
 
 GRADE_BADGES: Mapping[Grade, Badge] = MappingProxyType(
     {
@@ -84,8 +86,8 @@ GRADE_BADGES: Mapping[Grade, Badge] = MappingProxyType(
 
 ALARM_STATE_BADGES: Mapping[AlarmState, Badge] = MappingProxyType(
     {
-        AlarmState.UNACKNOWLEDGED: Badge("!", "unread", StyleRole.STRONG),
-        AlarmState.RETURNED: Badge("r", "over, not read", StyleRole.WARNING),
+        AlarmState.UNACKNOWLEDGED: Badge("!", "new", StyleRole.STRONG),
+        AlarmState.RETURNED: Badge("r", "cleared, not acknowledged", StyleRole.WARNING),
         AlarmState.ACKNOWLEDGED: Badge("a", "acknowledged", StyleRole.TEXT),
         AlarmState.SHELVED: Badge("s", "shelved", StyleRole.DIM),
         AlarmState.SUPPRESSED: Badge("p", "hidden", StyleRole.DIM),

@@ -9,7 +9,7 @@ from livedeck.text.values import age, safe, size
 
 
 def progress_parts(progress: ExportProgress) -> Iterator[str]:
-    """`120.0 MB of 250.7 MB`, `45.1 MB/s`, `3 s left`; an unknown size or time left is said to be unknown."""
+    """Yield the progress: `120.0 MB of 250.7 MB`, `45.1 MB/s`, `3 s left`, or `unknown`."""
     total = "of unknown size" if progress.size is None else f"of {size(progress.size)}"
     yield f"{size(progress.received)} {total}"
     if progress.messages is not None:
@@ -20,25 +20,25 @@ def progress_parts(progress: ExportProgress) -> Iterator[str]:
 
 
 def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
-    """How much was written, and what was changed or left out."""
+    """Yield the amounts written, changed and left out."""
     if result.messages is None:
         yield f"{size(result.size)} as the platform sent it"
     else:
         yield f"{result.messages:,} of {result.read:,} messages, {size(result.size)}"
     if export.safe_csv:
-        yield f"cells that a spreadsheet would compute, with a ' before them now: {result.escaped_formulas:,}"
+        yield f"cells made safe for spreadsheets with a leading ': {result.escaped_formulas:,}"
     if result.undated:
-        yield f"left out for want of a readable time: {result.undated:,}"
+        yield f"left out, no readable time: {result.undated:,}"
     if result.unreadable:
-        yield f"items of the log that are no messages, left out: {result.unreadable:,}"
+        yield f"left out, not a message: {result.unreadable:,}"
     if result.split_messages:
-        yield f"longer than a cell, and going on behind the last column: {result.split_messages:,}"
+        yield f"too long for a cell, continued after the last column: {result.split_messages:,}"
 
 
 def filter_conditions(message_filter: MessageFilter) -> Iterator[str]:
-    """The conditions of a filter in words; nothing where every message passes."""
+    """Yield the conditions of a filter as text; none if every message passes."""
     if message_filter.search:
-        yield f'holds "{safe(message_filter.search, 40)}"'
+        yield f'contains "{safe(message_filter.search, 40)}"'
     if message_filter.users:
         yield f"by {safe(' or '.join(message_filter.users), 60)}"
     if message_filter.admins:
@@ -50,8 +50,8 @@ def filter_conditions(message_filter: MessageFilter) -> Iterator[str]:
 
 
 def format_text(export: ChatExport) -> str:
-    """The format, and whether the bytes are the platform's own."""
+    """Return the format, and whether the bytes are the platform's own."""
     if export.is_verbatim:
         return f"{export.format} as the platform sends it"
     zone = [f"times in {export.zone}"] if export.zone else []
-    return ", ".join([f"{export.format} written anew", *zone, *(["safe cells"] if export.safe_csv else [])])
+    return ", ".join([f"converted to {export.format}", *zone, *(["safe cells"] if export.safe_csv else [])])

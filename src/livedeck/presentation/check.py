@@ -1,4 +1,4 @@
-"""An event as monitoring systems want it: a state, a line, and performance data (scripting.md, "Checks"). Pure."""
+"""The output of a plugin for monitoring systems: state, text and performance data (scripting.md, "Checks"). Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedeck.text.values import safe
 
 
 class ServiceState(IntEnum):
-    """The exit codes of a monitoring plugin."""
+    """The exit code of a monitoring plugin."""
 
     OK = 0
     WARNING = 1
@@ -26,7 +26,7 @@ _STATES = {Severity.CRITICAL: ServiceState.CRITICAL, Severity.WARNING: ServiceSt
 
 @dataclass(frozen=True, slots=True)
 class EventCheck:
-    """One event. `text`: its name, its tally and what is wrong; `measures`: label -> value."""
+    """The result for an event. `text`: name, tally and faults; `measures`: label -> value."""
 
     state: ServiceState
     text: str
@@ -34,13 +34,13 @@ class EventCheck:
 
 
 def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderTime) -> EventCheck:
-    """How that event stands; `alarms`: of any event, those that were shelved or put out of service too."""
+    """Check an event. `alarms`: of any event, including shelved ones and those out of service."""
     name, tally = safe(state.event.name or state.id, 60), state.phase.tally
     present = [alarm for alarm in alarms if alarm.event_id == state.id and alarm.present]
     own = [alarm for alarm in present if alarm.active]
     found = worst(_STATES.get(alarm.severity, ServiceState.OK) for alarm in own)
     health = state.assessment.health
-    if health.grade is Grade.POOR and not present:  # no alarm says it yet: it is not well all the same
+    if health.grade is Grade.POOR and not present:  # the alarm comes later, but the health is poor already
         found = ServiceState.WARNING
     parts = [f"{name}: {tally}"]
     if tally.expects_signal:
@@ -62,12 +62,12 @@ def _measures(state: EventState, render_time: RenderTime) -> dict[str, float]:
 
 
 def worst(states: Iterable[ServiceState]) -> ServiceState:
-    """The one to act on first: what is not known is graver than what is well, and than nothing else."""
+    """Return the most urgent state; UNKNOWN is worse than OK only."""
     return max(states, key=_URGENCY.index, default=ServiceState.OK)
 
 
 def check_lines(checks: Sequence[EventCheck], names: Sequence[str]) -> tuple[ServiceState, list[str]]:
-    """The state of all, and what a plugin prints: a line with performance data, then a line for each of several."""
+    """Return the state of all, and the lines to print: one with performance data, then one per event if several."""
     state = worst(check.state for check in checks)
     if len(checks) == 1:
         return state, [
@@ -89,12 +89,12 @@ def check_lines(checks: Sequence[EventCheck], names: Sequence[str]) -> tuple[Ser
 
 
 def _plain(text: str) -> str:
-    """Without the character that begins performance data."""
+    """Replace the character that begins performance data."""
     return text.replace("|", "/")
 
 
 _LIMITS = {"health": ";;;0;100", "age": "s;;;0", "fps": ";;;0", "video": ";;;0", "audio": ";;;0"}
-"""Unit; warning; critical; least; most. Limits are not told: livedeck judges by more than one number."""
+"""Unit; warning; critical; minimum; maximum. Limits are empty: livedeck judges by more than one number."""
 
 
 def _performance(measures: dict[str, float]) -> str:

@@ -1,4 +1,4 @@
-"""The selected event in full: what it is, what arrives, where it goes, what is wrong. Pure."""
+"""The selected event in full: state, signal, restreams, settings and faults. Pure."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from livedeck.text.values import UNKNOWN, bits, compact_duration, safe, short_du
 LABEL_CELLS = 11
 
 MAX_TITLE_NAME_CELLS = 32
-"""A longer name is cut: what is wrong must still fit beside it."""
+"""Maximum width of the name, so that the first fault fits beside it."""
 
 
 def problem_lines(state: EventState, render_time: RenderTime, cells: int, *, findings: int | None = None) -> list[Line]:
-    """What is wrong, the worst first; that the last list lacks the event; which fields could not be read.
+    """Return the findings, the worst first; a line if the last list lacks the event; the unreadable fields.
 
-    `findings`: how many of what was found in its signal at most.
+    `findings`: the maximum number of findings.
     """
     return [
         *(_finding_line(finding, render_time, cells) for finding in state.assessment.findings[:findings]),
         *([] if state.is_listed else [[(events.UNLISTED, StyleRole.WARNING)]]),
-        *_unread(state),
+        *_unreadable(state),
     ]
 
 
 def fact_lines(state: EventState, render_time: RenderTime, cells: int) -> list[Line]:
-    """Where it goes, how it is set, its addresses: each behind its label."""
+    """Return restreams, settings and addresses, each after its label."""
     facts: list[tuple[str, Line]] = [
         ("out", _restreams(state, render_time, cells - GUTTER)),
         ("set", _settings(state, cells - GUTTER)),
@@ -57,7 +57,7 @@ def fact_lines(state: EventState, render_time: RenderTime, cells: int) -> list[L
 
 
 def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[Line]:
-    """The event in three lines: what is wrong, what arrives, what to do and where it goes."""
+    """Return the event in three lines: first fault, signal, advice with the restreams."""
     first = state.assessment.findings[0] if state.assessment.findings else None
     name = clip([(f" {events.name(state)}  ", StyleRole.STRONG)], MAX_TITLE_NAME_CELLS)
     problems = problem_lines(state, render_time, width - line_width(name))
@@ -72,7 +72,9 @@ def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[
         for glyph, role in map(restream_mark, state.event.restreams or ())
     ]
     out: Line = [("  out", StyleRole.HEAD), *outputs, (" ", StyleRole.TEXT)] if outputs else []
-    to_do = shorten(advice, width - GUTTER - line_width(out)) or ("wait for an answer" if is_doubtful else "nothing")
+    to_do = shorten(advice, width - GUTTER - line_width(out)) or (
+        "wait for the platform" if is_doubtful else "All well"
+    )
     return [
         clip([*name, *wrong], width),
         labelled("video", [*signal, (" ", StyleRole.TEXT), *now], GUTTER),
@@ -81,31 +83,31 @@ def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[
 
 
 MIN_BARS = 16
-"""Cells of the bars in `short_lines` at least: what is usual gives way to them."""
+"""Minimum width of the bars in `short_lines`; the baseline gives way to them."""
 
 
 def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
-    """What is said where nothing was found: that nothing is wrong only where that can be seen."""
+    """Return the text without findings; `no faults` only if the data are current."""
     if events.is_doubtful(state, render_time):
         return (doubt_text(state), StyleRole.STALE)
-    calm = "nothing is wrong" if state.phase.tally.expects_signal else ""
+    calm = "no faults" if state.phase.tally.expects_signal else ""
     return (state.assessment.health.detail or events.lag_text(state) or calm, StyleRole.DIM)
 
 
 def worst_lasting(state: EventState) -> Episode | None:
-    """The worst of its faults that were not over when it was last seen."""
+    """Return the most severe fault that was present in the last data."""
     lasting = [episode for episode in state.episodes if episode.until is None]
     return min(lasting, key=lambda episode: SEVERITY_RANKS[episode.severity], default=None)
 
 
 def doubt_text(state: EventState) -> str:
-    """Since when nothing is known of it, and what was wrong then: `not known since 21:14:07Z, PACKET_LOSS before`."""
+    """Return the age of the data and the worst fault in it: `not known since 21:14:07Z, PACKET_LOSS before`."""
     worst = worst_lasting(state)
     return f"{not_known_text(state.qos.as_of or state.as_of)}{f', {worst.kind} before' if worst else ''}"
 
 
 def state_line(state: EventState, render_time: RenderTime, width: int, *, has_finding: bool) -> Line:
-    """Tally, clock, health, what is left of the reconnect window; `has_finding`: and what is wrong first of all."""
+    """Return tally, clock, health and the rest of the reconnect window; with `has_finding` also the first fault."""
     groups = _state_groups(state, render_time)
     findings = state.assessment.findings
     if has_finding and findings and not render_time.stale:
@@ -117,7 +119,7 @@ def state_line(state: EventState, render_time: RenderTime, width: int, *, has_fi
 
 
 MIN_FINDING_CELLS = 8
-"""In fewer cells a finding says nothing."""
+"""Minimum width of a finding; a shorter text would say nothing."""
 
 _DETAIL_RANK = 3
 
@@ -135,11 +137,11 @@ def _state_groups(state: EventState, render_time: RenderTime) -> list[Group]:
 
 
 GUTTER = 8
-"""Cells of a label."""
+"""Width of a label."""
 
 
 def _video_groups(state: EventState, render_time: RenderTime) -> list[Group]:
-    """The rate now, what is usual, and the limit."""
+    """Return the current bit rate, the baseline and the limit."""
     usual, limit = state.assessment.baseline_video, state.assessment.limit_video
     return [
         (0, events.video(state, render_time)),
@@ -149,9 +151,9 @@ def _video_groups(state: EventState, render_time: RenderTime) -> list[Group]:
 
 
 def title(state: EventState, render_time: RenderTime, width: int) -> Line:
-    """Name, tally, clock, health, and what is left of the reconnect window while the encoder is away.
+    """Return name, tally, clock, health, and the rest of the reconnect window while the encoder is away.
 
-    A long name is cut before the word of the health is, and what is needed less than that goes first.
+    Details are dropped first, then a long name is cut; the health remains.
     """
     groups = _state_groups(state, render_time)
     needed = wrap_groups([(rank, group) for rank, group in groups if not rank], width)
@@ -165,12 +167,12 @@ def _reconnect_window(state: EventState, render_time: RenderTime) -> Line:
     if ends is None:
         return []
     left = -render_time.server_seconds_since(ends)
-    text = f"window {short_duration(left)} left" if left > 0 else "window over"
+    text = f"window {short_duration(left)} left" if left > 0 else "window expired"
     return [(text, StyleRole.STALE if render_time.stale else StyleRole.STRONG)]
 
 
 def _finding_line(finding: Finding, render_time: RenderTime, cells: int) -> Line:
-    """Severity, for how long, kind, actual; what was expected, where there is room."""
+    """Return severity, age, kind and actual value; the expected value if there is room."""
     chip, role = severity_chip(finding.severity)
     since = finding.since
     lasted = UNKNOWN if since is None else compact_duration(render_time.server_seconds_since(since))
@@ -184,8 +186,8 @@ def _finding_line(finding: Finding, render_time: RenderTime, cells: int) -> Line
     return wrap_groups([(0, [*head, (actual, StyleRole.TEXT)]), (1, [(expected, StyleRole.DIM)])], cells)
 
 
-def _unread(state: EventState) -> Iterator[Line]:
-    """The first field that could not be read, and how many there are: twenty would leave no room for the signal."""
+def _unreadable(state: EventState) -> Iterator[Line]:
+    """Yield the first unreadable field and the number of all; a list of them would leave no room for the signal."""
     faults = events.faults(state)
     for fault in faults[:1]:
         count = f"1 of {len(faults)}  " if len(faults) > 1 else ""
@@ -193,7 +195,7 @@ def _unread(state: EventState) -> Iterator[Line]:
 
 
 def _restreams(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """The restreams in their order; where there is no room for all, those that are connected go first."""
+    """Return the restreams in order; connected ones are dropped first if there is no room."""
     groups: list[Group] = []
     for index, restream in enumerate(state.event.restreams or (), 1):
         glyph, role = restream_mark(restream)
@@ -205,14 +207,14 @@ def _restreams(state: EventState, render_time: RenderTime, cells: int) -> Line:
 
 
 def restream_mark(restream: EventRestream) -> tuple[str, StyleRole]:
-    """Glyph and role of a restream: off, connected, or not."""
+    """Return glyph and role of a restream: off, connected or not connected."""
     if not restream.enabled:
         return "·", StyleRole.DIM
     return ("✓", StyleRole.OK) if restream.status == "connected" else ("○", StyleRole.TEXT)
 
 
 def _settings(state: EventState, cells: int) -> Line:
-    """The first of its settings that there is room for."""
+    """Return as many settings as there is room for."""
     event = state.event
     presets = (event.video and event.video.presets) or ()
     window = event.reconnect_window
@@ -229,7 +231,7 @@ def _settings(state: EventState, cells: int) -> Line:
 
 
 def advice_lines(state: EventState, width: int) -> list[Line]:
-    """Why the worst of what is wrong is so, and what to do: each in as many lines as it needs."""
+    """Return cause and advice of the worst finding, wrapped."""
     if not state.assessment.findings:
         return []
     diagnosis = diagnose(state.assessment.findings[0].kind, state)
@@ -241,7 +243,7 @@ def advice_lines(state: EventState, width: int) -> list[Line]:
 
 
 def ruling_lines(state: EventState) -> list[Line]:
-    """What persons, or the settings, said of how it is judged; nothing where nobody did."""
+    """Return the rulings of people or settings on how the event is judged; empty without any."""
     facts = [f"{ruling.text} {ruling.moment:%H:%M:%S}Z" for ruling in state.rulings[-2:]]
     if state.profile is not Profile.SHOW and not any(isinstance(ruling, ProfileChoice) for ruling in state.rulings):
         facts.append(f"profile {state.profile}, by the settings")

@@ -1,4 +1,4 @@
-"""Cells and columns of events: the deck, the wall and `livedeck status` take their words from here. Pure."""
+"""Cells and columns of events, for the deck, the wall and `livedeck status`. Pure."""
 
 from __future__ import annotations
 
@@ -29,34 +29,31 @@ from livedeck.text.values import (
 )
 
 MAX_NAME_CELLS = 40
-"""Cells that the name of an event may grow to: where there is more room, the eye still has to keep to its row."""
+"""Maximum width of an event's name in cells; a wider column makes rows hard to follow."""
 
 
 def name(state: EventState) -> str:
-    """The event's name, fit for a cell; its id where it has none."""
+    """Return the event's name, fit for a cell, or its id if it has no name."""
     return safe(state.event.name or state.id)
 
 
 def is_doubtful(state: EventState, render_time: RenderTime) -> bool:
-    """Whether nothing of the event can be believed: all is stale, or its own samples could not be asked for."""
+    """Return whether the event's data are stale: all data are, or its own samples."""
     return render_time.stale or state.is_stale
 
 
 _NORMAL_LAG = 11.0
-"""Seconds that samples may always be late (monitoring.md, "Delivery"): less is nothing that one has to know."""
+"""Normal delay of samples in seconds (monitoring.md, "Delivery"); shorter ones are not shown."""
 
 
 def lag_text(state: EventState) -> str:
-    """How late the metrics come as a rule, where that is worth a word: `metrics up to 24 s late`."""
+    """Return the usual delay of the metrics if it is unusually long: `metrics up to 24 s late`."""
     lag = state.qos.lag
     return f"metrics up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
 
 
 class Standing(StrEnum):
-    """How an event stands, as it is counted and coloured. QUIET: nothing is wrong, and nothing is measured.
-
-    STALE: nothing of it can be believed.
-    """
+    """The overall state of an event, for counts and colours. QUIET: no faults and no measurements; STALE: old data."""
 
     BAD = "bad"
     WATCH = "watch"
@@ -66,7 +63,7 @@ class Standing(StrEnum):
 
 
 def standing(state: EventState, render_time: RenderTime) -> Standing:
-    """By what was found; a health that is not good without a finding is to be watched."""
+    """Return the overall state by findings; a health that is not good counts as WATCH."""
     if is_doubtful(state, render_time):
         return Standing.STALE
     severities = {finding.severity for finding in state.assessment.findings}
@@ -79,7 +76,7 @@ def standing(state: EventState, render_time: RenderTime) -> Standing:
 
 
 def name_role(state: EventState) -> StyleRole:
-    """Loud while a signal is expected, dim for what is over or has no date yet."""
+    """Return the role of the name: strong while a signal is expected, dim for ended events and drafts."""
     if state.phase.tally.expects_signal or state.phase.tally is BroadcastState.LATE:
         return StyleRole.STRONG
     return StyleRole.TEXT if state.phase.tally is BroadcastState.SCHEDULED else StyleRole.DIM
@@ -89,7 +86,7 @@ _SAMPLE_DEMANDS = {"time": "should be a time", "status": "should be a whole numb
 
 
 def faults(state: EventState) -> tuple[FieldFault, ...]:
-    """The fields of the event and of its samples that could not be read: they are missing, and nothing else is."""
+    """Return the fields of the event and its samples that could not be read."""
     samples = (
         FieldFault(f"qos.{field}", _SAMPLE_DEMANDS.get(field, "should be a number"), f"something else ({count}x)")
         for field, count in state.qos.unreadable.items()
@@ -97,27 +94,27 @@ def faults(state: EventState) -> tuple[FieldFault, ...]:
     return (*state.event.faults, *samples)
 
 
-UNLISTED = "the last list lacks this event: it is asked for again"
-"""What the detail says of an event that is not in the last list."""
+UNLISTED = "not in the platform's last list: checking again"
+"""Text for an event that the last list lacks."""
 
 
 def name_cell(state: EventState, _: RenderTime) -> Line:
-    """The name in its role; before it the sign."""
+    """Return the name in its role, after the sign of `odd_sign`."""
     return [*odd_sign(state), (name(state), name_role(state))]
 
 
 def odd_sign(state: EventState) -> Line:
-    """`≠ odd` where fields could not be read, `≠ unlisted` where the last list lacks the event."""
+    """Return `≠ odd` if fields could not be read, `≠ unlisted` if the last list lacks the event, or nothing."""
     if not state.is_listed:
         return [("≠ unlisted ", StyleRole.WARNING)]
     return [("≠ odd ", StyleRole.WARNING)] if faults(state) else []
 
 
 def tally(state: EventState, render_time: RenderTime) -> Line:
-    """A small lamp and a plain word: `● ON AIR`. A lamp that cannot be believed is off: `▒ ON AIR`.
+    """Return lamp and word: `● ON AIR`, with stale data `▒ ON AIR`.
 
-    While the event is changed the word says how far that is: `● SENDING`, then `● APPLIED` until a list shows it. One
-    that is about to start and must not is `✖ NO-GO`.
+    During a change the word is `SENDING`, then `APPLIED` until a list shows it. An event that is about to start but is
+    not ready is `✖ NO-GO`.
     """
     glyph, word, role = TALLY_BADGES[state.phase.tally]
     lamp = LAMP_ROLES.get(state.phase.tally, StyleRole.DIM)
@@ -132,12 +129,12 @@ def tally(state: EventState, render_time: RenderTime) -> Line:
 
 
 def is_no_go(state: EventState, render_time: RenderTime) -> bool:
-    """Whether something keeps it from starting as planned; of one that is late its tally says that already."""
+    """Return whether a scheduled event is not ready to start; a late one is excluded, as its tally shows that."""
     return state.phase.tally is BroadcastState.SCHEDULED and bool(render_time.no_go(state.id))
 
 
 def clock(state: EventState, render_time: RenderTime) -> str:
-    """Elapsed on air, `T-` before the start, `T+` past it, the length of what is over; `-` for a draft."""
+    """Return the time on air: `T-` before the start, `T+` after a missed one, the length once ended, `-` for drafts."""
     phase = state.phase
     if phase.tally is BroadcastState.COMPLETED:
         return NOT_APPLICABLE if phase.elapsed is None else duration(phase.elapsed)
@@ -150,12 +147,12 @@ def clock(state: EventState, render_time: RenderTime) -> str:
 
 
 def clock_cell(state: EventState, render_time: RenderTime) -> Line:
-    """The clock, dim while no signal is expected."""
+    """Return the clock, dim while no signal is expected."""
     return [(clock(state, render_time), StyleRole.TEXT if state.phase.tally.expects_signal else StyleRole.DIM)]
 
 
 def ingest(state: EventState, render_time: RenderTime) -> Line:
-    """What arrives from the encoder; an interruption with its duration: `lost 01:19`."""
+    """Return the state of the ingest, an interruption with its duration: `lost 01:19`."""
     text, role = _ingest(state, render_time)
     return [(text, StyleRole.STALE if is_doubtful(state, render_time) else role)]
 
@@ -174,10 +171,9 @@ def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]
 
 
 def health(state: EventState, render_time: RenderTime) -> Line:
-    """Glyph, score, word, and the component that lost: `✖  45 POOR key`; a blank at each end, for it may be a chip.
-    What keeps one from starting that is about to: `restreams`.
+    """Return glyph, score, grade and lowest component: `✖  45 POOR key`, with a blank at each end for a chip.
 
-    Never a number on stale data.
+    An event that is not ready to start shows the reason: `restreams`. Stale data have no number.
     """
     health = state.assessment.health
     if not was_asked(state) and health.grade in {Grade.NO_DATA, Grade.STALE} and not render_time.stale:
@@ -198,31 +194,31 @@ def health(state: EventState, render_time: RenderTime) -> Line:
 
 
 def was_asked(state: EventState) -> bool:
-    """Whether its samples were asked for and an answer, or an error, came."""
+    """Return whether its samples were polled, with a response or an error."""
     return state.qos.as_of is not None or bool(state.qos.error)
 
 
 def current_reading(state: EventState) -> Reading | None:
-    """The newest sample, while it stands for now: a signal arrives and the last answer is fresh."""
+    """Return the newest sample if it is current: a signal arrives and the last response is fresh."""
     arriving = state.phase.ingest.state in {IngestState.RECEIVING, IngestState.WARMING_UP}
     trusted = state.qos.freshness in {Freshness.FRESH, Freshness.LATE}
     return state.qos.readings.last if arriving and trusted else None
 
 
 def video(state: EventState, render_time: RenderTime) -> Line:
-    """Video bit rate now."""
+    """Return the current video bit rate."""
     reading = current_reading(state)
     return _measured(state, render_time, bits(reading.video) if reading else None, StyleRole.VIDEO)
 
 
 def audio(state: EventState, render_time: RenderTime) -> Line:
-    """Audio bit rate now."""
+    """Return the current audio bit rate."""
     reading = current_reading(state)
     return _measured(state, render_time, bits(reading.audio) if reading else None, StyleRole.AUDIO)
 
 
 def fps(state: EventState, render_time: RenderTime) -> Line:
-    """Frames a second now."""
+    """Return the current frame rate."""
     reading = current_reading(state)
     return _measured(state, render_time, frames(reading.fps) if reading else None, StyleRole.FPS)
 
@@ -237,7 +233,7 @@ def _measured(state: EventState, render_time: RenderTime, text: str | None, role
 
 
 def outputs(state: EventState, render_time: RenderTime) -> Line:
-    """Connected of enabled restreams while on air; else how many are enabled."""
+    """Return connected/enabled restreams while on air, otherwise the number enabled."""
     enabled, connected = _enabled_restreams(state)
     if not enabled:
         return [(NOT_APPLICABLE, StyleRole.DIM)]
@@ -248,23 +244,23 @@ def outputs(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _enabled_restreams(state: EventState) -> tuple[int, int]:
-    """How many restreams are enabled, and how many of these are connected."""
+    """Return the number of enabled restreams, and of those that are connected."""
     enabled = [restream for restream in state.event.restreams or () if restream.enabled]
     return len(enabled), sum(restream.status == "connected" for restream in enabled)
 
 
 RECENT_SECONDS = 300.0
-"""Seconds that the sparkline and its status strip cover."""
+"""Length of the sparkline and its status strip in seconds."""
 
 SPARK_CELLS, MAX_SPARK_CELLS = 9, 14
-"""Cells of the bars in a table: at least, and at most."""
+"""Minimum and maximum width of the bars in a table."""
 
 NAME_CELLS = 16
-"""Below this an event's name cannot be told from its neighbour's: columns are dropped before the name is cut."""
+"""Minimum width of a name: names cut shorter look alike, so columns are dropped first."""
 
 
 def recent_signal(state: EventState, render_time: RenderTime, columns: int) -> Line:
-    """The last five minutes of video as quiet bars; where the status was not normal, its filled glyph instead."""
+    """Return the last five minutes of video as quiet bars; an abnormal status replaces its bar by its glyph."""
     axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
     if axis is None:
         return []
@@ -284,7 +280,7 @@ def _search_text(state: EventState) -> str:
 
 
 def elapsed_seconds(state: EventState, render_time: RenderTime) -> Value:
-    """Seconds on air; negative before the start."""
+    """Return the seconds on air; negative before the start."""
     reference_time = state.phase.reference_time
     return None if reference_time is None else render_time.server_seconds_since(reference_time)
 
@@ -304,7 +300,7 @@ def _reading_value(name: str) -> ValueGetter[EventState]:
 
 
 def health_score(state: EventState, render_time: RenderTime) -> Value:
-    """The score; None on stale data."""
+    """Return the health score; None on stale data."""
     return None if render_time.stale else state.assessment.health.score
 
 
@@ -318,12 +314,12 @@ def _alarm_words(state: EventState, _: RenderTime) -> Value:
 
 
 def has_critical_finding(state: EventState) -> bool:
-    """Whether something is critical there."""
+    """Return whether the event has a critical finding."""
     return any(finding.severity is Severity.CRITICAL for finding in state.assessment.findings)
 
 
 def count_words(states: Iterable[EventState], render_time: RenderTime) -> str:
-    """How so many events stand: `2 ▲, 25 ✓, 4 ○`; the worst first."""
+    """Return the number of events by state, the worst first: `2 ▲, 25 ✓, 4 ○`."""
     counts = Counter(_sign(state, render_time) for state in states)
     return ", ".join(f"{counts[sign]} {sign}" for sign in _SIGNS if counts[sign])
 
@@ -373,7 +369,7 @@ EVENTS: TableSchema[EventState] = TableSchema(
 
 
 def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: int) -> Line:
-    """How many events are on air and how they stand, what is planned next, and how much arrives: one line."""
+    """Return one line: events on air by state, the next planned event, and the incoming bit rate."""
     if not states:
         return []
     stands = Counter(standing(state, render_time) for state in states)
@@ -382,10 +378,10 @@ def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: i
     doubtful = bool(stands[Standing.STALE])
     lamp = ("▒", StyleRole.STALE) if render_time.stale else ("●", StyleRole.ON_AIR if on_air else StyleRole.DIM)
     groups: list[Group] = [(0, [(" ", StyleRole.TEXT), lamp, (f" {on_air} on air", StyleRole.STRONG)])]
-    for rank, (stands_so, (glyph, word, role)) in enumerate(STANDING_WORDS.items()):
-        if stands[stands_so]:
+    for rank, (kind, (glyph, word, role)) in enumerate(STANDING_WORDS.items()):
+        if stands[kind]:
             blank = " " if role is StyleRole.CRITICAL else ""
-            groups.append((rank, [(f"{blank}{glyph} {stands[stands_so]} {word}{blank}", role)]))
+            groups.append((rank, [(f"{blank}{glyph} {stands[kind]} {word}{blank}", role)]))
     if doubtful:
         groups.append((1, [(f"▒ {stands[Standing.STALE]} not up to date", StyleRole.STALE)]))
     if planned:
@@ -405,18 +401,18 @@ STANDING_WORDS: Mapping[Standing, tuple[str, str, StyleRole]] = MappingProxyType
         Standing.GOOD: ("✓", "good", StyleRole.OK),
     }
 )
-"""Those that are counted, the worst first: glyph, word and role."""
+"""Glyph, word and role of the counted states, the worst first."""
 
 
 def _arriving(state: EventState, render_time: RenderTime) -> float:
-    """The video bit rate now; 0 where none can be believed."""
+    """Return the current video bit rate; 0 if none is current."""
     reading = None if is_doubtful(state, render_time) else current_reading(state)
     video = reading.video if reading else None
     return video if video is not None and isfinite(video) else 0.0
 
 
 def _next(planned: list[EventState], render_time: RenderTime) -> Line:
-    """The next start with its countdown."""
+    """Return the next start with its countdown."""
     dated = [state for state in planned if state.phase.reference_time is not None]
     if not dated:
         return []
@@ -426,4 +422,4 @@ def _next(planned: list[EventState], render_time: RenderTime) -> Line:
 
 
 MAX_NEXT_CELLS = 20
-"""Cells of the name of what is next."""
+"""Maximum width of the next event's name."""

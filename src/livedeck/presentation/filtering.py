@@ -1,4 +1,4 @@
-"""The filter language, and a table as the operator has arranged it: filtered, sorted, its columns chosen. Pure."""
+"""The filter language, and the operator's arrangement of a table: filter, order and columns. Pure."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 class FilterError(Exception):
-    """What was typed is no filter; the message says why."""
+    """The filter is invalid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One condition of a filter. `field` empty: the text of the row. `number`: `text` as a number, where it is one."""
+    """A condition of a filter. `field` is empty for the text of the row. `number`: `text` as a number, or None."""
 
     field: str
     op: str
@@ -45,7 +45,7 @@ class Term:
 
 
 def parse(text: str, fields: Mapping[str, object]) -> tuple[Term, ...]:
-    """The conditions of a filter, () for an empty one. Raises FilterError."""
+    """Return the conditions of a filter, () for an empty one. Raises FilterError."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -60,10 +60,10 @@ def _term(word: str, fields: Mapping[str, object]) -> Term:
     name, op, text = match["field"].lower(), match["op"], match["text"]
     if name not in fields:
         near = get_close_matches(name, fields, 2) or sorted(fields)
-        raise FilterError(f"no field {name!r}; {'near it' if len(near) < 3 else 'there are'}: {', '.join(near)}")
+        raise FilterError(f"no field {name!r}; {'did you mean' if len(near) < 3 else 'fields'}: {', '.join(near)}")
     number = _number(text)
     if op in _ORDER and number is None:
-        raise FilterError(f"{name}{op} needs a number" + (f", {text!r} is none" if text else ""))
+        raise FilterError(f"{name}{op} needs a number" + (f", not {text!r}" if text else ""))
     if not text:
         raise FilterError(f"{name}{op} needs a word")
     return Term(name, op, text.casefold(), bool(match["not"]), number)
@@ -77,7 +77,7 @@ def _number(text: str) -> float | None:
 def filter_rows(
     rows: Sequence[T], terms: tuple[Term, ...], schema: TableSchema[T], render_time: RenderTime
 ) -> Sequence[T]:
-    """The rows for which all conditions hold."""
+    """Return the rows that meet all conditions."""
     if not terms:  # getting the text of ten thousand rows takes longer than painting the screen
         return rows
     fields = schema.filter_fields()
@@ -101,8 +101,9 @@ def _holds(term: Term, value: Value) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """How the operator has arranged a table. `sort`: a column; empty: the monitor's order, worst first. `hidden`:
-    columns.
+    """The operator's arrangement of a table. `sort`: a column, or empty for the monitor's order, worst first.
+
+    `hidden`: names of columns.
     """
 
     filter: str = ""
@@ -113,7 +114,7 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class FilteredRows(Generic[T]):
-    """The rows that are shown, of how many, and how many of the hidden ones have a critical fault."""
+    """The visible rows, the number of all, and the number of hidden rows with a critical fault."""
 
     rows: tuple[T, ...]
     total: int
@@ -121,9 +122,9 @@ class FilteredRows(Generic[T]):
 
 
 def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime) -> FilteredRows[T]:
-    """The rows that pass the filter of the view, in its order.
+    """Return the rows that pass the view's filter, in its order.
 
-    A filter or a column that this table does not know (one kept from a former version) hides nothing.
+    A filter or column that this table does not have, kept from an earlier version, hides nothing.
     """
     fields = schema.filter_fields()
     try:
@@ -138,7 +139,7 @@ def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, rende
 
 
 def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
-    """That a filter is in force, and what it hides. `clear_key`: the key that removes it, as a click does."""
+    """Return the active filter and the number of hidden rows; empty without one. `clear_key` or a click clears it."""
     if not view.filter:
         return []
     line: Line = [
@@ -148,11 +149,11 @@ def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> l
     ]
     if filtered.hidden_critical:
         line.append((f"   ✖ {filtered.hidden_critical} with a critical fault hidden", StyleRole.CRITICAL))
-    return [linked([*line, (f"   {clear_key} shows all", StyleRole.DIM)], "view.clear")]
+    return [linked([*line, (f"   {clear_key} clears the filter", StyleRole.DIM)], "view.clear")]
 
 
 def sort_line(schema: TableSchema[T], view: TableView, next_key: str) -> list[Line]:
-    """That the rows are sorted, where unsorted ones are in the order of their urgency. `next_key`: what sorts on."""
+    """Return a note if a table that is normally worst first is sorted. `next_key` selects the next order."""
     if not schema.is_worst_first or view.sort not in schema.sortable_columns():
         return []
     return [
@@ -160,6 +161,6 @@ def sort_line(schema: TableSchema[T], view: TableView, next_key: str) -> list[Li
             (" ↕ ", StyleRole.HEAD),
             (f"sorted by {view.sort}", StyleRole.STRONG),
             (", not worst first", StyleRole.WARNING),
-            (f"   {next_key} sorts on, until this session ends", StyleRole.DIM),
+            (f"   {next_key} changes the order, for this session", StyleRole.DIM),
         ]
     ]

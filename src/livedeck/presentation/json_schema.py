@@ -1,38 +1,56 @@
-"""What the JSON of a model looks like, as JSON Schema. Pure."""
+"""JSON Schemas of the platform's models, and of the documents that commands print. Pure."""
 
 from __future__ import annotations
 
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
+
+from livedeck.presentation.documents import Fault
 
 _PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 
 
+def document_schema(document: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a typed dictionary, without references and titles."""
+    schema = TypeAdapter(document).json_schema()
+    definitions = schema.pop("$defs", {})
+    return dict(_resolved(schema, definitions))
+
+
+def _resolved(schema: Any, definitions: dict[str, Any]) -> Any:
+    """Replace references by their definitions; drop titles and docstrings, which are for developers."""
+    if isinstance(schema, list):
+        return [_resolved(item, definitions) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _resolved(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    found = {key: value for key, value in schema.items() if key not in {"title", "description"}}
+    fields = found.pop("properties", None)
+    resolved = {key: _resolved(value, definitions) for key, value in found.items()}
+    if fields is not None:  # its keys are names of fields, of which one may be called `title`
+        resolved["properties"] = {name: _resolved(field, definitions) for name, field in fields.items()}
+    return resolved
+
+
 def model_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Its documented fields; those that nobody documents are there too, without their values."""
+    """Return the documented fields of a model; undocumented fields may be there too."""
     return object_schema(model_fields(model), additional=True)
 
 
 def object_schema(fields: dict[str, Any], *, additional: bool = False) -> dict[str, Any]:
-    """An object that has all of these fields."""
+    """Return the schema of an object that has all of these fields."""
     return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": additional}
 
 
-_TEXT = {"type": "string"}
-
-FAULTS = {"type": "array", "items": object_schema({"field": _TEXT, "expected": _TEXT, "came": _TEXT})}
-"""What could not be read, each as `serialization.fault_object` writes it."""
-
-
-def nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    """That, or null."""
-    return {"anyOf": [schema, {"type": "null"}]}
+FAULTS = {"type": "array", "items": document_schema(Fault)}
+"""Fields that could not be read, as `serialization.fault_object` writes them."""
 
 
 def model_fields(model: type[BaseModel]) -> dict[str, Any]:
-    """The documented fields of a model, each with its schema."""
+    """Return the documented fields of a model, each with its schema."""
     return {name: _type_schema(field.annotation) for name, field in model.model_fields.items()}
 
 
@@ -52,4 +70,4 @@ def _class_schema(annotation: Any) -> dict[str, Any]:
         return {}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return model_schema(annotation)
-    return {"type": _PLAIN.get(annotation, "string")}  # a moment, an address, or a secret in its masked form
+    return {"type": _PLAIN.get(annotation, "string")}  # a time, an address, or a masked secret

@@ -1,4 +1,4 @@
-"""What changed lately: what began and ended on air, what went wrong and was well again, who answered for it. Pure."""
+"""Recent changes: starts and ends on air, faults with their ends, and alarm actions. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME_CELLS = 18
 
 
 class _Change(NamedTuple):
-    """One thing that became otherwise (server clock)."""
+    """A change (server clock)."""
 
     at: datetime
     sign: Segment
@@ -28,10 +28,10 @@ class _Change(NamedTuple):
 
 
 def change_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[Line]:
-    """The newest changes, a line each: time, sign, event, what. `✓`: a fault that is over."""
+    """Return the newest changes, a line each: time, sign, event, text. `✓` marks a fault that cleared."""
     past = (change for change in _changes(snapshot, render_time) if change.at <= render_time.server)
     newest = sorted(past, key=lambda change: change.at, reverse=True)[:rows]
-    return [_line(change, cells) for change in newest] or [[("nothing yet", StyleRole.DIM)]]
+    return [_line(change, cells) for change in newest] or [[("no changes yet", StyleRole.DIM)]]
 
 
 def _line(change: _Change, cells: int) -> Line:
@@ -45,7 +45,7 @@ def _line(change: _Change, cells: int) -> Line:
 
 def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
     for state in snapshot.events:
-        yield from _of_event(state)
+        yield from _event_changes(state)
     for alarm in all_alarms(snapshot):
         for entry in alarm.timeline:
             if entry.actor:
@@ -53,11 +53,11 @@ def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
                 text = f"{alarm.kind} {entry.text} by {actor}"
                 yield _Change(at, ("·", StyleRole.DIM), safe(alarm.subject), text, StyleRole.DIM)
     for ended in snapshot.ended:
-        how = "gone" if ended.is_gone else "completed"
+        how = "removed" if ended.is_gone else "completed"
         yield _Change(render_time.to_server(ended.at), ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
 
 
-def _of_event(state: EventState) -> Iterator[_Change]:
+def _event_changes(state: EventState) -> Iterator[_Change]:
     name, phase = events.name(state), state.phase
     if phase.reference_time is not None and phase.tally is BroadcastState.COMPLETED:
         yield _Change(phase.reference_time, ("■", StyleRole.DIM), name, "completed", StyleRole.DIM)

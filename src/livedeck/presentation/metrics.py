@@ -1,4 +1,4 @@
-"""What is known as metrics for Prometheus (scripting.md, "Metrics"). Pure."""
+"""The current state as metrics for Prometheus (scripting.md, "Metrics"). Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import accumulate
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from livedeck.client import BOUNDS, RequestCounts
 from livedeck.monitor import BroadcastState, ConnectionState, EventState, Reading, Snapshot
@@ -17,24 +17,24 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import masked_line
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-"""Of the text, where it is served."""
+"""Media type of the text over HTTP."""
 
 MAX_EVENTS = 500
-"""Events that have series; `livedeck_events_not_exported` says how many more there are."""
+"""Maximum number of events with series; `livedeck_events_not_exported` counts the others."""
 
 DUE_SECONDS = 3600.0
-"""An event has series from so long before its start until it is over."""
+"""Seconds before its planned start from which an event has series."""
 
 MAX_NAME_LETTERS, MAX_ID_LETTERS = 80, 200
 
 BYTE = 8
-"""Bits: the base unit of Prometheus is the byte, the platform measures bits."""
+"""Bits per byte: Prometheus' base unit is the byte, and the platform measures bits."""
 
 Labels = tuple[str, ...]
 
 
 class Sample(NamedTuple):
-    """A number of a metric; None: not known, which is no sample. `suffix`, `bound`: of the parts of a histogram."""
+    """A number of a metric; None is unknown and is left out. `suffix` and `bound`: for the parts of a histogram."""
 
     labels: Labels
     value: float | None
@@ -44,12 +44,12 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a process has counted besides what its snapshots say; None: it does nothing of the kind.
+    """Counts of a process that its snapshots do not contain; None for a task that the process does not have.
 
-    `turns`: what alarms did, see `count_turns`. `notifications`: by route and result. `spool_messages`: how many are
-    not sent, `spool_since`: since when the oldest. `readers`: of the stream of changes. `beat_at`: the last heartbeat
-    that was taken, 1970 where none was yet. `events_owned`: that this collector polls for all; `is_apart`: the engine
-    is out of its reach; `writes_refused`: of this collector, as another one had taken over.
+    `turns`: state changes of alarms, see `count_turns`. `notifications`: attempts by route and result.
+    `spool_messages`: waiting notifications; `spool_since`: time of the oldest. `readers`: attached decks and walls.
+    `beat_at`: the last accepted heartbeat, 1970 before the first. `events_owned`: events that this collector polls for
+    all. `is_apart`: whether it cannot reach the engine. `writes_refused`: its writes that the engine refused.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -69,7 +69,7 @@ NOTHING_COUNTED = Counted()
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """What one text is made of. `exported`: the events that have series, by the label of each."""
+    """The input of one text. `exported`: the events with series, by their label; `left_out`: how many have none."""
 
     snapshot: Snapshot
     render_time: RenderTime
@@ -81,21 +81,17 @@ class Scrape:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric. `name` carries its unit; `kind`: `gauge`, `counter` or `histogram`. `title`: in a dashboard; `unit`: as
-    Grafana has it. `read`: its samples, in the order of `labels`.
-    """
+    """A metric. `name` ends in its unit. `kind`: `gauge`, `counter` or `histogram`. `read`: returns its samples."""
 
     name: str
     kind: str
     help: str
     labels: Labels
     read: Callable[[Scrape], Iterable[Sample]] = field(repr=False)
-    title: str = ""
-    unit: str = "short"
 
 
 def metrics_text(snapshot: Snapshot, render_time: RenderTime, version: str, counted: Counted = NOTHING_COUNTED) -> str:
-    """Every metric that there is something of, with its help and its type, in the text format 0.0.4."""
+    """Return every metric that has samples, with its help and type, in the text format 0.0.4."""
     due = sorted(_due(snapshot, render_time), key=lambda state: not state.phase.tally.expects_signal)
     exported: dict[str, EventState] = {masked_line(state.id, MAX_ID_LETTERS): state for state in due[:MAX_EVENTS]}
     scrape = Scrape(snapshot, render_time, version, counted, exported, len(due) - len(exported))
@@ -103,7 +99,7 @@ def metrics_text(snapshot: Snapshot, render_time: RenderTime, version: str, coun
 
 
 def count_turns(turns: Mapping[str, int], snapshot: Snapshot) -> Mapping[str, int]:
-    """These counts of what alarms did, and what they did since the snapshot before."""
+    """Return the counts plus the alarm transitions in `snapshot`."""
     news = Counter(change.transition.value for change in snapshot.changes)
     return {name: turns.get(name, 0) + news[name] for name in {*turns, *news}}
 
@@ -137,7 +133,7 @@ def _alone(read: Callable[[Scrape], float | None]) -> Callable[[Scrape], Iterabl
 
 
 def _of_events(read: Callable[[EventState, RenderTime], float | None]) -> Callable[[Scrape], Iterable[Sample]]:
-    """Of each event; nothing of one that cannot be believed."""
+    """Return a reader of one sample per event; events with stale data have none."""
 
     def samples(scrape: Scrape) -> Iterator[Sample]:
         for label, state in scrape.exported.items():
@@ -148,7 +144,7 @@ def _of_events(read: Callable[[EventState, RenderTime], float | None]) -> Callab
 
 
 def _reading(read: Callable[[Reading], float | None], unit: int = 1) -> Callable[[Scrape], Iterable[Sample]]:
-    """Of the newest sample, where it stands for now; in units of so many of those that it is measured in."""
+    """Return a reader of the newest QoS sample if it is current, divided by `unit`."""
 
     def of_event(state: EventState, _: RenderTime) -> float | None:
         reading = events.current_reading(state)
@@ -164,7 +160,7 @@ def _health(state: EventState, _: RenderTime) -> float | None:
 
 
 def _sample_age(scrape: Scrape) -> Iterator[Sample]:
-    """Also of an event that cannot be believed: it is why."""
+    """Yield the age for stale events too: it shows why they are stale."""
     for label, state in scrape.exported.items():
         newest = state.qos.readings.last
         age = None if newest is None else max(0.0, scrape.render_time.server.timestamp() - newest.time)
@@ -193,7 +189,7 @@ def _requests(scrape: Scrape) -> Iterable[Sample]:
 
 
 def _durations(scrape: Scrape) -> Iterator[Sample]:
-    """Of each operation the parts of its histogram, whose counts add up."""
+    """Yield the histogram of each operation; its counts are cumulative."""
     counts = scrape.counted.requests
     for operation, durations in sorted(counts.durations.items()) if counts else ():
         bounds = [*(f"{bound:g}" for bound in BOUNDS), "+Inf"]
@@ -204,7 +200,7 @@ def _durations(scrape: Scrape) -> Iterator[Sample]:
 
 
 def _spool_age(scrape: Scrape) -> float | None:
-    """0 where nothing waits."""
+    """Return the age in seconds; 0 if no message waits, None without a spool."""
     counted = scrape.counted
     if counted.spool_messages is None or counted.spool_since is None:
         return None if counted.spool_messages is None else 0.0
@@ -220,145 +216,106 @@ def _is_up(scrape: Scrape) -> float:
     return float(scrape.snapshot.link.state in {ConnectionState.OK, ConnectionState.POOR})
 
 
-def _event(name: str, words: str, read: Any, title: str, unit: str) -> Metric:
-    return Metric(f"livedeck_event_{name}", "gauge", words, ("event_id",), read, title, unit)
+def _event(name: str, words: str, read: Callable[[Scrape], Iterable[Sample]]) -> Metric:
+    return Metric(f"livedeck_event_{name}", "gauge", words, ("event_id",), read)
 
 
-LINK_UP = Metric(
-    "livedeck_platform_link_up", "gauge", "Whether the platform answers.", (), _alone(_is_up), "Platform answers"
-)
+LINK_UP = Metric("livedeck_platform_link_up", "gauge", "1 if the platform responds.", (), _alone(_is_up))
 ANSWER_AGE = Metric(
     "livedeck_platform_answer_age_seconds",
     "gauge",
-    "Seconds since the last good answer of the platform.",
+    "Seconds since the platform's last valid response.",
     (),
     _alone(_answer_age),
-    "Age of the last answer",
-    "s",
 )
 CLOCK_SKEW = Metric(
     "livedeck_platform_clock_skew_seconds",
     "gauge",
-    "Seconds that the platform's clock is ahead of this machine's; 0 under two.",
+    "Seconds by which the platform's clock is ahead of this machine's; 0 below two seconds.",
     (),
     _alone(lambda scrape: scrape.snapshot.link.measured_skew),
-    "Clock of the platform, ahead",
-    "s",
 )
 ALARMS = Metric(
-    "livedeck_alarms",
-    "gauge",
-    "Alarms by kind, severity and what was done about them.",
-    ("kind", "severity", "state"),
-    _alarms,
-    "Alarms",
+    "livedeck_alarms", "gauge", "Open alarms by kind, severity and state.", ("kind", "severity", "state"), _alarms
 )
 ALARM_CHANGES = Metric(
     "livedeck_alarm_changes_total",
     "counter",
-    "What alarms did since the process began.",
-    ("turn",),
+    "State changes of alarms since the process started.",
+    ("transition",),
     lambda scrape: [Sample((turn,), count) for turn, count in sorted(scrape.counted.turns.items())],
-    "Changes of alarms",
 )
 NOT_EXPORTED = Metric(
     "livedeck_events_not_exported",
     "gauge",
-    f"Events on air or due that have no series: more than {MAX_EVENTS} are too many.",
+    f"Events on air or due without series, because at most {MAX_EVENTS} events have them.",
     (),
     _alone(lambda scrape: scrape.left_out),
-    "Events without series",
 )
 INFO = Metric(
     "livedeck_event_info",
     "gauge",
-    "The name of an event that is on air, or due within an hour.",
+    "Name of each event that is on air or starts within an hour.",
     ("event_id", "name"),
     _names,
 )
 ON_AIR = _event(
     "on_air",
-    "Whether a signal is expected of the event.",
+    "1 if the event should be receiving a signal.",
     _of_events(lambda state, _: float(state.phase.tally.expects_signal)),
-    "On air",
-    "short",
 )
-HEALTH = _event("health_ratio", "Health of the event, from 0 to 1.", _of_events(_health), "Health", "percentunit")
-VIDEO = _event(
-    "video_bytes_per_second", "Video that arrives.", _reading(lambda reading: reading.video, BYTE), "Video", "Bps"
-)
-AUDIO = _event(
-    "audio_bytes_per_second", "Audio that arrives.", _reading(lambda reading: reading.audio, BYTE), "Audio", "Bps"
-)
-FRAMES = _event(
-    "frames_per_second", "Frames that arrive.", _reading(lambda reading: reading.fps), "Frames a second", "short"
-)
-SAMPLE_AGE = _event("sample_age_seconds", "Age of the newest sample.", _sample_age, "Age of the newest sample", "s")
+HEALTH = _event("health_ratio", "Health of the event, from 0 to 1.", _of_events(_health))
+VIDEO = _event("video_bytes_per_second", "Incoming video.", _reading(lambda reading: reading.video, BYTE))
+AUDIO = _event("audio_bytes_per_second", "Incoming audio.", _reading(lambda reading: reading.audio, BYTE))
+FRAMES = _event("frames_per_second", "Incoming frames per second.", _reading(lambda reading: reading.fps))
+SAMPLE_AGE = _event("sample_age_seconds", "Age of the newest sample.", _sample_age)
 BUILD = Metric(
-    "livedeck_build_info",
-    "gauge",
-    "The program that says so.",
-    ("version",),
-    lambda scrape: [Sample((scrape.version,), 1)],
+    "livedeck_build_info", "gauge", "Version of livedeck.", ("version",), lambda scrape: [Sample((scrape.version,), 1)]
 )
-
 REQUESTS = Metric(
     "livedeck_platform_requests_total",
     "counter",
-    "Tries of requests to the platform, by what they do and how they ended.",
+    "Attempted requests to the platform, by operation and result.",
     ("operation", "result"),
     _requests,
-    "Requests to the platform",
-    "reqps",
 )
 DURATIONS = Metric(
     "livedeck_platform_request_duration_seconds",
     "histogram",
-    "Seconds that a try of a request to the platform took.",
+    "Duration of each attempted request to the platform.",
     ("operation",),
     _durations,
-    "Time of a request, 95 of 100",
-    "s",
 )
 NOTIFICATIONS = Metric(
     "livedeck_notifications_total",
     "counter",
-    "Tries to send a message, by route and what came of it.",
+    "Attempts to send a notification, by route and result.",
     ("route", "result"),
     lambda scrape: [Sample(labels, count) for labels, count in sorted(scrape.counted.notifications.items())],
-    "Messages",
 )
 SPOOL_MESSAGES = Metric(
     "livedeck_spool_messages",
     "gauge",
-    "Messages that are not sent.",
+    "Notifications waiting to be sent.",
     (),
     _alone(lambda scrape: scrape.counted.spool_messages),
-    "Messages that wait",
 )
 SPOOL_AGE = Metric(
     "livedeck_spool_oldest_seconds",
     "gauge",
-    "Age of the oldest message that is not sent; 0 where none waits.",
+    "Age of the oldest waiting notification; 0 if none waits.",
     (),
     _alone(_spool_age),
-    "Age of the oldest message",
-    "s",
 )
 HEARTBEAT = Metric(
     "livedeck_heartbeat_last_success_timestamp_seconds",
     "gauge",
-    "When the last heartbeat was taken, in seconds since 1970; 0 where none was yet.",
+    "Time of the last accepted heartbeat, in seconds since 1970; 0 before the first.",
     (),
     _alone(_heartbeat),
 )
 READERS = Metric(
-    "livedeck_sse_readers",
-    "gauge",
-    "Decks and walls that follow the changes.",
-    (),
-    _alone(lambda scrape: scrape.counted.readers),
-    "Decks and walls attached",
+    "livedeck_sse_readers", "gauge", "Attached decks and walls.", (), _alone(lambda scrape: scrape.counted.readers)
 )
 EVENTS_OWNED = Metric(
     "livedeck_engine_events_owned",
@@ -366,23 +323,20 @@ EVENTS_OWNED = Metric(
     "Events that this collector polls for all collectors.",
     (),
     _alone(lambda scrape: scrape.counted.events_owned),
-    "Events polled for all",
 )
 APART = Metric(
     "livedeck_engine_apart",
     "gauge",
-    "Whether the engine is out of reach.",
+    "1 if this collector cannot reach the engine.",
     (),
     _alone(lambda scrape: None if scrape.counted.is_apart is None else float(scrape.counted.is_apart)),
-    "Engine out of reach",
 )
 WRITES_REFUSED = Metric(
     "livedeck_writes_refused_total",
     "counter",
-    "Writes of this collector that the engine refused: another one had taken over.",
+    "Writes that the engine refused because another collector had taken over.",
     (),
     _alone(lambda scrape: scrape.counted.writes_refused),
-    "Writes refused",
 )
 
 METRICS = (

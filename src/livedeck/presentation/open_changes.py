@@ -1,50 +1,56 @@
-"""Changes that were sent and have no verdict, in words: what an operator is to know and do (trust.md, "Verdicts")."""
+"""Changes that were sent and have no verdict, as text with advice for the operator (trust.md, "Verdicts"). Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from livedeck.monitor import OpenChange
+from livedeck.presentation import documents
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import safe
 
-ADVICE = "do not repeat it: it may have happened, or still land; look at the platform's own page"
-"""What to do about any of them."""
+ADVICE = "do not repeat it: it may have happened or may still take effect; check the platform's own page"
+"""Advice for all of them."""
 
 MIN_NAME = 8
-"""Characters of a name that are shown however narrow the screen is."""
+"""Minimum number of characters of a name, however narrow the screen is."""
 
-NO_NEWS = "its sender ended before it knew"
-"""What is known of one whose deck was killed."""
+NO_NEWS = "its sender ended before the result was known"
+"""Detail of a change whose deck was killed."""
 
 
 def open_change_text(change: OpenChange, now: datetime) -> str:
-    """`unknown: enable "Morning show", sent 14:02:11Z: ..., watching until 14:12:11Z`. `now`: this machine's clock."""
+    """Return `unknown: enable "Morning show", sent 14:02:11Z: ..., watching until 14:12:11Z`.
+
+    `now`: this machine's clock.
+    """
     intent = change.intent
     name = safe(intent.target_name or intent.target_id, 60)
     until, watch = change.watched_until, ""
     if until:
-        watch = f", {'watching' if until > now else 'was watched'} until {until:%H:%M:%S}Z"
+        watch = f", {'watching' if until > now else 'watched'} until {until:%H:%M:%S}Z"
     return f'unknown: {intent.verb} "{name}", sent {intent.at:%H:%M:%S}Z: {safe(change.detail or NO_NEWS)}{watch}'
 
 
 def open_changes_line(changes: Sequence[OpenChange], key: str, cells: int) -> Line:
-    """The banner of those that are open, the newest in words; empty where none is. `key`: what lists them."""
+    """Return the banner with the newest open change and the number of others; empty without any.
+
+    `key`: the key that lists them.
+    """
     if not changes:
         return []
     intent, until = changes[-1].intent, changes[-1].watched_until
-    state = f"not seen yet, watched to {until:%H:%M}Z" if until else "no verdict"
+    state = f"not visible yet, checked until {until:%H:%M}Z" if until else "no verdict"
     more = f", and {len(changes) - 1} more" if len(changes) > 1 else ""
     before, after = f" ? UNKNOWN  {intent.verb} ", f" sent {intent.at:%H:%M}Z, {state}{more}  {key} "
     name = safe(intent.target_name or intent.target_id, max(MIN_NAME, cells - len(before) - len(after) - 2))
     return [(f'{before}"{name}"{after}', StyleRole.BANNER)]
 
 
-def open_change_object(change: OpenChange) -> dict[str, Any]:
-    """One for programs. `detail` is null where its sender was ended."""
+def open_change_object(change: OpenChange) -> documents.OpenChange:
+    """Return the change as JSON; `detail` is null if its sender ended."""
     intent = change.intent
     return {
         "id": intent.id,

@@ -1,4 +1,4 @@
-"""The streams that the history knows, by event, date, length and worst fault; which one ran at a moment. Pure."""
+"""The streams of the history by event, date, length and worst fault, and the search for one by time. Pure."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from livedeck.text.segments import Line, StyleRole, fit
 from livedeck.text.values import compact_duration, safe
 
 NEAR = timedelta(seconds=60)
-"""A moment so near to a stream is one of it: people round."""
+"""Tolerance for a time just outside a stream, because people round."""
 
 MAX_DAYS_BACK = 31
-"""For which a time of day is looked for; the history keeps no more."""
+"""Days searched for a time of day; the history keeps no more."""
 
 WEEK = timedelta(days=7)
 
@@ -41,7 +41,7 @@ WEEK = timedelta(days=7)
 class PastStream:
     """A stream from its first to its last sample (server clock), with the name of its event.
 
-    `worst`: the severity of its worst fault, None without one. `is_gone`: no list has its event any more.
+    `worst`: the severity of its worst fault, None without one. `is_gone`: its event is no longer listed.
     """
 
     event_id: str
@@ -53,18 +53,18 @@ class PastStream:
     is_gone: bool = False
 
     def has(self, at: datetime) -> bool:
-        """Whether it ran then."""
+        """Return whether the stream ran at that time."""
         return self.first - NEAR <= at <= self.last + NEAR
 
     def distance(self, at: datetime) -> timedelta:
-        """How far that moment lies outside of it."""
+        """Return the distance between that time and the stream; 0 within it."""
         return max(self.first - at, at - self.last, timedelta())
 
 
 def past_streams(
     spans: Iterable[StreamSpan], events: Iterable[EventRecord], faults: Iterable[EpisodeRecord]
 ) -> tuple[PastStream, ...]:
-    """All of them, the newest first. An event without a record is called by its id."""
+    """Return all streams, the newest first. The name of an event without a record is its id."""
     records = {record.event_id: record for record in events}
     faults_by_event: dict[str, list[EpisodeRecord]] = {}
     for fault in faults:
@@ -80,16 +80,16 @@ def _past_stream(span: StreamSpan, record: EventRecord | None, faults: Iterable[
 
 
 def worst_of(severities: Iterable[Severity]) -> Severity | None:
-    """The worst of them; None of none."""
+    """Return the highest severity; None without any."""
     return min(severities, key=SEVERITY_RANKS.__getitem__, default=None)
 
 
 def stream_at(
     streams: Sequence[PastStream], at: datetime, *, any_day: bool = False
 ) -> tuple[PastStream, datetime] | None:
-    """The stream that ran then, and then; with `any_day` at that time of the latest day on which one did.
+    """Return the stream that ran at `at`, and that time; with `any_day`, of the latest day with a stream at that time.
 
-    Where none did, the nearest one and its nearest end; None without any.
+    If none ran, returns the nearest stream and its nearer end; None without any streams.
     """
     for days in range(MAX_DAYS_BACK if any_day else 1):
         moment = at - timedelta(days=days)
@@ -103,20 +103,19 @@ def stream_at(
 
 
 def suggestion(streams: Sequence[PastStream], shown: PastStream) -> PastStream | None:
-    """What to compare a stream with: the one that began nearest to a week before; of the same event or one of its
-    name, before any other."""
+    """Return an earlier stream to compare with: same event or name, started closest to a week before; or None."""
     earlier = [stream for stream in streams if stream.first < shown.first and stream.stream_id != shown.stream_id]
     related = [stream for stream in earlier if is_related(stream, shown)]
     return min(related, key=lambda stream: abs(shown.first - WEEK - stream.first), default=None)
 
 
 def is_related(stream: PastStream, other: PastStream) -> bool:
-    """Whether they are of one event, or of events of one name."""
+    """Return whether both belong to one event, or to events with the same name."""
     return stream.event_id == other.event_id or stream.name.casefold() == other.name.casefold()
 
 
 def day_words(at: datetime, today: date) -> str:
-    """`today`, `yesterday`, `Tuesday`, `14 Nov`, `14 Nov 2025`, as the platform dates it."""
+    """Return the UTC day: `today`, `yesterday`, `Tuesday`, `14 Nov`, `14 Nov 2025`."""
     day = at.astimezone(UTC).date()
     days = (today - day).days
     if days in {0, 1}:
@@ -127,17 +126,17 @@ def day_words(at: datetime, today: date) -> str:
 
 
 def stream_words(stream: PastStream, today: date) -> str:
-    """`yesterday's stream`, `the stream of 14 Nov`."""
+    """Return `yesterday's stream`, or `the stream of 14 Nov`."""
     day = day_words(stream.first, today)
     return f"the stream of {day}" if day[0].isdigit() else f"{day}'s stream"
 
 
 def row(stream: PastStream, today: date, *, is_shown: bool) -> Line:
-    """When, how long, how bad, and whose it was."""
+    """Return start, day, length, worst fault and event of a stream."""
     glyph, word, role = SEVERITY_BADGES[stream.worst] if stream.worst else ("✓", "no fault", StyleRole.OK)
     role = StyleRole.CRITICAL_MARK if stream.worst is Severity.CRITICAL else role
     length = compact_duration((stream.last - stream.first).total_seconds())
-    gone = "  not listed any more" if stream.is_gone else ""
+    gone = "  no longer listed" if stream.is_gone else ""
     return [
         *fit([(f"{stream.first:%a %d %b %H:%M}Z", StyleRole.STRONG)], 19),
         *fit([(day_words(stream.first, today), StyleRole.DIM)], 11),
@@ -151,7 +150,7 @@ def row(stream: PastStream, today: date, *, is_shown: bool) -> Line:
 def state_of(
     stream: PastStream, readings: Readings, faults: Iterable[EpisodeRecord], event: Event | None = None
 ) -> EventState:
-    """The event as it stood when that stream ended. `event`: as it is known now, where it is."""
+    """Return the event's state at the end of the stream. `event`: its current data, if known."""
     past = Stream(id=stream.stream_id, status="finished", started_at=stream.first, finished_at=stream.last)
     known = event or Event(id=stream.event_id, name=stream.name)
     ended = known.model_copy(update={"stream": past, "scheduled": None})
@@ -174,12 +173,12 @@ def state_of(
 
 
 def _cadence(readings: Readings) -> float | None:
-    """The middle step between two of its newest samples (s)."""
+    """Return the median seconds between its newest samples."""
     newest = readings.time[-21:]
     steps = sorted(after - before for before, after in pairwise(newest))
     return steps[len(steps) // 2] if steps else None
 
 
 def end_of(stream: PastStream) -> RenderTime:
-    """The instant at which it ended: what is shown of it ages no more."""
+    """Return the end of the stream as render time, so that its ages stay fixed."""
     return RenderTime(stream.last, stream.last, stale=False)

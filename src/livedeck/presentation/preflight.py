@@ -1,4 +1,4 @@
-"""What has to be right before a show, check by check: GO or NO-GO, with reasons. Pure."""
+"""The checks before a show: GO or NO-GO, with reasons. Pure."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from livedeck.monitor import BroadcastState, EventState, ResourceKey, Severity, 
 from livedeck.text.values import age, safe, short_duration
 
 DUE_SECONDS = 600.0
-"""Before its start, from which on the deck looks at an event by itself (interface.md, "Preflight")."""
+"""Seconds before its start from which the deck checks an event on its own (interface.md, "Preflight")."""
 
 SHORT_WINDOW = 60
-"""Seconds of a reconnect window under which a restarted encoder comes too late."""
+"""Shortest reconnect window, in seconds, in which an encoder can restart."""
 
 NEAR = 15 * 60.0
-"""Seconds between the starts of two events that one crew hardly runs at once."""
+"""Seconds between two starts below which one crew can hardly run both events."""
 
 _FIELDS = ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
-"""Of an event, each of which a check needs; not every answer has them all (platform-api.md, "Live event")."""
+"""Fields of an event that the checks need; some responses lack some (platform-api.md, "Live event")."""
 
 
 class Mark(StrEnum):
-    """How an item stands. CHECK: a person has to look. UNKNOWN: nothing tells."""
+    """The result of an item. CHECK: a person should look. UNKNOWN: there are no data."""
 
     GO = "GO"
     CHECK = "CHECK"
@@ -36,9 +36,10 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that was looked at. `advice`: what to do; empty where nothing is to be done.
+    """A checked item. `advice`: empty if nothing needs to be done.
 
-    `operation`: the name of the one that mends it. `as_of`: when that was so (this machine's clock); None: always.
+    `operation`: name of the operation that fixes it. `as_of`: time of the data (this machine's clock); None for data
+    that do not age.
     """
 
     name: str
@@ -51,12 +52,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class PreflightFacts:
-    """What is known before a show. `now`: the platform's clock. `others`: the other events of the workspace.
+    """The data of the checks. `now`: the platform's clock. `others`: the other events of the workspace.
 
-    `state`: what the monitor makes of it. `skew`: seconds that this machine's clock is off, 0 while too few to count;
-    None: not measured. `is_read_only`: whether changes are refused here. `public_keys`: those of its keys that are also
-    a name or an id, in words. `as_of`: when each field of the event, its
-    `signal` and the `clock` were read (this machine's clock).
+    `state`: the event's state in the monitor. `skew`: difference of this machine's clock in seconds, 0 if negligible;
+    None: not measured. `is_read_only`: whether changes are refused here. `public_keys`: descriptions of keys that are
+    also a name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's
+    clock).
     """
 
     event: Event
@@ -69,45 +70,46 @@ class PreflightFacts:
     public_keys: tuple[str, ...] = ()
 
     def knows(self, name: str) -> bool:
-        """Whether that field of the event came, and could be read in full."""
+        """Return whether the field of the event was received and could be read."""
         return _knows(self.event, name)
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """Every item, in the order in which a crew goes through them."""
+    """The checked items, in the order in which a crew goes through them."""
 
     items: tuple[Item, ...]
 
     @property
     def is_go(self) -> bool:
-        """Whether nothing is known that keeps the show from starting."""
+        """True if no item is NO-GO."""
         return all(item.mark is not Mark.NO_GO for item in self.items)
 
     @property
     def against(self) -> str:
-        """What keeps it from starting: `conflicts, restreams`; empty where nothing does."""
+        """Names of the NO-GO items: `conflicts, restreams`; empty without any."""
         return ", ".join(dict.fromkeys(item.name for item in self.marked(Mark.NO_GO)))
 
     @property
     def verdict(self) -> str:
-        """`GO`, or `NO-GO` with what stands against it."""
+        """`GO`, or `NO-GO` with the names of its items."""
         return f"NO-GO: {self.against}" if self.against else "GO"
 
     def marked(self, mark: Mark) -> tuple[Item, ...]:
-        """The items that stand so."""
+        """Return the items with this mark."""
         return tuple(item for item in self.items if item.mark is mark)
 
 
 def preflight(facts: PreflightFacts) -> Preflight:
-    """Look at everything."""
+    """Run all checks."""
     items = (replace(item, as_of=facts.as_of.get(source)) for check, source in _CHECKS for item in check(facts))
     return Preflight(tuple(items))
 
 
 def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_only: bool) -> PreflightFacts:
-    """What the snapshot tells of an event at `now` (the platform's clock); what the list of the events left out as the
-    event itself has told it.
+    """Return the data of an event at `now` (the platform's clock).
+
+    Fields that the list of events lacks come from the last response for the event itself.
     """
     state = snapshot.find(event.id)
     listed = state.event if state else event
@@ -135,7 +137,7 @@ def _public_keys(event: Event) -> Iterator[str]:
 
 
 def _completed(snapshot: Snapshot, event: Event) -> tuple[Event, datetime | None]:
-    """The event with what the list left out, and when it was asked for that by itself; None: never."""
+    """Return the event with the fields that the list lacks, and the time of that response; None if there was none."""
     alone = snapshot.cached(event_key(event.id))
     told: Event | None = next(iter(alone.items), None)
     told_fields = told.model_fields_set if told else frozenset[str]()
@@ -149,33 +151,33 @@ def _knows(event: Event, name: str) -> bool:
 
 
 def missing_fields(event: Event) -> tuple[str, ...]:
-    """What a check needs and the answer did not have: the event itself has to be asked for."""
+    """Return the needed fields that the response lacks; they must be read from the event itself."""
     return tuple(name for name in _FIELDS if name not in event.model_fields_set)
 
 
 def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tuple[ResourceKey, ...]:
-    """What has to be asked for these checks, beyond the lists: nothing where the list of the events says it all."""
+    """Return the resources to poll for these checks beyond the lists; empty if the lists suffice."""
     return tuple(
         event_key(state.id) for state in snapshot.events if state.id in preflights and missing_fields(state.event)
     )
 
 
 def is_due(state: EventState, now: datetime) -> bool:
-    """Whether it starts within ten minutes of `now` (the platform's clock), or should have, and is not on air yet."""
+    """Return whether it starts within ten minutes of `now` (the platform's clock) or is late."""
     start = planned_start(state.event, now)
     is_awaited = state.phase.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE}
     return is_awaited and start is not None and (now - start).total_seconds() > -DUE_SECONDS
 
 
 def due_preflights(snapshot: Snapshot, now: datetime, *, is_read_only: bool) -> Mapping[str, Preflight]:
-    """The checks of every event that is due, by its id."""
+    """Return the checks of every due event, by event id."""
     due = (state for state in snapshot.events if is_due(state, now))
     return MappingProxyType(
         {state.id: preflight(gather_facts(snapshot, state.event, now, is_read_only=is_read_only)) for state in due}
     )
 
 
-_NOT_SAID = "the platform does not say"
+_NOT_REPORTED = "the platform does not report it"
 
 
 def _is_on_air(facts: PreflightFacts) -> bool:
@@ -186,17 +188,17 @@ def _schedule(facts: PreflightFacts) -> Iterator[Item]:
     tally = facts.state.phase.tally if facts.state else BroadcastState.UNKNOWN
     start = planned_start(facts.event, facts.now)
     if tally is BroadcastState.COMPLETED:
-        yield Item("schedule", Mark.NO_GO, "it is over", "make another event")
+        yield Item("schedule", Mark.NO_GO, "the event has ended", "create another event")
     elif _is_on_air(facts):
-        yield Item("schedule", Mark.GO, f"it is {tally}")
+        yield Item("schedule", Mark.GO, f"already {tally}")
     elif start is None and not facts.knows("scheduled"):
-        yield Item("schedule", Mark.UNKNOWN, _NOT_SAID)
+        yield Item("schedule", Mark.UNKNOWN, _NOT_REPORTED)
     elif start is None:
         advice = "livedeck streams schedule EVENT --started-at MOMENT"
-        yield Item("schedule", Mark.NO_GO, "it has no start time", advice, "stream.schedule")
+        yield Item("schedule", Mark.NO_GO, "no start time", advice, "stream.schedule")
     elif start < facts.now:
         late = age((facts.now - start).total_seconds())
-        yield Item("schedule", Mark.NO_GO, f"it was to start {late} ago", "start the encoder, or move the start")
+        yield Item("schedule", Mark.NO_GO, f"should have started {late} ago", "start the encoder, or move the start")
     else:
         until = short_duration((start - facts.now).total_seconds())
         yield Item("schedule", Mark.GO, f"starts {start:%d %b %H:%M:%S}Z, in {until}")
@@ -208,7 +210,7 @@ def _schedule(facts: PreflightFacts) -> Iterator[Item]:
 def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
     own, start = _destinations(facts.event), planned_start(facts.event, facts.now)
     near: list[tuple[timedelta, str, str]] = []
-    unknown = [] if facts.knows("restreams") else ["it"]
+    unknown = [] if facts.knows("restreams") else ["this event"]
     is_shared = False
     for other in facts.others:
         is_running = other.stream is not None and other.stream.status == "live"
@@ -228,22 +230,22 @@ def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
     near.sort()
     if near:
         names = ", ".join(name for _, name, _ in near)
-        text = " ".join(near[0][1:]) if len(near) == 1 else f"{len(near)} others start near it: {names}"
-        yield Item("conflicts", Mark.CHECK, text, "see that each has a crew")
+        text = " ".join(near[0][1:]) if len(near) == 1 else f"{len(near)} others start at about the same time: {names}"
+        yield Item("conflicts", Mark.CHECK, text, "make sure that each has a crew")
     if unknown:
-        yield Item("conflicts", Mark.UNKNOWN, f"the platform does not say where {', '.join(unknown)} goes")
+        yield Item("conflicts", Mark.UNKNOWN, f"the platform does not report the restreams of {', '.join(unknown)}")
     elif not near and not is_shared:
         yield Item("conflicts", Mark.GO, "no other event shares its time or its destinations")
 
 
 def _apart(apart: timedelta) -> str:
-    """How far another start is from this one: `6 min before it`."""
+    """Return the distance of another start from this one: `6 min earlier`."""
     minutes = round(apart.total_seconds() / 60)
-    return f"{abs(minutes)} min {'after' if minutes > 0 else 'before'} it" if minutes else "as it does"
+    return f"{abs(minutes)} min {'later' if minutes > 0 else 'earlier'}" if minutes else "at the same time"
 
 
 def _destinations(event: Event) -> frozenset[tuple[str, str]]:
-    """Address and key of every restream that is switched on and has both."""
+    """Return address and key of every enabled restream that has both."""
     return frozenset(destination for restream in _enabled(event) if (destination := _destination(restream)))
 
 
@@ -260,9 +262,9 @@ def _destination(restream: EventRestream) -> tuple[str, str] | None:
 def _window(facts: PreflightFacts) -> Iterator[Item]:
     seconds = facts.event.reconnect_window
     if seconds is None:
-        yield Item("reconnect window", Mark.UNKNOWN, _NOT_SAID)
+        yield Item("reconnect window", Mark.UNKNOWN, _NOT_REPORTED)
     elif seconds < SHORT_WINDOW:
-        text = f"{seconds} s: an encoder that restarts comes too late"
+        text = f"{seconds} s is too short for an encoder to restart"
         advice = "livedeck events edit EVENT --reconnect-window 600"
         yield Item("reconnect window", Mark.CHECK, text, advice, "event.edit")
     else:
@@ -275,50 +277,50 @@ def _restreams(facts: PreflightFacts) -> Iterator[Item]:
     if without_key:
         names = ", ".join(safe(restream.name or "unnamed", 30) for restream in without_key)
         advice = "livedeck events edit EVENT --restreams FILE"
-        yield Item("restreams", Mark.NO_GO, f"without address or key: {names}", advice, "event.edit")
+        yield Item("restreams", Mark.NO_GO, f"no address or key: {names}", advice, "event.edit")
     elif not facts.knows("restreams"):
-        yield Item("restreams", Mark.UNKNOWN, _NOT_SAID)
+        yield Item("restreams", Mark.UNKNOWN, _NOT_REPORTED)
     elif not every:
         yield Item("restreams", Mark.GO, "none")
     elif not enabled:
         names = ", ".join(safe(restream.name or "unnamed", 30) for restream in every)
-        advice = "switch one of them on, or take them all away"
+        advice = "switch one on, or remove them all"
         yield Item("restreams", Mark.NO_GO, f"switched off: {names}", advice, "event.edit")
     elif len(enabled) < len(every):
         text = f"{len(every) - len(enabled)} of {len(every)} switched off"
-        yield Item("restreams", Mark.CHECK, text, "see that this is meant", "event.edit")
+        yield Item("restreams", Mark.CHECK, text, "make sure that this is intended", "event.edit")
     else:
         yield Item("restreams", Mark.GO, f"{len(enabled)} enabled, each with a key")
 
 
 def _public(facts: PreflightFacts) -> Iterator[Item]:
     for key in facts.public_keys:
-        text = f"{key} is also a name or an id, which everybody can read"
-        yield Item("keys", Mark.CHECK, text, "give it another key: anybody can send with this one")
+        text = f"{key} is also a name or an id, so it is public"
+        yield Item("keys", Mark.CHECK, text, "use another key: anyone can send with this one")
 
 
 def _poster(facts: PreflightFacts) -> Iterator[Item]:
     poster = facts.event.poster
     if not facts.knows("poster"):
-        yield Item("poster", Mark.UNKNOWN, _NOT_SAID)
+        yield Item("poster", Mark.UNKNOWN, _NOT_REPORTED)
     elif poster is None or not poster.original:
         yield Item("poster", Mark.CHECK, "none", "livedeck events poster EVENT --poster-url ADDRESS", "event.poster")
     else:
-        yield Item("poster", Mark.GO, safe(poster.status or "there", 20))
+        yield Item("poster", Mark.GO, safe(poster.status or "set", 20))
 
 
 def _qualities(facts: PreflightFacts) -> Iterator[Item]:
     presets = facts.event.video.presets if facts.event.video else None
     if facts.knows("video"):
-        yield Item("qualities", Mark.GO, safe(" ".join(presets), 60) if presets else "left to the platform")
+        yield Item("qualities", Mark.GO, safe(" ".join(presets), 60) if presets else "chosen by the platform")
     else:
-        yield Item("qualities", Mark.UNKNOWN, _NOT_SAID)
+        yield Item("qualities", Mark.UNKNOWN, _NOT_REPORTED)
 
 
 def _chat(facts: PreflightFacts) -> Iterator[Item]:
     is_active = facts.event.chat_active
     if is_active is None:
-        yield Item("chat", Mark.UNKNOWN, _NOT_SAID)
+        yield Item("chat", Mark.UNKNOWN, _NOT_REPORTED)
     else:
         after = ", also after the stream" if facts.event.chat_after_stream else ""
         yield Item("chat", Mark.GO, f"on{after}" if is_active else "off")
@@ -334,29 +336,34 @@ def _signal(facts: PreflightFacts) -> Iterator[Item]:
     findings = [finding for finding in state.assessment.findings if finding.severity is not Severity.INFO]
     texts = "; ".join(f"{finding.kind} {safe(finding.actual, 60)}" for finding in findings)
     if any(finding.severity is Severity.CRITICAL for finding in findings):
-        yield Item("signal", Mark.NO_GO, texts, "livedeck alarms says what to do")
+        yield Item("signal", Mark.NO_GO, texts, "livedeck alarms has the advice")
     elif findings:
-        yield Item("signal", Mark.CHECK, texts, "livedeck alarms says what to do")
+        yield Item("signal", Mark.CHECK, texts, "livedeck alarms has the advice")
     else:
         seconds = max(0.0, facts.now.timestamp() - newest.time)
-        yield Item("signal", Mark.GO, f"good, the newest sample {age(seconds)} old")
+        yield Item("signal", Mark.GO, f"good, newest sample {age(seconds)} old")
 
 
 def _clock(facts: PreflightFacts) -> Iterator[Item]:
     if facts.skew is None:
-        yield Item("clock", Mark.UNKNOWN, "the platform's clock was not measured")
+        yield Item("clock", Mark.UNKNOWN, "the platform's clock is not known yet")
     elif facts.skew:
-        text = f"this machine's is {abs(facts.skew):.0f} s {'behind' if facts.skew > 0 else 'ahead'}"
-        yield Item("clock", Mark.CHECK, text, "set it by the network")
+        text = f"this machine is {abs(facts.skew):.0f} s {'behind' if facts.skew > 0 else 'ahead'}"
+        yield Item("clock", Mark.CHECK, text, "synchronise this machine's clock")
     else:
-        yield Item("clock", Mark.GO, "agrees with the platform's")
+        yield Item("clock", Mark.GO, "matches the platform's clock")
 
 
 def _rights(facts: PreflightFacts) -> Iterator[Item]:
     if facts.is_read_only:
-        yield Item("token", Mark.CHECK, "reads; changes are refused here", "leave out --read-only to act")
+        yield Item(
+            "token",
+            Mark.CHECK,
+            "read access confirmed; changes are refused here",
+            "leave out --read-only to make changes",
+        )
     else:
-        yield Item("token", Mark.UNKNOWN, "reads; only a change tells whether it may change things")
+        yield Item("token", Mark.UNKNOWN, "read access confirmed; write access unknown until the first change")
 
 
 _CHECKS: tuple[tuple[Callable[[PreflightFacts], Iterator[Item]], str], ...] = (
@@ -372,4 +379,4 @@ _CHECKS: tuple[tuple[Callable[[PreflightFacts], Iterator[Item]], str], ...] = (
     (_clock, "clock"),
     (_rights, ""),
 )
-"""Each with what it looks at: a field of the event, its signal, the clock; the rights are never told."""
+"""The checks, each with its source: a field of the event, the signal or the clock; empty without a time."""

@@ -18,7 +18,7 @@ from livedeck.text.values import UNKNOWN, bits, frames
 
 
 class StatusStyle(NamedTuple):
-    """How one status is shown. Of the samples in one column the status with the greatest `weight` is drawn."""
+    """The appearance of a status. A column of samples shows the status with the greatest `weight`."""
 
     glyph: str
     word: str
@@ -31,29 +31,29 @@ NORMAL = StatusStyle("▁", "normal", "normal", StyleRole.OK, 0)
 KEY_20 = StatusStyle("▲", "KEY>20%", "key-frame time difference over 20 %", StyleRole.KEY_20, 2)
 KEY_50 = StatusStyle("◆", "KEY>50%", "key-frame time difference over 50 %", StyleRole.KEY_50, 3)
 LOSS = StatusStyle("✖", "LOSS", "packet loss", StyleRole.LOSS, 4)
-ODD = StatusStyle(UNKNOWN, "UNKNOWN", "a status that the document does not name", StyleRole.ODD, 1)
+ODD = StatusStyle(UNKNOWN, "UNKNOWN", "a status that the API documentation does not name", StyleRole.ODD, 1)
 
 STATUS_STYLES = {0: NORMAL, 3: KEY_20, 4: KEY_50, 5: LOSS}
 HIGHLIGHTED = (KEY_20, KEY_50, LOSS)
 
 
 def status_style(status: int) -> StatusStyle:
-    """The style of a status; one that the document does not name is unknown: neither normal nor bad."""
+    """Return the style of a status; an undocumented one is unknown, neither normal nor bad."""
     return STATUS_STYLES.get(status, ODD)
 
 
 def worst_status(statuses: Iterable[int]) -> StatusStyle | None:
-    """The style with the greatest weight among them; None where there are none."""
+    """Return the style with the greatest weight; None without statuses."""
     return max(map(status_style, set(statuses)), key=lambda style: style.weight, default=None)
 
 
 MOVE_COLUMNS = 4
-"""By so many columns the axis of a chart moves on at once."""
+"""Columns by which the axis of a chart moves at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """`columns` equal steps of time from `start` to `end` (epoch seconds, the platform's clock)."""
+    """A time axis of `columns` equal steps from `start` to `end` (epoch seconds, the platform's clock)."""
 
     start: float
     end: float
@@ -61,12 +61,12 @@ class Axis:
 
     @property
     def step(self) -> float:
-        """Seconds a column."""
+        """Seconds per column."""
         return (self.end - self.start) / self.columns
 
     @classmethod
     def ending_at(cls, at: float, span: float, columns: int) -> Axis:
-        """The last `span` seconds with `at` in the last step, aligned to whole steps: old columns stay as they are."""
+        """Return the last `span` seconds with `at` in the last step, in whole steps so that old columns persist."""
         columns = max(1, columns)
         step = span / columns
         end = (floor(at / step) + 1) * step
@@ -74,11 +74,10 @@ class Axis:
 
     @classmethod
     def on_clock(cls, at: float, span: float, columns: int) -> Axis:
-        """At least the last `span` seconds up to `at`, in columns of whole seconds that begin at multiples of their
-        length: what lies in an old column never changes.
+        """Return at least the last `span` seconds up to `at`, in columns of whole seconds.
 
-        It moves on by several columns at a time, so that between two moves only the newest one is drawn again; those
-        that are still to come are empty.
+        Columns begin at multiples of their length, so the contents of old columns never change. The axis moves by
+        several columns at a time: between two moves only the newest one is redrawn, and future columns are empty.
         """
         columns = max(1, columns)
         step = max(1, ceil(span / max(1, columns - MOVE_COLUMNS)))
@@ -87,26 +86,26 @@ class Axis:
         return cls(end - step * columns, end, columns)
 
     def halved(self) -> Axis:
-        """The same stretch in columns of half the length."""
+        """Return the same period in columns of half the length."""
         return Axis(self.start, self.end, 2 * self.columns)
 
     def shifted(self, seconds: float) -> Axis:
-        """The same, later by so much, rounded to whole columns."""
+        """Return the axis moved by `seconds`, rounded to whole columns."""
         shift = round(seconds / self.step) * self.step
         return Axis(self.start + shift, self.end + shift, self.columns)
 
     def column_of(self, at: float) -> int:
-        """The column of that time; negative or beyond the last one where it lies outside of the axis."""
+        """Return the column of a time; negative or past the last column if it lies outside the axis."""
         return int((at - self.start) // self.step)
 
     def bounds(self, times: array[float]) -> list[int]:
-        """Where each column begins in ascending `times`, and where the last one ends: `columns + 1` indexes."""
+        """Return the index of each column's start in ascending `times`, and of the end: `columns + 1` indexes."""
         return [bisect_left(times, self.start + self.step * column) for column in range(self.columns + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """The least, the middle (of an even number the lower one) and the greatest value measured in one step of time."""
+    """Minimum, median (the lower one of an even number) and maximum of the values in one step of time."""
 
     low: float
     median: float
@@ -114,7 +113,7 @@ class Bucket:
 
 
 def bucket_columns(axis: Axis, readings: Readings, values: array[float]) -> list[Bucket | None]:
-    """`values` (a column of `readings`) by step of the axis; None where nothing was measured: a gap is a gap."""
+    """Return `values` (a column of `readings`) by step of the axis; None for a step without values."""
     return [_bucket(values[first:last]) for first, last in pairwise(axis.bounds(readings.time))]
 
 
@@ -124,12 +123,12 @@ def _bucket(values: array[float]) -> Bucket | None:
 
 
 def bucket_statuses(axis: Axis, readings: Readings) -> list[StatusStyle | None]:
-    """The worst status of each step of the axis; None where there was no sample."""
+    """Return the worst status of each step of the axis; None for a step without samples."""
     return [worst_status(readings.status[first:last]) for first, last in pairwise(axis.bounds(readings.time))]
 
 
 def recent_axis(state: EventState, render_time: RenderTime, span: float, columns: int) -> Axis | None:
-    """The last `span` seconds of that event's samples, up to the last answer; None where there are none."""
+    """Return the last `span` seconds up to the last response; None without samples."""
     if state.qos.as_of is None or not len(state.qos.readings):
         return None
     return Axis.ending_at(render_time.to_server(state.qos.as_of).timestamp(), span, columns)
@@ -138,7 +137,7 @@ def recent_axis(state: EventState, render_time: RenderTime, span: float, columns
 BARS = "▁▂▃▄▅▆▇█"
 
 HEADROOM = 1.5
-"""The top of the bars over their highest value: bars of neighbouring rows do not run into one block."""
+"""Top of the bars as a multiple of the highest value, so that bars of adjacent rows do not touch."""
 
 
 def _bar(bucket: Bucket, top: float) -> str:
@@ -147,7 +146,7 @@ def _bar(bucket: Bucket, top: float) -> str:
 
 
 def signal_bars(buckets: Sequence[Bucket | None], styles: Sequence[StatusStyle | None], *, stale: bool = False) -> Line:
-    """A quiet bar a column; where the status was not normal its filled glyph, and a dash where there is no sample."""
+    """Return a quiet bar per column; the glyph of an abnormal status, a dash without a sample."""
     top = HEADROOM * max((bucket.high for bucket in buckets if bucket), default=0.0)
     cells: Line = []
     for bucket, style in zip(buckets, styles, strict=True):
@@ -163,7 +162,7 @@ SAMPLE_HEAD = f"{'TIME':<24}  {'VIDEO':>7}  {'AUDIO':>7}  {'FPS':>6}  STATUS"
 
 
 def sample_text(reading: Reading) -> str:
-    """One line for people, under SAMPLE_HEAD."""
+    """Return a line for people, under SAMPLE_HEAD."""
     rates = f"{bits(reading.video):>7}  {bits(reading.audio):>7}  {frames(reading.fps):>6}"
     return f"{timestamp(reading.time):<24}  {rates}  {_status_text(reading.status)}"
 
@@ -176,7 +175,7 @@ def _status_text(status: int | None) -> str:
 
 
 def newest_readings(readings: Readings, seconds: float | None) -> Iterator[Reading]:
-    """The readings of the newest `seconds`, counted from the newest of all; None: all of them."""
+    """Yield the readings of the last `seconds` before the newest one; all if `seconds` is None."""
     newest = readings.last
     start = None if newest is None or seconds is None else newest.time - seconds
     for index in range(len(readings)):

@@ -1,4 +1,4 @@
-"""The instant that a screen is painted for."""
+"""The time for which a screen is painted."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from livedeck.presentation.preflight import Preflight
 
 
 class ChangeStep(NamedTuple):
-    """How far a change of an object is: on its way, or confirmed by the platform at that time (this machine's)."""
+    """The progress of a change: sent, or confirmed by the platform at `confirmed_at` (this machine's clock)."""
 
     confirmed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RenderTime:
-    """`now` is this machine's clock, `server` the platform's. `stale`: nothing on the screen may look good.
+    """The time of a paint. `now`: this machine's clock; `server`: the platform's. `stale`: nothing may look good.
 
-    `blink_on`: whether what blinks is visible. `changes`: of objects that are changed now, by their id. `preflights`:
-    of events that are about to start, by their id. `unshared`: alarms that were answered here, of which the collector
-    does not know yet.
+    `blink_on`: whether blinking glyphs are visible. `changes`: progress by id of the object. `preflights`: checks of
+    due events by id. `unshared`: alarms with actions that the collector has not received yet.
     """
 
     now: datetime
@@ -44,8 +43,9 @@ class RenderTime:
         blink_on: bool = True,
         changes: Mapping[str, ChangeStep] | None = None,
     ) -> RenderTime:
-        """The render time of a snapshot at `now`. Staleness is judged at each paint, so that a monitor that hangs or
-        stopped (`watched` is false) cannot keep the screen looking fresh.
+        """Return the render time of a snapshot at `now`.
+
+        Each paint judges staleness anew, so a monitor that hangs or stopped (`watched` is false) cannot look fresh.
         """
         stale = not watched or is_stale(snapshot.link, now)
         unshared = frozenset(snapshot.attachment.unshared if snapshot.attachment else ())
@@ -53,22 +53,22 @@ class RenderTime:
         return cls(now, server, stale, blink_on, changes or {}, unshared=unshared)
 
     def no_go(self, event_id: str) -> str:
-        """What keeps that event from starting: `conflicts, restreams`; empty where nothing does, or it is not due."""
+        """Return the NO-GO items of the event: `conflicts, restreams`; empty without any, or if it is not due."""
         preflight = self.preflights.get(event_id)
         return preflight.against if preflight else ""
 
     def same_second(self, now: datetime) -> bool:
-        """Whether less than a second has passed at `now`: what was drawn for this render time is still right."""
+        """Return whether less than a second has passed at `now`, so that the last paint is still valid."""
         return 0 <= (now - self.now).total_seconds() < 1
 
     def to_server(self, local: datetime) -> datetime:
-        """That instant of this machine's clock by the platform's."""
+        """Convert a time of this machine's clock to the platform's."""
         return local + (self.server - self.now)
 
     def seconds_since(self, then: datetime) -> float:
-        """Seconds from `then` to now on this machine's clock."""
+        """Return the seconds from `then` to now on this machine's clock."""
         return (self.now - then).total_seconds()
 
     def server_seconds_since(self, then: datetime) -> float:
-        """Seconds from `then` to now on the platform's clock; negative while it lies ahead."""
+        """Return the seconds from `then` to now on the platform's clock; negative for a future time."""
         return (self.server - then).total_seconds()

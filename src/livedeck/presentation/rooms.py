@@ -14,17 +14,17 @@ from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, safe
 
 ACTIVE = "active"
-"""A room of this status may have people in it, and relays that run (platform-api.md, "Room status")."""
+"""Status of a room that may have participants and running relays (platform-api.md, "Room status")."""
 
 EMPTY_STATUSES = frozenset({"pending", "scheduled", "cancelled", "finished"})
-"""Nobody is inside. An unknown status is none of them: unknown is not green."""
+"""Statuses of a room without participants; an unknown status is not one of them."""
 
 MAX_RELAYS = 15
-"""Relay profiles of a room (platform-api.md, "Limits")."""
+"""Maximum number of relay profiles of a room (platform-api.md, "Limits")."""
 
 
 class WaitingEdit(NamedTuple):
-    """An edit that waits for the relay of the profile of that name to end; `key` applies it."""
+    """An edit that waits for the relay of the profile `name` to end; `key` applies it."""
 
     name: str
     since: datetime
@@ -33,9 +33,9 @@ class WaitingEdit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """A relay profile as a row. `locked_at`: when a change was refused because it broadcasts; that edit waits.
+    """A relay profile as a row. `locked_at`: time of a change that was refused because the profile broadcasts.
 
-    Only a refused change tells that a profile broadcasts, and nothing tells that it does not.
+    Only a refused change shows that a profile broadcasts; no response shows that it does not.
     """
 
     profile: RelayProfile
@@ -43,17 +43,17 @@ class Relay:
 
 
 def display_name(item: Room | RelayProfile) -> str:
-    """Its name, fit for a cell; its id where it has none."""
+    """Return the name, fit for a cell, or the id if it has no name."""
     return safe(item.name or item.id)
 
 
 def service(profile: RelayProfile) -> str:
-    """The platform's word for where it goes."""
+    """Return the platform's word for the destination."""
     return safe(profile.service or UNKNOWN, 20)
 
 
 def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
-    """Its profiles by their creation; those without a date at the end, in the platform's order."""
+    """Return the relay profiles by creation time; those without a date last, in the platform's order."""
 
     def created(profile: RelayProfile) -> float:
         return profile.created_at.timestamp() if profile.created_at else 1e12
@@ -62,7 +62,7 @@ def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
 
 
 def room_status(room: Room, render_time: RenderTime) -> Line:
-    """The platform's word; active has a glyph too."""
+    """Return the platform's word; an active room has a glyph too."""
     active = room.status == ACTIVE
     role = StyleRole.STRONG if active else StyleRole.DIM
     return _cell(f"{'●' if active else ' '} {_word(room.status)}", render_time, role)
@@ -135,7 +135,7 @@ ROOMS: TableSchema[Room] = TableSchema(
 
 
 def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
-    """When a change was refused because it broadcasts; unknown otherwise."""
+    """Return the time at which a change was refused because the profile broadcasts; otherwise unknown."""
     if relay.locked_at is None:
         return _cell(UNKNOWN, render_time, StyleRole.DIM)
     return [(f"▲ at {relay.locked_at:%H:%M:%S}", StyleRole.WARNING)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from livedeck.client import FieldFault
 from livedeck.monitor import (
@@ -12,11 +11,12 @@ from livedeck.monitor import (
     AlarmChange,
     ConnectionStatus,
     EventState,
+    Finding,
     Reading,
     RuleChange,
     Snapshot,
 )
-from livedeck.presentation import events
+from livedeck.presentation import documents, events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import escaped_json
 from livedeck.text.secrets import mask_value
@@ -27,58 +27,74 @@ SAMPLE_FIELDS = ("time", "bitrate_video", "bitrate_audio", "frame_rate", "status
 
 
 def sample_csv_row(reading: Reading) -> str:
-    """One line, without its end. Numbers and a timestamp need no quotes."""
+    """Return a CSV line without its line end. Numbers and a timestamp need no quotes."""
     return ",".join("" if value is None else str(value) for value in sample_object(reading).values())
 
 
-def sample_object(reading: Reading) -> dict[str, Any]:
-    """The sample under the platform's field names; None is missing."""
-    rates = (reading.video, reading.audio, reading.fps)
-    values = (timestamp(reading.time), *map(_without_fraction, rates), reading.status)
-    return dict(zip(SAMPLE_FIELDS, values, strict=True))
+def sample_object(reading: Reading) -> documents.Sample:
+    """Return the sample under the platform's field names; None is missing."""
+    return {
+        "time": timestamp(reading.time),
+        "bitrate_video": _without_fraction(reading.video),
+        "bitrate_audio": _without_fraction(reading.audio),
+        "frame_rate": _without_fraction(reading.fps),
+        "status": reading.status,
+    }
 
 
 def _without_fraction(value: float | None) -> float | int | None:
     return int(value) if value is not None and value.is_integer() else value
 
 
-def snapshot_object(snapshot: Snapshot, render_time: RenderTime) -> dict[str, Any]:
-    """Everything: the connection, the events worst first, the alarms most urgent first; how many events are missing."""
+def snapshot_object(snapshot: Snapshot, render_time: RenderTime) -> documents.Workspace:
+    """Return connection, events (worst first), alarms (most urgent first), and the number of unreadable events."""
     return {
-        **alarms_object(snapshot, include_quiet=False),
+        **_open_alarms(snapshot),
         "events": [event_object(state, render_time) for state in snapshot.events],
         "unreadable": snapshot.unreadable,
     }
 
 
-def alarms_object(snapshot: Snapshot, *, include_quiet: bool) -> dict[str, Any]:
-    """The alarms, and the connection that tells how fresh they are; quiet ones need no attention now."""
-    alarms = {
+def alarms_object(snapshot: Snapshot, *, include_quiet: bool) -> documents.Alarms:
+    """Return the alarms and the connection; with `include_quiet` also those that need no attention now."""
+    shown = _open_alarms(snapshot)
+    found: documents.Alarms = {
+        "as_of": shown["as_of"],
+        "link": shown["link"],
+        "flood": shown["flood"],
+        "alarms": shown["alarms"],
+    }
+    if include_quiet:
+        found["quiet"] = [alarm_object(alarm) for alarm in snapshot.quiet]
+    return found
+
+
+def _open_alarms(snapshot: Snapshot) -> documents.OpenAlarms:
+    return {
         "as_of": isoformat_utc(snapshot.link.as_of),
         "link": connection_object(snapshot.link),
         "flood": snapshot.flood,
         "alarms": [alarm_object(alarm) for alarm in snapshot.alarms],
     }
-    return alarms | ({"quiet": [alarm_object(alarm) for alarm in snapshot.quiet]} if include_quiet else {})
 
 
-def connection_object(connection: ConnectionStatus) -> dict[str, Any]:
-    """The connection to the platform."""
+def connection_object(connection: ConnectionStatus) -> documents.Link:
+    """Return the connection to the platform."""
     return {
         "state": connection.state.value,
         "since": isoformat_utc(connection.since),
-        "why": connection.reason,
+        "reason": connection.reason,
         "lost_share": connection.lost_share,
-        "next_try": isoformat_utc(connection.next_try),
+        "next_retry": isoformat_utc(connection.next_try),
         "round_trip": connection.round_trip,
         "skew": connection.skew,
     }
 
 
-def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
-    """One event: its phase, health and QoS, what is wrong, its newest sample, and what could not be read."""
+def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
+    """Return an event: phase, health, QoS, findings, newest sample, and the fields that could not be read."""
     phase, health, last = state.phase, state.assessment.health, state.qos.readings.last
-    sample = None
+    sample: documents.LastSample | None = None
     if last is not None:
         sample = {**sample_object(last), "age": round(render_time.server.timestamp() - last.time, 3)}
     return {
@@ -87,7 +103,7 @@ def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
         "as_of": isoformat_utc(state.as_of),
         "listed": state.is_listed,
         "tally": phase.tally.value,
-        "mark": isoformat_utc(phase.reference_time),
+        "reference_time": isoformat_utc(phase.reference_time),
         "ingest": {
             "state": phase.ingest.state.value,
             "since": isoformat_utc(phase.ingest.since),
@@ -99,17 +115,7 @@ def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
             "component": health.component,
             "detail": health.detail,
         },
-        "findings": [
-            {
-                "kind": finding.kind,
-                "target": finding.target or None,
-                "severity": finding.severity.value,
-                "actual": finding.actual,
-                "expected": finding.expected,
-                "since": isoformat_utc(finding.since),
-            }
-            for finding in state.assessment.findings
-        ],
+        "findings": [_finding_object(finding) for finding in state.assessment.findings],
         "qos": {
             "freshness": state.qos.freshness.value,
             "as_of": isoformat_utc(state.qos.as_of),
@@ -123,20 +129,31 @@ def event_object(state: EventState, render_time: RenderTime) -> dict[str, Any]:
     }
 
 
-def fault_object(fault: FieldFault) -> dict[str, str]:
-    """What could not be read, and the shape of what came; never its value."""
-    return {"field": fault.field, "expected": fault.expected, "came": fault.actual}
+def _finding_object(finding: Finding) -> documents.Finding:
+    return {
+        "kind": finding.kind,
+        "target": finding.target or None,
+        "severity": finding.severity,
+        "actual": finding.actual,
+        "expected": finding.expected,
+        "since": isoformat_utc(finding.since),
+    }
 
 
-def alarm_object(alarm: Alarm) -> dict[str, Any]:
-    """One alarm. `event_id` is null for the deck's own; `target`: a part of the event, such as a restream."""
+def fault_object(fault: FieldFault) -> documents.Fault:
+    """Return the field that could not be read, with the shape of the received value, never the value."""
+    return {"field": fault.field, "expected": fault.expected, "actual": fault.actual}
+
+
+def alarm_object(alarm: Alarm) -> documents.Alarm:
+    """Return an alarm. `event_id` is null for the deck's own alarms."""
     return {
         "event_id": alarm.event_id or None,
         "kind": alarm.kind,
         "target": alarm.target or None,
         "target_name": alarm.target_name or None,
         "state": alarm.state.value,
-        "severity": alarm.severity.value,
+        "severity": alarm.severity,
         "present": alarm.present,
         "since": isoformat_utc(alarm.since),
         "changed": isoformat_utc(alarm.changed),
@@ -148,11 +165,11 @@ def alarm_object(alarm: Alarm) -> dict[str, Any]:
         "advice": alarm.diagnosis.advice or None,
         "acknowledged_until": isoformat_utc(alarm.acknowledged_until),
         "shelved_until": isoformat_utc(alarm.shelved_until),
-        "answered_by": alarm.answered_by or None,
-        "answered_at": isoformat_utc(alarm.answered_at),
+        "handled_by": alarm.answered_by or None,
+        "handled_at": isoformat_utc(alarm.answered_at),
         "reason": alarm.reason or None,
         "note": alarm.note or None,
-        "parent": alarm.parent or None,
+        "suppressed_by": alarm.parent or None,
         "episodes": alarm.episodes,
         "flapping": alarm.flapping,
         "escalated": alarm.escalated,
@@ -164,31 +181,31 @@ def alarm_object(alarm: Alarm) -> dict[str, Any]:
     }
 
 
-def change_object(change: AlarmChange) -> dict[str, Any]:
-    """One transition of an alarm, and the alarm after it."""
+def change_object(change: AlarmChange) -> documents.AlarmChangeLine:
+    """Return a transition of an alarm, and the alarm after it."""
     return {"at": isoformat_utc(change.at), "change": change.transition.value, **alarm_object(change.alarm)}
 
 
-def answer_object(answer: AlarmAction) -> dict[str, Any]:
-    """What a person answered to an alarm. `since`: of the fault that was answered."""
+def alarm_action_object(action: AlarmAction) -> documents.AlarmActionLine:
+    """Return an operator's action on an alarm. `since`: start of the fault."""
     return {
-        "at": isoformat_utc(answer.at),
-        "answer": answer.kind.value,
-        "event_id": answer.key.event_id or None,
-        "kind": answer.key.kind,
-        "target": answer.key.target or None,
-        "since": isoformat_utc(answer.since),
-        "by": answer.actor,
-        "until": isoformat_utc(answer.until),
-        "reason": answer.reason or None,
+        "at": isoformat_utc(action.at),
+        "action": action.kind.value,
+        "event_id": action.key.event_id or None,
+        "kind": action.key.kind,
+        "target": action.key.target or None,
+        "since": isoformat_utc(action.since),
+        "by": action.actor,
+        "until": isoformat_utc(action.until),
+        "reason": action.reason or None,
     }
 
 
-def rule_change_object(change: RuleChange) -> dict[str, Any]:
-    """How events are judged otherwise than before. `error`: the settings cannot be used, and nothing changed."""
+def rule_change_object(change: RuleChange) -> documents.RuleChangeLine:
+    """Return a change of the rules that judge events. `error`: the settings are invalid, and nothing changed."""
     return {
         "at": isoformat_utc(change.at),
-        "judged": change.text,
+        "rule": change.text,
         "event_id": change.event_id or None,
         "by": change.actor or None,
         "error": change.is_fault,
@@ -196,8 +213,8 @@ def rule_change_object(change: RuleChange) -> dict[str, Any]:
 
 
 def to_json(value: object) -> str:
-    """The value as JSON in one line, its secrets masked.
+    """Return the value as one line of JSON, its secrets masked.
 
-    Characters that steer a terminal, or that no encoding has, are escaped.
+    Characters that control a terminal, or that no encoding has, are escaped.
     """
     return escaped_json(json.dumps(mask_value(value), ensure_ascii=False))

@@ -18,7 +18,7 @@ from livedeck.text.values import UNKNOWN, safe, short_duration
 
 
 def streaming_events(snapshot: Snapshot) -> tuple[EventState, ...]:
-    """The events that have a stream, in the order of the monitor."""
+    """Return the events that have a stream, in the order of the monitor."""
     return tuple(state for state in snapshot.events if state.event.stream is not None)
 
 
@@ -28,7 +28,7 @@ def _status_text(state: EventState) -> str:
 
 
 def _status(state: EventState, render_time: RenderTime) -> Line:
-    """The platform's status as it is. `live` does not promise that a signal arrives: that is INGEST."""
+    """Return the platform's status. `live` does not mean that a signal arrives: the column INGEST shows that."""
     status = _status_text(state)
     role = StyleRole.STRONG if status == "live" else StyleRole.DIM
     return [(status, StyleRole.STALE if is_doubtful(state, render_time) else role)]
@@ -46,9 +46,9 @@ def _started_at(state: EventState, _: RenderTime) -> Value:
 
 
 def window_used(state: EventState, render_time: RenderTime) -> float | None:
-    """The share of the reconnect window that has passed, 0 to 1; None while the encoder is connected, or unknown.
+    """Return the elapsed share of the reconnect window, 0 to 1; None while the encoder is connected, or if unknown.
 
-    The window is the one of the phase, which is bounded; the platform's number may be beyond all bounds.
+    Uses the window of the phase, because the platform's number may be absurdly large.
     """
     ingest = state.phase.ingest
     since, ends = ingest.since, ingest.window_ends
@@ -60,7 +60,7 @@ def window_used(state: EventState, render_time: RenderTime) -> float | None:
 
 
 def _window(state: EventState, render_time: RenderTime) -> Line:
-    """The used share of the window while the encoder is away; else how long the window is."""
+    """Return the elapsed share of the window while the encoder is away, otherwise the length of the window."""
     share, seconds = window_used(state, render_time), state.event.reconnect_window
     length = UNKNOWN if seconds is None else short_duration(seconds)
     if share is None:

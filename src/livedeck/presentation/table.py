@@ -1,4 +1,4 @@
-"""Tables as lines, whatever their rows are: which columns fit a width, the head, a row, the order of the rows. Pure."""
+"""Tables of any rows as lines: layout of the columns, head, row, and order of the rows. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from livedeck.text.segments import Line, StyleRole, fit, plain
 T = TypeVar("T")
 
 Value = float | str | tuple[str, ...] | None
-"""What a row is sorted and filtered by: a number, a word, several words; None where it is not known."""
+"""Sort and filter value of a row: a number, a word or several words; None is unknown."""
 
 ValueGetter = Callable[[T, RenderTime], Value]
 
 SORT, SELECT = "view.sort", "row.select"
-"""The commands that a click is: on the title of a column, on a line about an event."""
+"""Commands of a click: on the title of a column, and on a line about an event."""
 
 GAP = 1
 """Cells between two columns."""
@@ -27,11 +27,11 @@ GAP = 1
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[T]):
-    """A column: its name in commands and filters, its title, its least width in cells, and how it renders a row.
+    """A column: name in commands and filters, title, minimum width in cells, and renderer.
 
-    `rank`: where not all columns fit, the highest rank is dropped first; 0 is never dropped. `value`: what it is sorted
-    by. `grows`: it takes the cells that are left over, up to `max_width` (0: no limit). `draw`: how it renders a row in
-    so many cells, where its text depends on them.
+    `rank`: if not all columns fit, the highest rank is dropped first; 0 is never dropped. `value`: sort value. `grows`:
+    it takes the free cells, up to `max_width` (0: no limit). `draw`: renderer for a given width, if its text depends on
+    it.
     """
 
     name: str
@@ -58,7 +58,7 @@ def text_column(
     right: bool = False,
     grows: bool = False,
 ) -> Column[T]:
-    """A column of plain text, sorted by `value`, or else by the text; in the role STALE on stale data."""
+    """Return a column of plain text, sorted by `value` or by the text; its role is STALE on stale data."""
     getter = value or text
 
     def render(row: T, render_time: RenderTime) -> Line:
@@ -69,13 +69,12 @@ def text_column(
 
 @dataclass(frozen=True, slots=True)
 class TableSchema(Generic[T]):
-    """A kind of table. `key`: the identity that the cursor follows. `text`: where a bare word of a filter is searched.
+    """A kind of table. `key`: the identity that the cursor follows. `text`: the text searched by a filter's bare words.
 
-    `is_critical`: whether the row has a critical fault; such rows are counted wherever they are out of sight. `rows`:
-    the rows of a snapshot. `fields`: what can be filtered by besides the columns. `named_by`: the columns that a row is
-    called by; none: the one that grows. `is_worst_first`: whether unsorted rows are in the order of their urgency.
-    `sections`: of unsorted rows, each head and the number of the row that it stands over. `count`: what rows are that
-    are out of sight below, in words. `has_ground`: whether a row with a critical fault stands on a ground of that.
+    `is_critical`: whether the row has a critical fault; hidden ones are counted. `rows`: the rows of a snapshot.
+    `fields`: filter fields besides the columns. `named_by`: columns that name a row; empty: the one that grows.
+    `is_worst_first`: unsorted rows are in order of urgency. `sections`: heads of unsorted rows, each with the row below
+    it. `count`: summary of the rows below the visible ones. `has_ground`: critical rows have a coloured background.
     """
 
     columns: tuple[Column[T], ...]
@@ -91,17 +90,17 @@ class TableSchema(Generic[T]):
     has_ground: bool = False
 
     def row_name(self, row: T, render_time: RenderTime) -> str:
-        """What a row is called in a sentence."""
+        """Return the name of a row in a sentence."""
         named = [column for column in self.columns if column.name in self.named_by]
         columns = named or [column for column in self.columns if column.grows][:1]
         return " ".join(plain(column.render(row, render_time)).strip() for column in columns)
 
     def filter_fields(self) -> dict[str, ValueGetter[T]]:
-        """Everything that rows can be filtered by, by name."""
+        """Return the getter of every filter field, by name."""
         return {**{column.name: column.value for column in self.columns if column.value}, **self.fields}
 
     def sortable_columns(self) -> list[str]:
-        """The names of the columns that rows can be sorted by."""
+        """Return the names of the sortable columns."""
         return [column.name for column in self.columns if column.value]
 
 
@@ -110,7 +109,7 @@ Layout = Sequence[tuple[Column[T], int]]
 
 
 def layout(columns: Iterable[Column[T]], width: int, hidden: Collection[str] = ()) -> list[tuple[Column[T], int]]:
-    """The columns that fit and the width of each; the growing ones share what is left over."""
+    """Return the columns that fit, each with its width; the growing ones share the free cells."""
     visible = [column for column in columns if column.name not in hidden]
     while _total_width(visible) > width and any(column.rank for column in visible):
         visible.remove(max(visible, key=lambda column: column.rank))
@@ -128,7 +127,7 @@ def _total_width(columns: Sequence[Column[T]]) -> int:
 
 
 def head_line(columns: Layout[T], sort: str = "", *, down: bool = False) -> Line:
-    """The titles of the columns; an arrow behind the one that the rows are sorted by."""
+    """Return the titles of the columns, with an arrow after the sorted one."""
     line: Line = []
     for column, width in columns:
         arrow = ("↓" if down else "↑") if column.name == sort else ""
@@ -138,7 +137,7 @@ def head_line(columns: Layout[T], sort: str = "", *, down: bool = False) -> Line
 
 
 def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
-    """One row."""
+    """Return a row as a line."""
     line: Line = []
     for column, width in columns:
         text = column.draw(row, render_time, width) if column.draw else column.render(row, render_time)
@@ -148,7 +147,7 @@ def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
 
 
 def sort_rows(rows: Iterable[T], value: ValueGetter[T], render_time: RenderTime, *, down: bool) -> list[T]:
-    """The rows by that value: a stable sort, rows without a known value last."""
+    """Return the rows sorted by `value` (stable); rows without a value come last."""
     pairs = [(value(row, render_time), row) for row in rows]
     with_value = sorted(
         (pair for pair in pairs if pair[0] is not None), key=lambda pair: _sort_key(pair[0]), reverse=down

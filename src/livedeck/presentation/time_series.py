@@ -19,9 +19,9 @@ Columns = list[Bucket | None]
 
 @dataclass(frozen=True, slots=True)
 class TimeSeries:
-    """`statuses` has one entry a column of `axis`, each curve two; None is a gap.
+    """Samples by column. `statuses` has one entry per column of `axis`, each curve two; None is a gap.
 
-    `counts`: how many samples carried each status. `expected`: the columns of which there should be samples.
+    `counts`: number of samples by status. `expected`: the columns that should have samples.
     """
 
     axis: Axis
@@ -39,16 +39,16 @@ class TimeSeries:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was measured."""
+        """True without measurements."""
         return not any(self.statuses) and not any(self.video)
 
 
 def chart_axis(
     state: EventState, render_time: RenderTime, span: float | None, columns: int, until: float | None = None
 ) -> Axis | None:
-    """At least `span` seconds up to the last answer, or up to `until` (epoch s); None: since the stream began.
+    """Return at least `span` seconds up to the last response, or up to `until` (epoch s).
 
-    None where there was no answer.
+    A `span` of None begins with the stream. Returns None before the first response.
     """
     if state.qos.as_of is None:
         return None
@@ -59,7 +59,7 @@ def chart_axis(
 
 
 def stream_start(state: EventState, default: float) -> float:
-    """When the stream began, or its first known sample (epoch s); `default` where neither is known."""
+    """Return the start of the stream or its first sample, whichever is earlier (epoch s), or `default`."""
     stream, times = state.event.stream, state.qos.readings.time
     starts = [times[0]] if len(times) else []
     if stream and stream.started_at:
@@ -68,13 +68,13 @@ def stream_start(state: EventState, default: float) -> float:
 
 
 def needs_history(axis: Axis, readings: Readings) -> bool:
-    """Whether the samples in memory begin after the axis does."""
+    """Return whether the samples in memory begin after the axis."""
     return not len(readings) or readings.time[0] > axis.start + axis.step
 
 
 @lru_cache(maxsize=8)
 def from_memory(axis: Axis, readings: Readings) -> TimeSeries:
-    """The samples that the platform still answers. Between two answers they are gathered once."""
+    """Return the series of the samples in memory; cached between two responses."""
     bounds, dots = axis.bounds(readings.time), axis.halved()
     counts: dict[int, int] = {}
     for status in readings.status[bounds[0] : bounds[-1]]:
@@ -86,7 +86,7 @@ def from_memory(axis: Axis, readings: Readings) -> TimeSeries:
 
 
 def from_history(axis: Axis, buckets: Buckets) -> TimeSeries:
-    """The buckets of the history, two to a column of the axis. Of a bucket it keeps no middle but that of its ends."""
+    """Return the series of the history's buckets, two per column. The median of a bucket is the middle of its range."""
     statuses = [
         status_style(status) if count and status != NO_STATUS else None
         for status, count in zip(buckets.status, buckets.count, strict=True)
@@ -103,9 +103,9 @@ def _columns(values: MinMax) -> Columns:
 
 
 def concat(old: TimeSeries | None, new: TimeSeries) -> TimeSeries:
-    """`new`, its gaps filled from `old` where that has columns of the same width.
+    """Return `new` with its gaps filled from `old`, if the columns have the same width.
 
-    The axis moves on by whole columns, so the columns of an older series are shifted.
+    The axis moves by whole columns, so the columns of an older series are shifted.
     """
     if old is None or abs(old.axis.step - new.axis.step) > 1e-6 * new.axis.step:
         return new
@@ -128,30 +128,30 @@ def _fill_gaps(old: Sequence[T | None], new: Sequence[T | None], shift: int) -> 
 
 
 USUAL_CADENCE = 2.0
-"""Seconds between two samples where none was measured yet."""
+"""Seconds between two samples until the cadence is measured."""
 
 
 def recent_series(state: EventState, render_time: RenderTime, span: float, columns: int) -> TimeSeries | None:
-    """The samples in memory of the last `span` seconds and a few more, in so many columns; None before an answer."""
+    """Return the samples of at least the last `span` seconds in `columns` columns; None before the first response."""
     axis = chart_axis(state, render_time, span, columns)
     return None if axis is None else hold_until_answer(state, render_time, from_memory(axis, state.qos.readings))
 
 
 def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSeries) -> TimeSeries:
-    """That series of the event, each sample held until the next one was due, up to the last answer."""
+    """Hold each sample of the series until the next one is due, up to the last response."""
     start = stream_start(state, series.axis.start)
     now = render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
     return hold_samples(series, start, now, state.qos.cadence or USUAL_CADENCE)
 
 
 JITTER = 1.25
-"""Two samples may lie so many cadences apart without one between them that is missing."""
+"""Maximum distance of two samples, in cadences, without a missing one between them."""
 
 
 def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
-    """The series of a stream that sent from `start` to `end` (epoch s), a sample every `cadence` seconds.
+    """Return the series of a stream from `start` to `end` (epoch s) with a sample every `cadence` seconds.
 
-    Where columns are shorter than the cadence a sample stands until the next one is due: what is empty then is a gap.
+    If columns are shorter than the cadence, a sample fills the columns until the next one is due; empty ones are gaps.
     """
     axis = series.axis
     first, last = axis.column_of(start), axis.column_of(end)
@@ -173,7 +173,7 @@ def _columns_held(cadence: float, step: float) -> int:
 
 
 def _hold(values: Sequence[T | None], columns: int, end: int) -> list[T | None]:
-    """What was measured stands for so many columns more, but not from `end` on."""
+    """Repeat each value for `columns` more columns, but not from `end` on."""
     result, left = list(values), 0
     for column, value in enumerate(values[: max(0, end)]):
         if value is not None:

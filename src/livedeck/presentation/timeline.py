@@ -1,4 +1,4 @@
-"""The hours around now: when each event was, is and will be on air, and when something was wrong with it. Pure."""
+"""The hours around now: past, current and planned times on air of each event, with its faults. Pure."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from livedeck.presentation.table import SELECT
 from livedeck.text.segments import Line, Segment, ShadedLine, StyleRole, clip, fit, linked, merge_neighbours
 
 PAST_HOURS, MIN_HOURS, MAX_HOURS = 3, 6, 12
-"""Whole hours before this one that are shown, and how many are shown at least and at most."""
+"""Whole hours shown before the current one; minimum and maximum number of hours."""
 
 ASSUMED_SECONDS = 3600.0
-"""Length of what is to come: the platform plans a start and no end."""
+"""Assumed length of a planned event, because the platform plans no end."""
 
 NAME_SHARE, MIN_NAME_CELLS, MAX_NAME_CELLS = 6, 12, 30
 
 TICK_CELLS = 12
-"""A label of the hours takes at least so many cells."""
+"""Minimum distance of two hour labels in cells."""
 
 TICK_STEPS = (1800, 3600, 7200, 10_800)
-"""Seconds between two labels."""
+"""Permitted seconds between two labels."""
 
 
 def today_title(states: Sequence[EventState], rows: int, render_time: RenderTime) -> str:
-    """The hours that are shown, and how many events have no row: `18:00 to 24:00 UTC  now 21:14`."""
+    """Return the visible hours and the number of events without a row: `18:00 to 24:00 UTC   now 21:14`."""
     axis = _axis(states, render_time, 1)
     left = len(_shown(states, axis, render_time)) - rows
     more = f"+{left} more   " if left > 0 else ""
@@ -38,12 +38,12 @@ def today_title(states: Sequence[EventState], rows: int, render_time: RenderTime
 
 
 def today_rows(states: Sequence[EventState], render_time: RenderTime) -> int:
-    """How many events have a bar in the hours that are shown."""
+    """Return the number of events with a bar in the visible hours."""
     return len(_shown(states, _axis(states, render_time, 1), render_time))
 
 
 def today_lines(states: Sequence[EventState], render_time: RenderTime, width: int, height: int) -> Sequence[ShadedLine]:
-    """The hours, and below them a row for each event while there is room, the worst first; a click selects it."""
+    """Return the hours, then a row per event, the worst first, while there is room; a click selects the event."""
     name_cells = min(max(MIN_NAME_CELLS, width // NAME_SHARE), MAX_NAME_CELLS)
     axis = _axis(states, render_time, max(1, width - name_cells - 1))
     gutter = (" " * (name_cells + 1), StyleRole.TEXT)
@@ -80,13 +80,13 @@ def _planned_end(state: EventState) -> datetime | None:
 
 
 def _shown(states: Iterable[EventState], axis: Axis, render_time: RenderTime) -> list[EventState]:
-    """The events that have a bar in that time: what is wrong first, then what is next, what is well, what is over."""
-    in_sight = [
+    """Return the events with a bar in that time: faulty ones first, then planned, healthy and ended ones."""
+    visible = [
         state
         for state in states
         if any(start < axis.end and end > axis.start for start, end, _, _ in _bars(state, render_time))
     ]
-    return sorted(in_sight, key=lambda state: _urgency(state, render_time))
+    return sorted(visible, key=lambda state: _urgency(state, render_time))
 
 
 _URGENCY = (Standing.BAD, Standing.WATCH, Standing.STALE)
@@ -106,7 +106,7 @@ def _name_role(state: EventState) -> StyleRole:
 
 
 def _hours(axis: Axis, render_time: RenderTime) -> Line:
-    """Labels at whole hours, and the time now in place of one that it would touch."""
+    """Return the labels of the hours and of the current time, which replaces a label that it would touch."""
     text = [" "] * axis.columns
     now = f"{render_time.server:%H:%M}"
     now_cell = min(
@@ -122,7 +122,7 @@ def _hours(axis: Axis, render_time: RenderTime) -> Line:
 
 
 def _ticks(axis: Axis) -> Iterator[float]:
-    """The whole hours (epoch s), or half ones, or each second one, that are `TICK_CELLS` and more apart."""
+    """Yield the times of the labels (epoch s), at least `TICK_CELLS` apart."""
     step = next((step for step in TICK_STEPS if step >= TICK_CELLS * axis.step), TICK_STEPS[-1])
     at = axis.start
     while at <= axis.end:
@@ -131,13 +131,13 @@ def _ticks(axis: Axis) -> Iterator[float]:
 
 
 def _clock(at: float, *, is_end: bool = False) -> str:
-    """The time of day; a stretch that ends at midnight ends at 24:00."""
+    """Return the time of day; a period that ends at midnight ends at 24:00."""
     text = f"{datetime.fromtimestamp(at, UTC):%H:%M}"
     return "24:00" if is_end and text == "00:00" else text
 
 
 def _row(state: EventState, axis: Axis, render_time: RenderTime) -> Line:
-    """Its bar, the faults in it, and the line of now over all."""
+    """Return the event's bar with its faults, and the line of the current time on top."""
     cells: list[Segment] = [(" ", StyleRole.TEXT)] * axis.columns
     for at in _ticks(axis):
         if at < axis.end:
@@ -162,7 +162,7 @@ _FAULT_ROLES = {Severity.CRITICAL: StyleRole.CRITICAL, Severity.WARNING: StyleRo
 
 
 def _bars(state: EventState, render_time: RenderTime) -> Iterator[tuple[float, float, str, StyleRole]]:
-    """Start, end (epoch s), glyph and role of what was and of what is to come."""
+    """Yield start, end (epoch s), glyph and role of past and planned times on air."""
     phase, now = state.phase, render_time.server.timestamp()
     if phase.reference_time is None:
         return
@@ -177,6 +177,6 @@ def _bars(state: EventState, render_time: RenderTime) -> Iterator[tuple[float, f
 
 
 def _shown_cells(axis: Axis, start: float, end: float) -> range:
-    """The cells of that time within the axis, at least one where it lies in it."""
+    """Return the cells of a period within the axis, at least one if it lies in the axis."""
     begin, stop = axis.column_of(start), max(axis.column_of(end), axis.column_of(start) + 1)
     return range(max(0, begin), min(stop, axis.columns))

@@ -22,7 +22,7 @@ def _or_unknown(text: str | None, limit: int = 200) -> str:
 
 
 def date_text(at: datetime | None) -> str:
-    """A time of the platform, in UTC."""
+    """Return a time of the platform in UTC."""
     return f"{at:%d %b %Y %H:%M}" if at else UNKNOWN
 
 
@@ -31,12 +31,12 @@ def _epoch(at: datetime | None) -> Value:
 
 
 def recorded_at(video: Video) -> datetime | None:
-    """When the recording was made; None where only the id of the video is known."""
+    """Return the creation time of the recording; None if only the id of the video is known."""
     return video.recording.created_at if video.recording else None
 
 
 def length_text(video: Video) -> str:
-    """The length of a video."""
+    """Return the length of a video."""
     return UNKNOWN if video.duration is None else duration(video.duration)
 
 
@@ -95,7 +95,7 @@ POSTERS: TableSchema[Poster] = TableSchema(
 
 
 def recognition(status: str | None, *, stale: bool) -> tuple[str, StyleRole]:
-    """The status of speech recognition as text and role; `-` for an uploaded track, which has none."""
+    """Return the status of speech recognition as text and role; `-` for an uploaded track, which has none."""
     if status == "pending":
         return "○ pending", StyleRole.STALE if stale else StyleRole.INFO
     if status == "done":

@@ -18,8 +18,8 @@ from livedeck.report.timeline import Entry, EntryKind, timeline, unwatched
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import safe
 
-DEFAULT_TARGET = 99.9
-"""Target uptime in percent of the time on air: 3.6 s of an hour may be bad."""
+DEFAULT_OBJECTIVE = 99.9
+"""Uptime objective in percent of the time on air: 3.6 s of an hour may be bad."""
 
 WORST_SECONDS = 300.0
 """Seconds of the worst stretch."""
@@ -57,7 +57,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """An alarm that rang, and the first person to acknowledge it, `seconds` after it was raised; None if nobody did."""
+    """A raised alarm, and the first person to acknowledge it after `seconds`; None if nobody did."""
 
     kind: str
     severity: Severity
@@ -93,7 +93,7 @@ class EventFacts:
     entries: tuple[Entry, ...] = ()
     samples: Readings = field(default_factory=Readings)
     chat: Mapping[datetime, int] | None = None
-    target: float = DEFAULT_TARGET
+    objective: float = DEFAULT_OBJECTIVE
 
     @property
     def name(self) -> str:
@@ -102,14 +102,14 @@ class EventFacts:
 
     @property
     def uptime(self) -> float | None:
-        """Percent of the total time on air with a signal; None if nothing is total."""
+        """Percent of the time on air with a signal, without unknown time; None if all of it is unknown."""
         total = seconds_of(self.up) + seconds_of(self.outages)
         return 100.0 * seconds_of(self.up) / total if total else None
 
     @property
     def budget(self) -> float:
         """Error budget: seconds of the time on air that may be bad."""
-        return seconds_of(self.on_air) * (100.0 - self.target) / 100.0
+        return seconds_of(self.on_air) * (100.0 - self.objective) / 100.0
 
     @property
     def spent(self) -> float:
@@ -135,7 +135,7 @@ class EventFacts:
     @property
     def seconds_to_acknowledge(self) -> float | None:
         """Median seconds to the acknowledgement of an alarm; None if none was acknowledged."""
-        taken = [answer.seconds for answer in self.acknowledgements if answer.seconds is not None]
+        taken = [item.seconds for item in self.acknowledgements if item.seconds is not None]
         return median(taken) if taken else None
 
     def of_kind(self, *kinds: EntryKind) -> tuple[Entry, ...]:
@@ -154,7 +154,9 @@ class Report:
     unwatched: Spans = ()
 
 
-def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mapping[datetime, int] | None) -> EventFacts:
+def facts_of(
+    recorded: Recorded, event: EventRecord, objective: float, chat: Mapping[datetime, int] | None
+) -> EventFacts:
     """Return the facts of `event` in `recorded`."""
     samples = _samples(recorded)
     on_air = _on_air(recorded)
@@ -180,7 +182,7 @@ def facts_of(recorded: Recorded, event: EventRecord, target: float, chat: Mappin
         entries=timeline(recorded),
         samples=samples,
         chat=chat,
-        target=target,
+        objective=objective,
     )
     return replace(facts, worst=_worst(facts))
 
@@ -314,9 +316,9 @@ def _fault(record: AlarmRecord) -> Fault:
 
 
 def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
-    """Yield each alarm of the event that rang, in the order of its acknowledgement, then the others."""
+    """Yield the acknowledged alarms of the event in the order of acknowledgement, then the others."""
     waiting: dict[AlarmKey, Acknowledgement] = {}
-    answered: list[tuple[AlarmKey, Acknowledgement]] = []
+    handled: list[tuple[AlarmKey, Acknowledgement]] = []
     for record in recorded.alarms:
         key = AlarmKey(record.event_id, record.kind, record.target)
         if not record.event_id:
@@ -327,15 +329,15 @@ def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
             name = safe(record.target_name, 40)
             waiting[key] = Acknowledgement(record.kind, record.severity, record.at, name)
         elif key in waiting and record.actor and record.turn in {AlarmTransition.ACKNOWLEDGED, AlarmTransition.CLEARED}:
-            rung = waiting.pop(key)
+            alarm = waiting.pop(key)
             by = safe(person(record.actor), 60)
-            answered.append((key, replace(rung, by=by, seconds=(record.at - rung.raised).total_seconds())))
+            handled.append((key, replace(alarm, by=by, seconds=(record.at - alarm.raised).total_seconds())))
         elif record.turn is AlarmTransition.UNACKNOWLEDGED and key not in waiting:
-            last = next((number for number in reversed(range(len(answered))) if answered[number][0] == key), None)
-            if last is not None:  # as if it never had been: it waits since it was raised
-                waiting[key] = replace(answered.pop(last)[1], by="", seconds=None)
-    yield from (acknowledgement for _, acknowledgement in answered)
-    yield from (rung for rung in waiting.values() if recorded.contains(rung.raised))
+            last = next((number for number in reversed(range(len(handled))) if handled[number][0] == key), None)
+            if last is not None:  # the acknowledgement was taken back: its time counts from the start again
+                waiting[key] = replace(handled.pop(last)[1], by="", seconds=None)
+    yield from (acknowledgement for _, acknowledgement in handled)
+    yield from (alarm for alarm in waiting.values() if recorded.contains(alarm.raised))
 
 
 def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Spans]:

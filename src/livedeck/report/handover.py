@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventRecord, HistoryReads, OpenChange, person
+from livedeck.presentation import documents
 from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
 from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
@@ -47,7 +47,7 @@ class Handover:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether somebody watches now."""
+        """True if somebody watches now."""
         return self.watched is not None and (self.made - self.watched).total_seconds() <= _FRESH_SECONDS
 
 
@@ -113,7 +113,7 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration((now - alarm.since).total_seconds())})"
     badge = SEVERITY_BADGES[alarm.severity]
     head = f"{badge.glyph} {words(alarm.subject)}{target}: {alarm.kind} {since}, {words(alarm.actual)}"
-    details = [_answer(alarm, words)]
+    details = [_handling(alarm, words)]
     if alarm.note:
         details.append(f"note: {words(alarm.note)}")
     if alarm.diagnosis.advice and alarm.present and alarm.state in _OWED:
@@ -121,7 +121,7 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
     return head, details
 
 
-def _answer(alarm: Alarm, words: Callable[[str], str]) -> str:
+def _handling(alarm: Alarm, words: Callable[[str], str]) -> str:
     """Return who acknowledged or shelved the alarm, and until when."""
     by = f" by {words(person(alarm.answered_by))}" if alarm.answered_by else ""
     at = f" at {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at and by else ""
@@ -181,22 +181,22 @@ def handover_markdown(handover: Handover) -> str:
     return "\n".join(lines)
 
 
-def handover_object(handover: Handover) -> dict[str, Any]:
+def handover_object(handover: Handover) -> documents.Handover:
     """Return the sheet as JSON."""
     return {
         "schema": "livedeck handover v1",
-        "made": isoformat_utc(handover.made),
+        "written": isoformat_utc(handover.made),
         "watched": isoformat_utc(handover.watched),
         "fresh": handover.is_fresh,
         "on_air": [_event_object(record) for record in handover.on_air],
-        "wrong": [_alarm_object(alarm) for alarm in handover.wrong],
-        "put_away": [_alarm_object(alarm) for alarm in handover.put_away],
+        "open_alarms": [_alarm_object(alarm) for alarm in handover.wrong],
+        "quiet_alarms": [_alarm_object(alarm) for alarm in handover.put_away],
         "next": [_event_object(record) for record in handover.coming],
         "open_changes": [_change_object(change) for change in handover.open_changes],
     }
 
 
-def _event_object(record: EventRecord) -> dict[str, Any]:
+def _event_object(record: EventRecord) -> documents.HandoverEvent:
     return {
         "id": record.event_id,
         "name": record.name or None,
@@ -209,26 +209,26 @@ def _event_object(record: EventRecord) -> dict[str, Any]:
     }
 
 
-def _alarm_object(alarm: Alarm) -> dict[str, Any]:
+def _alarm_object(alarm: Alarm) -> documents.HandoverAlarm:
     until = alarm.acknowledged_until if alarm.state is AlarmState.ACKNOWLEDGED else alarm.shelved_until
     return {
         "event_id": alarm.event_id or None,
         "subject": alarm.subject,
         "kind": alarm.kind,
         "target_name": alarm.target_name or None,
-        "severity": alarm.severity.value,
+        "severity": alarm.severity,
         "state": alarm.state.value,
         "since": isoformat_utc(alarm.since),
         "actual": alarm.actual,
-        "by": alarm.answered_by or None,
-        "at": isoformat_utc(alarm.answered_at),
+        "handled_by": alarm.answered_by or None,
+        "handled_at": isoformat_utc(alarm.answered_at),
         "until": isoformat_utc(until),
         "reason": alarm.reason or None,
         "note": alarm.note or None,
     }
 
 
-def _change_object(change: OpenChange) -> dict[str, Any]:
+def _change_object(change: OpenChange) -> documents.HandoverChange:
     intent = change.intent
     return {
         "id": intent.id,

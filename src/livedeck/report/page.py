@@ -6,16 +6,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
 from math import isfinite
+from typing import TypeVar
 
 from livedeck.monitor import Severity
 from livedeck.report import svg
 from livedeck.report.facts import EventFacts, Report, gaps_text
-from livedeck.report.markdown import acknowledged, budget, fault_name, figures, percent, severity_word, until_text
 from livedeck.report.samples import STEPS
-from livedeck.report.spans import Span, Spans, common, seconds_of
+from livedeck.report.sections import (
+    LIMITS_TITLE,
+    NO_EVENTS_TEXT,
+    OVERVIEW,
+    SECTIONS,
+    SPAN_COLUMNS,
+    UNWATCHED_TEXT,
+    WATCHED_TEXT,
+    WATCHING_TITLE,
+    Cell,
+    Column,
+    Periods,
+    budget,
+    cell_text,
+    figures,
+    percent,
+    table_rows,
+)
+from livedeck.report.spans import Span, common, seconds_of
 from livedeck.report.text import stretch_text
-from livedeck.report.timeline import EntryKind
 from livedeck.text.values import bits, duration, frames, safe, short_duration
+
+T = TypeVar("T")
 
 _CHARTS = (("video", "Video", bits, "bit/s"), ("audio", "Audio", bits, "bit/s"), ("fps", "Frames", frames, "frames/s"))
 
@@ -89,9 +108,9 @@ def page(report: Report) -> str:
     title = escape(safe(report.title))
     body = [f"<h1>{title}</h1>", f'<p class="dim">{_stretch(report)}</p>']
     if not report.events:
-        body.append("<p>The history shows no event on air.</p>")
+        body.append(f"<p>{NO_EVENTS_TEXT}</p>")
     if len(report.events) > 1:
-        body += _overview(report.events)
+        body.append(_table(OVERVIEW, report.events))
     for facts in report.events:
         body += _event(facts, has_title=len(report.events) > 1)
     body += _watching(report)
@@ -114,14 +133,6 @@ def _stretch(report: Report) -> str:
     return f"{stretch_text(report.span)} UTC · written {report.made:%Y-%m-%d %H:%M:%S}Z by livedeck"
 
 
-def _overview(events: Sequence[EventFacts]) -> Iterator[str]:
-    rows = (
-        [facts.name, _clocks(facts.on_air), percent(facts.uptime), f"{len(facts.outages)}", budget(facts)]
-        for facts in events
-    )
-    yield _table(["Event", "On air", "Uptime", "Outages", "Error budget"], rows, wide={0, 4})
-
-
 def _event(facts: EventFacts, *, has_title: bool) -> Iterator[str]:
     if has_title:
         yield f"<h2>{escape(facts.name)}</h2>"
@@ -130,25 +141,26 @@ def _event(facts: EventFacts, *, has_title: bool) -> Iterator[str]:
     if within:
         yield from _charts(facts, within)
     yield from _sections(facts)
-    yield "<h3>Limits of the data</h3>"
+    yield f"<h3>{LIMITS_TITLE}</h3>"
     yield f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in gaps_text(facts))}</ul>"
 
 
 def _tiles(facts: EventFacts) -> str:
-    values = dict(figures(facts))
     used = facts.spent / facts.budget if facts.budget else 0.0
     down = short_duration(seconds_of(facts.outages))
-    planned_day, _, planned_time = values["Planned"].partition(" ")
-    acknowledged_count, _, acknowledged_rest = values["Acknowledged"].partition(" alarms")
+    planned = facts.event.scheduled
+    count, _, rest = figures(facts)["Acknowledged"].partition(" alarms")
     bad = "crit" if facts.outages else ""
     tiles = [
         (percent(facts.uptime), "uptime: signal in the known time on air", bad or ("ok" if facts.up else "")),
-        (duration(seconds_of(facts.on_air)), f"on air, {values['On air']}", ""),
+        (duration(seconds_of(facts.on_air)), f"on air, {cell_text(Periods(facts.on_air))}", ""),
         (down if facts.outages else "none", _outages(facts), bad),
         (_share(used, facts), f"of the error budget used ({budget(facts).partition(';')[0]})", _loudness(used)),
         (_worst(facts), f"bad in the worst five minutes{_worst_when(facts)}", ""),
-        (acknowledged_count if facts.acknowledgements else "-", f"alarms acknowledged{acknowledged_rest}", ""),
-        (planned_time, f"planned start, {planned_day}", "") if facts.event.scheduled else ("-", "no planned start", ""),
+        (count if facts.acknowledgements else "-", f"alarms acknowledged{rest}", ""),
+        (f"{planned:%H:%M:%S}Z", f"planned start, {planned:%Y-%m-%d}", "")
+        if planned
+        else ("-", "no planned start", ""),
         (short_duration(seconds_of(facts.unknown)), "on air without data", "warn" if facts.unknown else ""),
     ]
     cells = (
@@ -256,77 +268,38 @@ def _axis(within: Span) -> str:
 
 
 def _sections(facts: EventFacts) -> Iterator[str]:
-    if facts.outages:
-        yield "<h3>Outages</h3>"
-        yield _table(["From", "To", "Duration"], map(_span_row, facts.outages))
-    if facts.faults:
-        yield "<h3>Faults</h3>"
-        rows = [
-            [f"{fault.since:%H:%M:%S}Z", until_text(fault), fault.severity, fault_name(fault), fault.text]
-            for fault in facts.faults
-        ]
-        yield _table(["From", "To", "Severity", "Alarm", "Observed"], rows, wide={3, 4})
-    if facts.restreams:
-        yield "<h3>Restreams</h3>"
-        rows = [[name, _clocks(downs) if downs else "never down", short_duration(seconds_of(downs))]
-                for name, downs in facts.restreams.items()]  # fmt: skip
-        yield _table(["Restream", "Down", "Duration"], rows, wide={0, 1})
-    if facts.acknowledgements:
-        yield "<h3>Acknowledgements</h3>"
-        rows = [
-            [
-                f"{answer.raised:%H:%M:%S}Z",
-                answer.severity,
-                f"{answer.kind} {answer.target_name}",
-                acknowledged(answer.seconds),
-                answer.by or "-",
-            ]
-            for answer in facts.acknowledgements
-        ]
-        yield _table(["Raised", "Severity", "Alarm", "After", "By"], rows, wide={2})
-    actions = facts.of_kind(EntryKind.ACTION, EntryKind.RULING)
-    if actions:
-        yield "<h3>Actions</h3>"
-        rows = [[f"{entry.at:%H:%M:%S}Z", entry.by or "?", entry.text] for entry in actions]
-        yield _table(["At", "By", "Action"], rows, wide={2})
-    if facts.markers:
-        yield "<h3>Markers</h3>"
-        rows = [[f"{marker.at:%H:%M:%S}Z", safe(marker.text) or "-"] for marker in facts.markers]
-        yield _table(["At", "Text"], rows, wide={1})
+    for section in SECTIONS:
+        items = [*section.items(facts)] if section.title and section.on_page else []
+        if items:
+            yield f"<h3>{section.title}</h3>"
+            yield _table(section.columns, items)
 
 
 def _watching(report: Report) -> Iterator[str]:
-    yield "<h2>Watching</h2>"
+    yield f"<h2>{WATCHING_TITLE}</h2>"
     if report.unwatched:
-        yield "<p>Nobody watched during these periods. Only samples show what happened then.</p>"
-        yield _table(["From", "To", "Duration"], map(_span_row, report.unwatched))
+        yield f"<p>{UNWATCHED_TEXT}</p>"
+        yield _table(SPAN_COLUMNS, report.unwatched)
     else:
-        yield "<p>Somebody watched all the time.</p>"
-
-
-def _span_row(span: Span) -> list[str | Severity]:
-    return [f"{span.since:%Y-%m-%d %H:%M:%S}Z", f"{span.until:%H:%M:%S}Z", short_duration(span.seconds)]
-
-
-def _clocks(spans: Spans) -> str:
-    return ", ".join(f"{span.since:%H:%M:%S}Z to {span.until:%H:%M:%S}Z" for span in spans) or "never"
+        yield f"<p>{WATCHED_TEXT}</p>"
 
 
 _SHORT = {"Severity": '<span class="word">Severity</span>'}
 """Table heads that a narrow page hides."""
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str | Severity]], wide: Iterable[int] = ()) -> str:
-    head = "".join(f"<th>{_SHORT.get(text, escape(text))}</th>" for text in heads)
-    wide = set(wide)
+def _table(columns: Sequence[Column[T]], items: Iterable[T]) -> str:
+    head = "".join(f"<th>{_SHORT.get(column.head, escape(column.head))}</th>" for column in columns)
     lines = (
-        f"<tr>{''.join(_cell(value, is_wide=index in wide) for index, value in enumerate(row))}</tr>" for row in rows
+        f"<tr>{''.join(_cell(cell, is_wide=column.is_wide) for column, cell in zip(columns, row, strict=True))}</tr>"
+        for row in table_rows(columns, items)
     )
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
 
 
-def _cell(value: str | Severity, *, is_wide: bool) -> str:
-    if isinstance(value, Severity):
-        glyph, _, word = severity_word(value).partition(" ")
-        return f'<td class="tight sev-{value.value}" title="{word}">{glyph}<span class="word"> {word}</span></td>'
-    return f'<td class="{"wide" if is_wide else "tight"}">{escape(value).replace("_", "_<wbr>")}</td>'
+def _cell(cell: Cell, *, is_wide: bool) -> str:
+    text = cell_text(cell)
+    if isinstance(cell, Severity):
+        glyph, _, word = text.partition(" ")
+        return f'<td class="tight sev-{cell.value}" title="{word}">{glyph}<span class="word"> {word}</span></td>'
+    return f'<td class="{"wide" if is_wide else "tight"}">{escape(text).replace("_", "_<wbr>")}</td>'

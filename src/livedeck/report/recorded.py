@@ -34,15 +34,16 @@ class Recorded:
     """The data of `span`, each list oldest first. `event_id`: of that event and the deck itself; empty: of all events.
 
     `events`: begins with the state of each event at the start. `alarms`: begins before the span, for alarms present at
-    its start. `actions`: with an `event_id`, those on that event only. `samples`: by event and stream. `known_until`:
-    the time up to which `watched` is complete; None: the end of the span.
+    its start. `alarm_actions`: by operators, on alarms. `actions`: changes; with an `event_id`, of that event only.
+    `samples`: by event and stream. `known_until`: the time up to which `watched` is complete; None: the end of the
+    span.
     """
 
     span: Span
     event_id: str = ""
     events: tuple[EventRecord, ...] = ()
     alarms: tuple[AlarmRecord, ...] = ()
-    answers: tuple[AlarmAction, ...] = ()
+    alarm_actions: tuple[AlarmAction, ...] = ()
     episodes: tuple[EpisodeRecord, ...] = ()
     actions: tuple[ActionRecord, ...] = ()
     intents: Mapping[str, IntentRecord] = field(default_factory=dict)
@@ -86,7 +87,7 @@ async def gather(
         event_id,
         events,
         tuple(record for record in await history.alarm_log(since - _BEFORE) if is_relevant(record.event_id, record.at)),
-        tuple(answer for answer in await history.answer_log(since) if is_relevant(answer.key.event_id, answer.at)),
+        tuple(action for action in await history.answer_log(since) if is_relevant(action.key.event_id, action.at)),
         await history.episodes(since, until, topic),
         tuple(
             action

@@ -8,6 +8,7 @@ from io import StringIO
 from typing import Any
 
 from livedeck.monitor import EpisodeRecord, EventRecord, Reading, Readings
+from livedeck.presentation import documents
 from livedeck.presentation.serialization import SAMPLE_FIELDS, sample_object
 from livedeck.report.recorded import Recorded
 from livedeck.report.spans import Span
@@ -35,12 +36,12 @@ def _cell(value: Any) -> Any:
     return safe_cell(value) if isinstance(value, str) else value
 
 
-def span_object(span: Span) -> dict[str, Any]:
+def span_object(span: Span) -> documents.Span:
     """Return the JSON form of a span."""
     return {"since": isoformat_utc(span.since), "until": isoformat_utc(span.until), "seconds": round(span.seconds, 3)}
 
 
-def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Entry]) -> dict[str, Any]:
+def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Entry]) -> documents.History:
     """Return the JSON form of an event's history in the stretch."""
     return {
         "schema": "livedeck history v1",
@@ -60,12 +61,11 @@ def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Ent
 
 def history_csv(recorded: Recorded, entries: Iterable[Entry]) -> str:
     """Return entries and samples in one table, by time."""
-    rows = [entry.as_object() for entry in entries]
+    rows: list[Mapping[str, Any]] = [entry.as_object() for entry in entries]
     for (event_id, stream), readings in recorded.samples.items():
         for reading in _rows(readings):
             sample = sample_object(reading)
-            at = sample.pop("time")
-            rows.append({"at": at, "what": "sample", "event_id": event_id, "stream_id": stream, **sample})
+            rows.append({**sample, "at": sample["time"], "type": "sample", "event_id": event_id, "stream_id": stream})
     return csv_of(_HISTORY_FIELDS, sorted(rows, key=lambda row: str(row["at"])[:19]))
 
 
@@ -74,14 +74,14 @@ def entries_csv(entries: Iterable[Entry]) -> str:
     return csv_of(ENTRY_FIELDS, [entry.as_object() for entry in entries])
 
 
-def episode_object(episode: EpisodeRecord, names: Mapping[str, str]) -> dict[str, Any]:
+def episode_object(episode: EpisodeRecord, names: Mapping[str, str]) -> documents.Episode:
     """Return the JSON form of an episode."""
     return {
         **span_object(Span(episode.since, episode.until)),
         "event_id": episode.event_id,
         "event": names.get(episode.event_id),
         "kind": episode.kind,
-        "severity": episode.severity.value,
+        "severity": episode.severity,
         "target": episode.target or None,
         "target_name": episode.target_name or None,
         "actual": episode.actual,

@@ -49,7 +49,7 @@ def entry_lines(entries: Sequence[Entry], cells: int | None, *, has_names: bool)
             day = entry.at.date()
             yield f"{day}"
         sign = SEVERITY_BADGES[entry.severity].glyph if entry.severity else " "
-        head = f"{entry.at:%H:%M:%S}Z  {sign} {entry.kind.value:<8}  "
+        head = f"{entry.at:%H:%M:%S}Z  {sign} {entry.kind.value:<12}  "
         name = f"{entry.event}: " if has_names and entry.event else ""
         by = f" (by {entry.by})" if entry.by else ""
         yield from hanging(head, f"{name}{entry.text}{by}", cells)

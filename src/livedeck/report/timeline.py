@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any
 
 from livedeck.monitor import (
     ActionKind,
@@ -22,6 +21,7 @@ from livedeck.monitor import (
     Severity,
     person,
 )
+from livedeck.presentation import documents
 from livedeck.report.recorded import Recorded, actor_of
 from livedeck.report.spans import Span, Spans, joined, without
 from livedeck.text.times import isoformat_utc
@@ -34,7 +34,7 @@ class EntryKind(StrEnum):
     EVENT = "event"
     RESTREAM = "restream"
     ALARM = "alarm"
-    ANSWER = "answer"
+    ALARM_ACTION = "alarm action"
     ACTION = "action"
     MARKER = "marker"
     RULING = "ruling"
@@ -57,20 +57,20 @@ class Entry:
     by: str = ""
     severity: Severity | None = None
 
-    def as_object(self) -> dict[str, Any]:
+    def as_object(self) -> documents.Entry:
         """Return the JSON form."""
         return {
             "at": isoformat_utc(self.at),
-            "what": self.kind.value,
+            "type": self.kind.value,
             "event_id": self.event_id or None,
             "event": self.event or None,
-            "severity": self.severity.value if self.severity else None,
+            "severity": self.severity,
             "by": self.by or None,
             "text": self.text,
         }
 
 
-ENTRY_FIELDS = ("at", "what", "event_id", "event", "severity", "by", "text")
+ENTRY_FIELDS = ("at", "type", "event_id", "event", "severity", "by", "text")
 
 
 def timeline(recorded: Recorded) -> tuple[Entry, ...]:
@@ -83,13 +83,12 @@ def _entries(recorded: Recorded) -> Iterator[Entry]:
     for record in recorded.alarms:
         if (
             recorded.contains(record.at) and record.turn is not AlarmTransition.NOTED
-        ):  # the answer has the note and its author
+        ):  # the alarm action has the note and its author
             yield _alarm(record, recorded)
-    for answer in recorded.answers:
-        if answer.kind in _ANSWERS:
-            yield _answer(answer, recorded)
-    for action in recorded.actions:
-        yield _action(action, recorded)
+    for action in recorded.alarm_actions:
+        if action.kind in _SHOWN_ACTIONS:
+            yield _alarm_action(action, recorded)
+    yield from (_action(change, recorded) for change in recorded.actions)
     yield from (_marker(marker, recorded) for marker in recorded.markers)
     yield from (_ruling(ruling, recorded) for ruling in recorded.rulings if recorded.contains(ruling.at))
     yield from (_link(link) for link in recorded.links)
@@ -156,7 +155,7 @@ def _moment(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d %H:%M}Z" if at else "no time"
 
 
-_TURNS: Mapping[AlarmTransition, str] = {
+_TRANSITION_WORDS: Mapping[AlarmTransition, str] = {
     AlarmTransition.RAISED: "raised",
     AlarmTransition.RETURNED: "cleared, not acknowledged",
     AlarmTransition.CLEARED: "cleared",
@@ -167,7 +166,7 @@ _TURNS: Mapping[AlarmTransition, str] = {
 
 def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     target = f" {safe(record.target_name, 40)}" if record.target_name else ""
-    words = f"{record.kind}{target} {_TURNS.get(record.turn, record.turn.value)}"
+    words = f"{record.kind}{target} {_TRANSITION_WORDS.get(record.turn, record.turn.value)}"
     if record.turn in {AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTransition.SEVERITY}:
         expected = f", expected {record.expected}" if record.expected else ""
         words += f": {record.actual}{expected} (since {record.since:%H:%M:%S}Z)"
@@ -180,15 +179,15 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     return Entry(record.at, EntryKind.ALARM, safe(words, 400), record.event_id, name, safe(by, 60), record.severity)
 
 
-_ANSWERS = {ActionKind.NOTE, ActionKind.SHELVE}
-"""Answers with more detail than the alarm's transition: a note, and the end of a shelf."""
+_SHOWN_ACTIONS = {ActionKind.NOTE, ActionKind.SHELVE}
+"""Alarm actions with more detail than the alarm's transition: a note, and the end of a shelf."""
 
 
-def _answer(answer: AlarmAction, recorded: Recorded) -> Entry:
-    until = f" until {answer.until:%H:%M:%S}Z" if answer.until else ""
-    text = safe(f"{answer.key.kind} {answer.kind}{until}{f': {answer.reason}' if answer.reason else ''}", 400)
-    name = recorded.name_of(answer.key.event_id) if answer.key.event_id else "platform"
-    return Entry(answer.at, EntryKind.ANSWER, text, answer.key.event_id, name, safe(person(answer.actor), 60))
+def _alarm_action(action: AlarmAction, recorded: Recorded) -> Entry:
+    until = f" until {action.until:%H:%M:%S}Z" if action.until else ""
+    text = safe(f"{action.key.kind} {action.kind}{until}{f': {action.reason}' if action.reason else ''}", 400)
+    name = recorded.name_of(action.key.event_id) if action.key.event_id else "platform"
+    return Entry(action.at, EntryKind.ALARM_ACTION, text, action.key.event_id, name, safe(person(action.actor), 60))
 
 
 def _action(action: ActionRecord, recorded: Recorded) -> Entry:
@@ -222,7 +221,7 @@ def _link(link: LinkRecord) -> Entry:
 
 
 def _watch(recorded: Recorded) -> Iterator[Entry]:
-    """Yield the periods without answers from the platform."""
+    """Yield the periods in which nobody watched."""
     for hole in unwatched(recorded):
         lasted, until = short_duration(hole.seconds), f"{hole.until:%H:%M:%S}Z"
         words = f"nobody watched for {lasted}, until {until}"
@@ -232,7 +231,7 @@ def _watch(recorded: Recorded) -> Iterator[Entry]:
 
 
 def unwatched(recorded: Recorded) -> Spans:
-    """Return the periods of at least `SHORTEST_GAP` seconds in which no process had the platform's answers.
+    """Return the periods of at least `SHORTEST_GAP` seconds in which no process got responses from the platform.
 
     The time after `recorded.known_until` is left out.
     """
@@ -243,7 +242,7 @@ def unwatched(recorded: Recorded) -> Spans:
 
 
 SHORTEST_GAP = 20.0
-"""Seconds without an answer from which a gap counts; two polling intervals are normally shorter."""
+"""Minimum gap between two responses, in seconds; two polling intervals are normally shorter."""
 
 
 def matching(entries: Iterable[Entry], words: str) -> tuple[Entry, ...]:

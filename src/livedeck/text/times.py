@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import overload
 
 from livedeck.text.values import duration
 
@@ -147,6 +148,10 @@ def timestamp(epoch_seconds: float) -> str:
     return f"{datetime.fromtimestamp(epoch_seconds, UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
+@overload
+def isoformat_utc(at: datetime) -> str: ...
+@overload
+def isoformat_utc(at: datetime | None) -> str | None: ...
 def isoformat_utc(at: datetime | None) -> str | None:
     """An aware time in UTC as ISO 8601, with a Z; None stays None."""
     return None if at is None else at.isoformat().replace("+00:00", "Z")

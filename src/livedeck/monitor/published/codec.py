@@ -1,4 +1,4 @@
-"""A snapshot as JSON values, and back (past.md, "What is kept"). Pure.
+"""A snapshot as JSON values, and back (past.md, "Stored data"). Pure.
 
 Only what is named here leaves the process: no key, no address, no field that the platform has and nobody knows. Texts
 are masked. A name that a reader does not know is ignored; another meaning needs another `VERSION`.

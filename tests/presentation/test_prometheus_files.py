@@ -1,4 +1,4 @@
-"""The files that read the metrics: the dashboard of Grafana, and the alert rules of Prometheus."""
+"""The files that read the metrics: the Grafana dashboard, and the Prometheus alert rules."""
 
 from __future__ import annotations
 
@@ -9,42 +9,55 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from livedeck.cli.metrics import FILES
-from livedeck.presentation.metric_files import PANELS, RULES, dashboard
-from livedeck.presentation.metrics import METRICS
+from livedeck.presentation.metrics import METRICS, Metric
+from livedeck.presentation.prometheus import metric_files
+from presentation.prometheus_files import RULE_FILE, dashboard, expressions, rules
 from presentation.promtool import promtool
 from presentation.test_metrics import evening, everything_counted, text_of
 
-KEPT = Path(__file__).parents[2] / "monitoring"
+NOT_READ = {"livedeck_alarm_changes_total": "how often alarms change calls for nobody"}
+"""Metrics that no panel and no rule reads, each with the reason."""
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_kept_file_is_what_the_command_makes(name: str) -> None:
-    """Else: `livedeck metrics --write monitoring`."""
-    assert (KEPT / name).read_text(encoding="utf-8") == FILES[name]()
+def series(metric: Metric) -> set[str]:
+    """Return the names of the metric's series."""
+    return (
+        {f"{metric.name}_{part}" for part in ("bucket", "sum", "count")}
+        if metric.kind == "histogram"
+        else {metric.name}
+    )
 
 
-def test_files_name_no_metric_that_is_not_there() -> None:
-    queries = [rule.query for rule in RULES] + [query for _, query, _ in PANELS]
-    named = {name for query in queries for name in re.findall(r"livedeck_\w+", query)}
-    series = {metric.name for metric in METRICS if metric.kind != "histogram"}
-    series |= {f"{metric.name}{part}" for metric in METRICS for part in ("_bucket",) if metric.kind == "histogram"}
-    assert named <= series
-    assert len({rule.name for rule in RULES}) == len(RULES)
+def test_panels_and_rules_read_every_metric_and_no_other() -> None:
+    read = {name for expression in expressions() for name in re.findall(r"livedeck_\w+", expression)}
+    assert read <= {name for metric in METRICS for name in series(metric)}
+    assert {metric.name for metric in METRICS if not series(metric) & read} == NOT_READ.keys()
+
+
+def test_a_panel_has_the_help_of_its_metric() -> None:
+    helps = {name: metric.help for metric in METRICS for name in series(metric)}
+    for panel in dashboard()["panels"]:
+        first = re.findall(r"livedeck_\w+", panel["targets"][0]["expr"])[0]
+        assert panel["description"] == helps[first]
+
+
+def test_rule_names_are_unique() -> None:
+    names = [rule.name for rule in rules()]
+    assert len({*names}) == len(names) == metric_files()["prometheus-rules.yml"].count("- alert:")
 
 
 def test_the_panels_of_the_dashboard_lie_beside_each_other() -> None:
-    panels = json.loads(FILES["grafana-dashboard.json"]())["panels"]
-    assert [panel["id"] for panel in panels] == [*range(1, len(PANELS) + 1)]
+    read = dashboard()
+    panels = read["panels"]
+    assert [panel["id"] for panel in panels] == [*range(1, len(panels) + 1)]
     for one, other in combinations([panel["gridPos"] for panel in panels], 2):
         is_apart = abs(one["x"] - other["x"]) >= one["w"] or abs(one["y"] - other["y"]) >= one["h"]
         assert is_apart
         assert 0 <= one["x"] <= 24 - one["w"]
-    variables = {f"${variable['name']}" for variable in dashboard()["templating"]["list"]}
+    variables = {f"${variable['name']}" for variable in read["templating"]["list"]}
     used = set(re.findall(r"\$\{?(\w+)", json.dumps(panels)))
     assert {f"${name}" for name in used} == variables
 
@@ -73,11 +86,11 @@ PANEL_KINDS: dict[str, Any] = {
 }
 TARGET_KINDS: dict[str, Any] = {"refId": str, "datasource": {"type": str, "uid": str}, "expr": str, "legendFormat": str}
 UNITS = {"short", "s", "bps", "percentunit", "reqps"}
-"""Of Grafana's list of units those that are used."""
+"""Grafana units in use."""
 
 
 def check_kinds(value: Any, kinds: Any) -> None:
-    """That value has these keys, and what is in them is of these kinds: "JSON model" of Grafana's documentation."""
+    """Check the value's keys and types ("JSON model" in Grafana's documentation)."""
     if isinstance(kinds, dict):
         assert value.keys() == kinds.keys()
         for key, kind in kinds.items():
@@ -87,7 +100,7 @@ def check_kinds(value: Any, kinds: Any) -> None:
 
 
 def test_the_dashboard_has_the_shape_that_grafana_imports() -> None:
-    read = json.loads(FILES["grafana-dashboard.json"]())
+    read = dashboard()
     check_kinds(read, KINDS)
     for panel in read["panels"]:
         check_kinds(panel, PANEL_KINDS)
@@ -108,7 +121,7 @@ def test_grafanas_own_model_knows_every_field_of_the_dashboard() -> None:
 
 
 def lost(value: Any, other: Any, path: str = "") -> Iterator[str]:
-    """Where the other one has not what this one has."""
+    """Yield the places in which `other` lacks a part of `value`."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         others = other if isinstance(value, dict) else dict(enumerate(other))
@@ -132,4 +145,4 @@ def test_promtool_reads_every_rule_and_every_query_of_a_panel(tmp_path: Path) ->
     queries = tmp_path / "panels.yml"
     rows = [{"record": f"panel:{n}", "expr": p["targets"][0]["expr"]} for n, p in enumerate(dashboard()["panels"])]
     queries.write_text(json.dumps({"groups": [{"name": "panels", "rules": rows}]}), encoding="utf-8")
-    promtool("check", "rules", KEPT / "prometheus-rules.yml", queries)
+    promtool("check", "rules", RULE_FILE, queries)

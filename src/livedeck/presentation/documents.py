@@ -1,0 +1,505 @@
+"""The JSON objects that commands print, as types. `json_schema.py` makes their JSON Schemas from these types. Data.
+
+Times are ISO 8601 in UTC. Durations are in seconds, bit rates in bit/s. None is unknown or not applicable.
+Within a version of a schema, keys are only added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from livedeck.monitor import Severity
+
+
+class Fault(TypedDict):
+    """A field that could not be read. `actual` describes the received value without showing it."""
+
+    field: str
+    expected: str
+    actual: str
+
+
+class Sample(TypedDict):
+    """A QoS sample under the platform's field names."""
+
+    time: str
+    bitrate_video: float | None
+    bitrate_audio: float | None
+    frame_rate: float | None
+    status: int | None
+
+
+class LastSample(Sample):
+    """The newest sample of an event, and its age."""
+
+    age: float
+
+
+class StreamSample(Sample):
+    """A sample of the history."""
+
+    stream_id: str
+
+
+class Link(TypedDict):
+    """The connection to the platform. `lost_share`: share of lost responses, 0 to 1; `skew`: clock difference."""
+
+    state: str
+    since: str | None
+    reason: str
+    lost_share: float
+    next_retry: str | None
+    round_trip: float | None
+    skew: float | None
+
+
+class TimelineEntry(TypedDict):
+    """A change in the life of an alarm."""
+
+    at: str
+    text: str
+    actor: str | None
+
+
+class Alarm(TypedDict):
+    """An alarm. `event_id` is None for the deck's own alarms; `target` is a part of the event, such as a restream."""
+
+    event_id: str | None
+    kind: str
+    target: str | None
+    target_name: str | None
+    state: str
+    severity: Severity
+    present: bool
+    since: str | None
+    changed: str | None
+    subject: str
+    actual: str
+    expected: str
+    cause: str | None
+    viewers: str | None
+    advice: str | None
+    acknowledged_until: str | None
+    shelved_until: str | None
+    handled_by: str | None
+    handled_at: str | None
+    reason: str | None
+    note: str | None
+    suppressed_by: str | None
+    episodes: int
+    flapping: bool
+    escalated: bool
+    affects: list[str]
+    timeline: list[TimelineEntry]
+
+
+class AlarmChangeLine(Alarm):
+    """A line of `--follow`: a transition of an alarm, with the alarm after it."""
+
+    at: str
+    change: str
+
+
+class AlarmActionLine(TypedDict):
+    """A line of `--follow`: an operator's action on an alarm. `since`: start of the fault."""
+
+    at: str
+    action: str
+    event_id: str | None
+    kind: str
+    target: str | None
+    since: str | None
+    by: str
+    until: str | None
+    reason: str | None
+
+
+class RuleChangeLine(TypedDict):
+    """A line of `--follow`: a change of the rules that judge events. `error`: the settings are invalid and not used."""
+
+    at: str
+    rule: str
+    event_id: str | None
+    by: str | None
+    error: bool
+
+
+class OpenAlarms(TypedDict):
+    """The alarms that need attention, the most urgent first; `link` tells how fresh they are."""
+
+    as_of: str | None
+    link: Link
+    flood: bool
+    alarms: list[Alarm]
+
+
+class Alarms(OpenAlarms):
+    """The alarms; `quiet`: those that are suppressed, shelved or out of service, if asked for."""
+
+    quiet: NotRequired[list[Alarm]]
+
+
+class Ingest(TypedDict):
+    """The state of the encoder. `window_ends`: end of the reconnect window."""
+
+    state: str
+    since: str | None
+    window_ends: str | None
+
+
+class Health(TypedDict):
+    """The health score, 0 to 100, with the component that lowers it most."""
+
+    score: int | None
+    grade: str
+    component: str
+    detail: str
+
+
+class Finding(TypedDict):
+    """A current fault of an event."""
+
+    kind: str
+    target: str | None
+    severity: Severity
+    actual: str
+    expected: str
+    since: str | None
+
+
+class Quality(TypedDict):
+    """The quality of the QoS data. `cadence`: seconds between samples; `lag`: their usual delay."""
+
+    freshness: str
+    as_of: str | None
+    cadence: float | None
+    error: str
+    lag: float | None
+
+
+class Event(TypedDict):
+    """An event. `reference_time`: start of its clock; `faults`: fields that could not be read."""
+
+    id: str
+    name: str | None
+    as_of: str | None
+    listed: bool
+    tally: str
+    reference_time: str | None
+    ingest: Ingest
+    health: Health
+    findings: list[Finding]
+    qos: Quality
+    profile: str
+    last_sample: LastSample | None
+    faults: list[Fault]
+
+
+class Target(TypedDict):
+    """The object that a change was sent to."""
+
+    kind: str
+    id: str | None
+    name: str
+
+
+class Actor(TypedDict):
+    """The process that sent a change."""
+
+    user: str
+    host: str
+    pid: int
+
+
+class OpenChange(TypedDict):
+    """A change without a verdict. `detail` is None if its sender ended."""
+
+    id: str
+    sent: str
+    action: str
+    target: Target
+    by: Actor
+    detail: str | None
+    watched_until: str | None
+
+
+class Workspace(OpenAlarms):
+    """Everything that the monitor knows. `unreadable`: number of events that could not be read."""
+
+    events: list[Event]
+    unreadable: int
+
+
+class Status(Workspace):
+    """The output of `livedeck status`."""
+
+    open_changes: list[OpenChange]
+
+
+class EventReference(TypedDict):
+    """An event by id and name."""
+
+    id: str
+    name: str | None
+
+
+class StreamReference(TypedDict):
+    """A stream with the platform's status."""
+
+    id: str | None
+    status: str | None
+
+
+class Qos(TypedDict):
+    """The samples of an event. `age`: of the newest sample; `left_out`: samples that cannot be placed in time."""
+
+    event: EventReference
+    stream: StreamReference | None
+    as_of: str
+    freshness: str
+    age: float | None
+    left_out: int
+    samples: list[Sample]
+
+
+class Entry(TypedDict):
+    """A line of the timeline."""
+
+    at: str
+    type: str
+    event_id: str | None
+    event: str | None
+    severity: Severity | None
+    by: str | None
+    text: str
+
+
+class Span(TypedDict):
+    """A period of time."""
+
+    since: str
+    until: str
+    seconds: float
+
+
+class Watch(TypedDict):
+    """A period in which a process watched."""
+
+    since: str
+    until: str
+
+
+class PastEvent(EventReference):
+    """An event of the history."""
+
+    deleted: bool
+
+
+class History(Span):
+    """The history of an event in a period."""
+
+    schema: str
+    event: PastEvent
+    watched: list[Watch]
+    entries: list[Entry]
+    samples: list[StreamSample]
+
+
+class Episode(Span):
+    """A past fault."""
+
+    event_id: str
+    event: str | None
+    kind: str
+    severity: Severity
+    target: str | None
+    target_name: str | None
+    actual: str
+    expected: str
+
+
+class Episodes(TypedDict):
+    """The past faults of a period."""
+
+    schema: str
+    episodes: list[Episode]
+
+
+class Search(TypedDict):
+    """The entries that contain all words of `text`."""
+
+    schema: str
+    text: str
+    entries: list[Entry]
+
+
+class HandoverRestream(TypedDict):
+    """A restream of an event."""
+
+    name: str
+    status: str
+    enabled: bool
+
+
+class HandoverEvent(TypedDict):
+    """An event on the handover sheet."""
+
+    id: str
+    name: str | None
+    tally: str
+    planned: str | None
+    started: str | None
+    restreams: list[HandoverRestream]
+
+
+class HandoverAlarm(TypedDict):
+    """An alarm on the handover sheet. `until`: end of its acknowledgement or shelf."""
+
+    event_id: str | None
+    subject: str
+    kind: str
+    target_name: str | None
+    severity: Severity
+    state: str
+    since: str
+    actual: str
+    handled_by: str | None
+    handled_at: str | None
+    until: str | None
+    reason: str | None
+    note: str | None
+
+
+class HandoverChange(TypedDict):
+    """A change without a verdict."""
+
+    id: str
+    sent: str
+    action: str
+    target: str
+    by: str
+    detail: str | None
+
+
+class Handover(TypedDict):
+    """The handover sheet. `watched`: end of the last watched period; `fresh`: somebody watches now."""
+
+    schema: str
+    written: str
+    watched: str | None
+    fresh: bool
+    on_air: list[HandoverEvent]
+    open_alarms: list[HandoverAlarm]
+    quiet_alarms: list[HandoverAlarm]
+    next: list[HandoverEvent]
+    open_changes: list[HandoverChange]
+
+
+class ReportFault(TypedDict):
+    """A fault of an event. `exact`: its end follows from samples; otherwise `until` is the time of notice."""
+
+    kind: str
+    severity: Severity
+    target_name: str | None
+    since: str
+    until: str | None
+    exact: bool
+    text: str
+
+
+class ReportRestream(TypedDict):
+    """The times in which a restream was down."""
+
+    name: str
+    down: list[Span]
+
+
+class ReportMarker(TypedDict):
+    """A marker."""
+
+    at: str
+    text: str
+
+
+class Acknowledgement(TypedDict):
+    """An alarm and the seconds until somebody acknowledged it."""
+
+    kind: str
+    target_name: str | None
+    severity: Severity
+    raised: str
+    seconds: float | None
+    by: str | None
+
+
+class ReportEvent(TypedDict):
+    """The facts of an event. `uptime` and `objective` are in percent; `limits` names the gaps of the data."""
+
+    id: str
+    name: str
+    tally: str
+    deleted: bool
+    planned: str | None
+    on_air: list[Span]
+    up_seconds: float
+    uptime: float | None
+    outages: list[Span]
+    unknown: list[Span]
+    sample_seconds: float | None
+    objective: float
+    budget_seconds: float
+    bad_seconds: float
+    bad: list[Span]
+    faults: list[ReportFault]
+    seconds_by_kind: dict[str, float]
+    worst: Span | None
+    restreams: list[ReportRestream]
+    markers: list[ReportMarker]
+    actions: list[Entry]
+    acknowledgements: list[Acknowledgement]
+    seconds_to_acknowledge: float | None
+    chat: dict[str, int] | None
+    limits: list[str]
+    entries: list[Entry]
+
+
+class Report(Span):
+    """A report on a show or a day."""
+
+    schema: str
+    title: str
+    written: str
+    unwatched: list[Span]
+    events: list[ReportEvent]
+
+
+class DoctorCheck(TypedDict):
+    """A check of the installation."""
+
+    name: str
+    verdict: Literal["ok", "warn", "fail"]
+    found: str
+    advice: str
+
+
+class Doctor(TypedDict):
+    """The output of `livedeck doctor`."""
+
+    checks: list[DoctorCheck]
+
+
+DOCUMENTS: Mapping[str, type] = {
+    "status": Status,
+    "alarms": Alarms,
+    "qos": Qos,
+    "history": History,
+    "episodes": Episodes,
+    "handover": Handover,
+    "report": Report,
+    "search": Search,
+    "doctor": Doctor,
+}
+"""The JSON object of each command that prints one."""

@@ -1,0 +1,33 @@
+"""The formats of a report. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from livedeck.presentation.serialization import to_json
+from livedeck.report.document import report_csv, report_object
+from livedeck.report.facts import Report
+from livedeck.report.markdown import markdown
+from livedeck.report.page import page
+
+
+class ReportFormat(NamedTuple):
+    """A format: its name for people, and the function that writes it."""
+
+    name: str
+    write: Callable[[Report], str]
+
+
+def report_json(report: Report) -> str:
+    """Return the report as JSON in one line, its secrets masked."""
+    return f"{to_json(report_object(report))}\n"
+
+
+REPORT_FORMATS: Mapping[str, ReportFormat] = {
+    "md": ReportFormat("Markdown", markdown),
+    "json": ReportFormat("JSON", report_json),
+    "csv": ReportFormat("CSV", report_csv),
+    "html": ReportFormat("one page of HTML", page),
+}
+"""File suffix -> format; the first is the default."""
