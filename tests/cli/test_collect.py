@@ -228,7 +228,7 @@ def test_a_file_is_changed_as_it_is_read(tmp_path: Path) -> None:
     assert file.read_bytes().startswith(b'# mine\r\ntheme = "dark"\r\n')
     for content, words in (
         (b'theme = "dark"\nthem = "dark"\n', "config.toml:2): no such setting; did you mean theme"),
-        (b"theme = '\xff'\n", "config.toml:1: it is no text in UTF-8"),
+        (b"theme = '\xff'\n", "config.toml:1: not UTF-8"),
     ):
         file.write_bytes(content)
         refused = called(tmp_path, "collect", "token", "add", "anna", env=env)

@@ -6,7 +6,9 @@ A failure names the place to fill. `GUARDED_ELSEWHERE` lists the tables that oth
 from __future__ import annotations
 
 import ast
+import csv
 import importlib
+import io
 import json
 import re
 import tomllib
@@ -25,7 +27,6 @@ from pydantic import BaseModel
 
 from client.answers import api_of, saying
 from client.chats import chat
-from hygiene.limit_effects import has_effect, limit_names
 from livedeck import cli
 from livedeck.cli.docs import renew_tables
 from livedeck.cli.receivers import make_targets, notify_faults
@@ -40,6 +41,8 @@ from livedeck.notify import TARGETS
 from livedeck.operations import annotations as notes
 from livedeck.operations import events, rooms, subtitles
 from livedeck.operations.schema import FormSchema
+from livedeck.report.formats import REPORT_FORMATS
+from livedeck.report.sections import SECTIONS, Section
 from livedeck.settings import ADDRESS_SOURCES, Settings, TargetSettings, settings_table, template
 from livedeck.text.segments import StyleRole
 from livedeck.text.themes import THEME_NAMES
@@ -47,6 +50,8 @@ from livedeck.ui.chat.form import FORMATS as FORM_FORMATS
 from livedeck.ui.kit.themes import AUTO, PALETTES
 from notify.sinks import Sink, http_sink
 from notify.test_targets import message
+from report.readers import Page, markdown_tables
+from report.test_sections import full, report
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "livedeck"
@@ -147,9 +152,6 @@ async def test_a_kind_of_target_is_complete(kind: str, home: Path) -> None:
 
 # Limits
 
-WITHOUT_EFFECT: Mapping[str, str] = {}
-"""Limits whose half and double change no verdict of `limit_effects.py`, each with the reason."""
-
 
 def limit_fields() -> Iterator[Any]:
     """Every field of the two tables of limits."""
@@ -186,21 +188,6 @@ def test_a_limit_is_complete(field: Any) -> None:
         with_overrides(Thresholds(), nonsense)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*limit_names()])
-def test_a_limit_changes_a_verdict(name: str) -> None:
-    """Half or twice the limit changes what is said of a signal or in a scenario."""
-    if name in WITHOUT_EFFECT:
-        assert WITHOUT_EFFECT[name]
-        return
-    advice = f"add a signal to limit_effects.py or a scenario, or name {name} in WITHOUT_EFFECT with the reason"
-    assert has_effect(name), f"neither half nor twice {name} changes a verdict: {advice}"
-
-
-def test_a_limit_without_effect_is_a_limit() -> None:
-    assert {*WITHOUT_EFFECT} <= {*limit_names()}, "WITHOUT_EFFECT names a limit that is gone"
-
-
 # Formats of a chat export
 
 EMPTY = {"json": b'{"data":[]}', "csv": b"", "txt": b"", "ndjson": b"", "xlsx": b""}
@@ -211,8 +198,6 @@ def _read_json(path: Path) -> list[str]:
 
 
 def _read_csv(path: Path) -> list[str]:
-    import csv
-
     with path.open(newline="", encoding="utf-8") as file:
         return [row["message"] for row in csv.DictReader(file)]
 
@@ -278,6 +263,12 @@ def _choices(option: str, word: str) -> set[str]:
     return found
 
 
+def _options(word: str) -> set[str]:
+    """The options of the commands whose path has that word."""
+    found = (command for path, command in _commands(cli.main, ()) if word in path)
+    return {option for command in found for param in command.params for option in param.opts}
+
+
 def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
@@ -285,6 +276,45 @@ def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[t
         for name in command.list_commands(context):
             if inner := command.get_command(context, name):
                 yield from _commands(inner, (*path, name))
+
+
+# Reports
+
+REPORT_READERS: Mapping[str, Callable[[str], object]] = {
+    "md": markdown_tables,
+    "json": json.loads,
+    "csv": lambda text: [*csv.DictReader(io.StringIO(text))],
+    "html": Page,
+}
+"""How each format is read back, by code that did not write it."""
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.key)
+def test_a_section_of_a_report_is_complete(section: Section[Any]) -> None:
+    """`report/test_sections.py` compares the columns."""
+    assert [*section.items(full())], f"{section.key}: add an item to `full` in tests/report/test_sections.py"
+    (event,) = json.loads(REPORT_FORMATS["json"].write(report()))["events"]
+    assert section.key in event, f"report/document.py: the JSON lacks {section.key}"
+    rows = csv.DictReader(io.StringIO(REPORT_FORMATS["csv"].write(report())))
+    types = {"", *(row["type"] for row in rows)}
+    assert section.type in types, f"report/sections.py: the CSV has no row of {section.key}; give it `facts`"
+    if section.title:
+        tables = markdown_tables(REPORT_FORMATS["md"].write(report()))
+        assert section.title in tables, f"report/markdown.py: no table {section.title}"
+    if section.title and section.on_page:
+        html = REPORT_FORMATS["html"].write(report())
+        assert f"<h3>{section.title}</h3>" in html, f"report/page.py: no table {section.title}; or on_page=False"
+
+
+@pytest.mark.parametrize("name", REPORT_FORMATS)
+def test_a_format_of_a_report_is_complete(name: str) -> None:
+    assert name in REPORT_READERS, f"say how {name} is read back: REPORT_READERS in {__file__}"
+    assert REPORT_READERS[name](REPORT_FORMATS[name].write(report()))
+    is_default = name == next(iter(REPORT_FORMATS))
+    has_flag = name in _choices("--format", "report") or f"--{name}" in _options("report")
+    assert is_default or has_flag, f"cli, the command `report`: no --format {name}"
+    words = REPORT_FORMATS[name].name.split()[-1]
+    assert words in page("commands"), f"commands.md, Reports: the format {words}"
 
 
 # Themes

@@ -142,7 +142,7 @@ async def test_neither_webhook_nor_heartbeat_follows_a_redirect_though_the_place
     assert (asked, nobody) == (2, (0, 0))
     assert size > 0
     assert delivery == Delivery(is_taken=False, answer=f"{status} {NOT_FOLLOWED}")
-    assert said == f"the heartbeat is not taken: {status} {NOT_FOLLOWED}"
+    assert said == f"heartbeat failed: {status} {NOT_FOLLOWED}"
 
 
 async def is_not_followed(service: str, status: int, place: str) -> None:
@@ -154,7 +154,7 @@ async def is_not_followed(service: str, status: int, place: str) -> None:
         (asked, size), nobody = sinks.counts()
     assert (asked, nobody) == (1, (0, 0))
     assert size > len(message().title)
-    assert delivery == Delivery(is_taken=False, answer=f"apprise could not deliver it: {status} {NOT_FOLLOWED}")
+    assert delivery == Delivery(is_taken=False, answer=f"apprise failed: {status} {NOT_FOLLOWED}")
 
 
 @pytest.mark.parametrize("service", WEB)
@@ -188,7 +188,7 @@ async def test_no_redirect_takes_a_message_out_of_tls(tmp_path: Path) -> None:
         assert clear.counts() == [(0, 0)]
     assert len(sink.received) == 2
     assert delivery.answer == f"307 {NOT_FOLLOWED}"
-    assert told.answer == f"apprise could not deliver it: 307 {NOT_FOLLOWED}"
+    assert told.answer == f"apprise failed: 307 {NOT_FOLLOWED}"
 
 
 def test_an_address_that_asks_for_redirects_is_refused_before_it_is_used() -> None:

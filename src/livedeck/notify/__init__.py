@@ -1,8 +1,20 @@
-"""notify TELLS. Which alarms call whom, once, by what message; what must not be lost is in its spool."""
+"""notify decides which alarms reach which people, and sends each message at least once. Its spool keeps the state."""
 
 from __future__ import annotations
 
-from livedeck.notify.groups import RATE_WINDOW, Board, Box, EventInfo, Life, Outcome, Plan, State, Told, step, withheld
+from livedeck.notify.groups import (
+    RATE_WINDOW,
+    Board,
+    Box,
+    EventInfo,
+    Life,
+    Notified,
+    Outcome,
+    Plan,
+    State,
+    step,
+    withheld,
+)
 from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
 from livedeck.notify.message import Beginning, Entry, Message, Status
 from livedeck.notify.notifier import Notifier, Storage
@@ -62,6 +74,7 @@ __all__ = [
     "Means",
     "Message",
     "NotOnDutyError",
+    "Notified",
     "Notifier",
     "Outcome",
     "OutdatedError",
@@ -78,7 +91,6 @@ __all__ = [
     "Target",
     "TargetError",
     "TargetKind",
-    "Told",
     "Vitals",
     "Webhook",
     "compose",

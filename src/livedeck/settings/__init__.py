@@ -1,4 +1,4 @@
-"""settings: flags over environment over TOML, made into one frozen Settings that says where each value came from."""
+"""settings merges flags, environment and TOML into one frozen `Settings` that knows the origin of each value."""
 
 from __future__ import annotations
 

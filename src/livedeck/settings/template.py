@@ -1,4 +1,4 @@
-"""What is derived from the settings model: the file that `livedeck config init` writes, and the table of the docs."""
+"""The settings file of `livedeck config init`, and the tables of the documentation, made from the settings model."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from livedeck.monitor import AlarmLimits, Thresholds
 from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, is_structured
 
 _HEAD = """\
-# Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and that over this file.
-# What is commented out is the default. `livedeck config validate` checks this file, `livedeck doctor` what it leads to.
+# Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and the environment over this file.
+# Commented lines show the defaults. `livedeck config validate` checks this file; `livedeck doctor` checks the whole
+# set-up.
 """
 
 _PROFILES = """
-# More platforms, each chosen by `--profile NAME`: any of the settings from base_url to timeout.
+# More platforms. Choose one with `--profile NAME`. A profile can hold any setting from base_url to collector_fallback.
 # [profiles.staging]
 # base_url = "https://staging.example"
 # token_command = ["pass", "show", "livedeck/staging"]
@@ -31,18 +32,18 @@ _PROFILES = """
 """
 
 _EVENTS = """
-# The limits of one event, over those above. It is named by its id: names change.
+# Limits of one event, by its id. They win over the limits above.
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10".thresholds]
 # low_video = 0.5
 """
 
 _NOTIFY = """
-# Who is told of alarms by `livedeck collect`; `livedeck docs notifications` says how. Addresses are secrets: a program
-# prints them, or a file that nobody else can read holds them.
+# Notifications of `livedeck collect`; see `livedeck docs notifications`. An address is a secret: name a program that
+# prints it, or a file that only you can read.
 # [notify]
 # timezone = "Europe/Berlin"
 # heartbeat_command = ["pass", "show", "livedeck/heartbeat"]
-# allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # receivers that are not public
+# allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # private receivers
 # [notify.targets.ops]  # one of {sources}
 # webhook_command = ["pass", "show", "livedeck/ops"]
 # [[notify.routes]]
@@ -51,8 +52,8 @@ _NOTIFY = """
 """
 
 _COLLECTOR = """
-# To whom `livedeck collect` serves what it knows; `livedeck docs collector` says how. `livedeck collect token add NAME`
-# makes a token and writes its digest here; `livedeck collect token rotate NAME` replaces it.
+# Access to the collector; see `livedeck docs collector`. `livedeck collect token add NAME` makes a token and writes its
+# digest here; `livedeck collect token rotate NAME` replaces it.
 # [collector]
 # listen = "127.0.0.1:8710"
 # behind_proxy = false
@@ -60,18 +61,18 @@ _COLLECTOR = """
 """
 
 _ENGINE = """
-# Several collectors of one workspace share what they ask through Redis; `livedeck docs engine` says how.
+# Several collectors of a workspace share their polls through Redis; see `livedeck docs engine`.
 # [engine]
 # redis_url_command = ["pass", "show", "livedeck/redis"]
 # name = "north"
 """
 
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID".thresholds]'}
-"""Settings whose TOML table has a name of the user's own in its heading."""
+"""Headings of the TOML tables whose name the user chooses."""
 
 
 def settings_table(flags: Collection[str]) -> str:
-    """Every setting as a row of a Markdown table. `flags`: names of those that a flag sets, too."""
+    """Return every setting as a row of a Markdown table. `flags`: names of the settings with a flag."""
     rows = ["| TOML | environment | flag | meaning |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
         key = _TABLES.get(name, f"[{name}]" if isinstance(field.default, dict | BaseModel) else name)
@@ -95,7 +96,7 @@ def _inner_rows(name: str, field: FieldInfo) -> Iterator[str]:
 
 
 def _meaning(field: FieldInfo) -> str:
-    """The description, with the values that are allowed and the default where it is more than empty or off."""
+    """Return the description with the allowed values, and the default unless it is empty or off."""
     text = str(field.description).replace("|", "\\|")
     default = field.default
     if isinstance(default, BaseModel):
@@ -109,13 +110,13 @@ def _meaning(field: FieldInfo) -> str:
 
 
 def template() -> str:
-    """The whole settings file, every setting with its default and reason, commented out."""
+    """Return the whole settings file, every setting commented out with its default and description."""
     parts = [
         _HEAD,
         *_top_level(),
-        "\n# How often the platform is asked.\n[cadence]\n",
+        "\n# Seconds between polls of the platform.\n[cadence]\n",
         *_fields(CadenceSettings),
-        "\n# Limits of the alarms. A hold begins after `samples` and `seconds`, and ends `off` s after the fault.\n",
+        "\n# Limits of the alarms. A hold raises after `samples` and `seconds`, and clears `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
         _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES)),
@@ -127,7 +128,7 @@ def template() -> str:
 
 
 def toml(value: object) -> str:
-    """A value as TOML writes it."""
+    """Return a value as TOML."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, Mapping):
@@ -146,7 +147,7 @@ def _key(name: str) -> str:
 
 
 def _top_level() -> Iterator[str]:
-    """The settings that stand before any table."""
+    """Yield the settings outside of tables."""
     for name, field in Settings.model_fields.items():
         if name != "token" and not isinstance(field.default, dict | BaseModel):
             default = "" if field.default is None else field.default

@@ -1,5 +1,5 @@
-"""Settings that hold as soon as they are written into the file: limits (monitoring.md, "Changed limits"), and who may
-ask the collector (collector.md, "Access")."""
+"""Settings that take effect without a restart: limits (monitoring.md, "Changed limits") and the tokens of the collector
+(collector.md, "Access")."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from livedeck.settings.model import CollectorTokenSettings
 
 
 class WatchedLimits:
-    """The monitor's LimitsSource: one `stat` of the settings file a look, and what stands in it once it was written."""
+    """The monitor's LimitsSource. Each check costs one `stat` of the settings file."""
 
     def __init__(self) -> None:
         self._written = _written()
 
     def changed(self) -> Limits | None:
-        """The limits in force, where the file was written since the last look; else None. Raises LimitsError with the
-        line that is wrong, once for what was written."""
+        """Return the limits in force if the file was written since the last check; otherwise None.
+
+        Raises LimitsError with the faulty line, once for each write.
+        """
         before, self._written = self._written, _written()
         if before == self._written:
             return None
@@ -33,8 +35,10 @@ class WatchedLimits:
 
 
 class WatchedTokens:
-    """Who may ask the collector, by name: one `stat` of the settings file each `seconds` at most. While the file cannot
-    be read, those of before. `monotonic`: s."""
+    """Tokens of the collector by name, with at most one `stat` of the settings file each `seconds`.
+
+    The tokens stay as they are while the file cannot be read. `monotonic`: s.
+    """
 
     def __init__(
         self, tokens: Mapping[str, CollectorTokenSettings], monotonic: Callable[[], float], seconds: float = 1.0
@@ -43,7 +47,7 @@ class WatchedTokens:
         self._written, self._looked_at = _written(), monotonic()
 
     def __call__(self) -> Mapping[str, CollectorTokenSettings]:
-        """Those in force."""
+        """Return the tokens in force."""
         now = self._monotonic()
         if now - self._looked_at >= self._seconds:
             before, self._written, self._looked_at = self._written, _written(), now
@@ -55,14 +59,14 @@ class WatchedTokens:
         try:
             self._tokens = load_sharing().collector.tokens
         except SettingsError as error:
-            _log.warning("the tokens of the collector stay as they were", error=str(error))
+            _log.warning("tokens of the collector not reloaded", error=str(error))
 
 
 _log: Any = structlog.get_logger("livedeck.settings")
 
 
 def _written() -> tuple[int, int, int] | None:
-    """Which file it is, how long, and when it was written last; None where there is none."""
+    """Return identity, size and time of the settings file; None if it does not exist."""
     try:
         status = config_path().stat()
     except OSError:
