@@ -143,7 +143,7 @@ async def test_a_kind_of_target_is_complete(kind: str, home: Path) -> None:
         faults = await notify_faults(unreachable)
         assert any("allow_private" in fault for fault in faults), f"{kind}: doctor sees no refusal: find_refusal"
     for setting in (f"{kind}_command", f"{kind}_file"):
-        assert f"`{setting}`" in page("notifications"), f"notifications.md, Targets: a row of `{setting}`"
+        assert f"`{setting}`" in page("notifications"), f'notifications.md, "Targets": a row of `{setting}`'
         assert f"`{setting}`" in page("settings"), "settings.md: livedeck docs --write src/livedeck/docs"
         assert setting in template(), f"config init: {setting} is missing in settings/template.py"
     if extra := TARGETS[kind].extra:
@@ -176,7 +176,7 @@ def test_a_limit_is_complete(field: Any) -> None:
     if field.name == "attention":
         return
     row = rf"\| `{path}` \|"
-    assert re.search(row, page("monitoring")), "monitoring.md, All limits: livedeck docs --write src/livedeck/docs"
+    assert re.search(row, page("monitoring")), 'monitoring.md, "All limits": livedeck docs --write src/livedeck/docs'
     table = template().partition("\n[thresholds]\n")[2]
     lines = [line for line in table.splitlines() if line.startswith(f"# {field.name} = ")]
     assert lines, f"config init lacks {field.name}"
@@ -248,7 +248,7 @@ async def test_a_format_of_a_chat_is_complete(name: ChatFormat, tmp_path: Path) 
         assert READERS[name](path) == hostile[:count], f"{name} does not read back as it was written"
     assert name in FORM_FORMATS, f"the form of the Chat screen lacks {name}: ui/chat/form.py"
     assert name in _choices("--format", "chat"), f"--format of the chat's command lacks {name}"
-    assert f"`{name}`" in page("chat-export"), f"chat-export.md, Export formats: a row of `{name}`"
+    assert f"`{name}`" in page("chat-export"), f'chat-export.md, "Export formats": a row of `{name}`'
     if extra := CHAT_FORMATS[name].extra:
         assert f"livedeck[{extra}]" in page("chat-export"), f"chat-export.md: {name} needs livedeck[{extra}]"
 
@@ -314,7 +314,7 @@ def test_a_format_of_a_report_is_complete(name: str) -> None:
     has_flag = name in _choices("--format", "report") or f"--{name}" in _options("report")
     assert is_default or has_flag, f"cli, the command `report`: no --format {name}"
     words = REPORT_FORMATS[name].name.split()[-1]
-    assert words in page("commands"), f"commands.md, Reports: the format {words}"
+    assert words in page("commands"), f'commands.md, "Reports": the format {words}'
 
 
 # Themes
@@ -327,7 +327,7 @@ def test_a_theme_is_complete(name: str) -> None:
     assert name in PALETTES, f"ui/kit/themes.py: PALETTES lacks {name}"
     assert set(PALETTES[name].styles) == set(StyleRole), f"ui/kit/themes.py: {name} has no style of some role"
     assert f"`{name}`" in settings_table(frozenset()), "settings/model.py: theme"
-    assert f"`{name}`" in page("interface"), f"interface.md, Themes: `{name}`"
+    assert f"`{name}`" in page("interface"), f'interface.md, "Themes": `{name}`'
     options = {choice for param in _appearance() for choice in param}
     assert options == {AUTO, *THEME_NAMES}, "cli/options.py: --theme"
 
@@ -465,8 +465,8 @@ def test_a_route_of_the_collector_is_complete(path: str) -> None:
         assert has_client, f"nothing asks for {path}: a call in collector/attached, or a reason in NO_CLIENT here"
     right = ROUTES[path] or "-"
     rows = re.findall(rf"^\| [^|]*{_pattern(path)}[`?][^|]*\| (\w+|-) \|", page("collector"), re.MULTILINE)
-    assert rows or path == "/v1/history/{question}", f"collector.md, Routes: a row of {path}"
-    assert {*rows} <= {right}, f"collector.md, Routes: {path} needs {right}"
+    assert rows or path == "/v1/history/{question}", f'collector.md, "Routes": a row of {path}'
+    assert {*rows} <= {right}, f'collector.md, "Routes": {path} needs {right}'
 
 
 def test_there_are_routes() -> None:

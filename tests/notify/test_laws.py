@@ -1,5 +1,4 @@
-"""What holds of notifications whatever happens to alarms, to the process and to the receiver (notifications.md, "What
-is guaranteed"): on a clock of its own, with the real file."""
+"""What holds of notifications whatever happens to alarms, to the process and to the receiver (notifications.md, "Guarantees"): on a clock of its own, with the real file."""
 
 from __future__ import annotations
 

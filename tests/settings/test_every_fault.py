@@ -161,7 +161,7 @@ CASES = {
     "token in clear": Case(f'{A}token = "{SECRET}"\n', (":2", "token_file, token_command or LIVEDECK_TOKEN")),
     "token in a profile": Case(f'[profiles.x]\ntoken = "{SECRET}"\n', (":2", "token_file, token_command")),
     "two sources": Case(
-        f'{A}token_file = "t"\ntoken_keyring = "a/b"\n', (":2", "token_file and token_keyring: name one")
+        f'{A}token_file = "t"\ntoken_keyring = "a/b"\n', (":2", "token_file and token_keyring: set only one")
     ),
     "no profiles": Case('profile = "staging"\n', (":1", "[profiles.staging]", "there is none yet")),
     "another profile": Case(
