@@ -1,4 +1,5 @@
-"""What holds of notifications whatever happens to alarms, to the process and to the receiver (notifications.md, "Guarantees"): on a clock of its own, with the real file."""
+"""Laws of notifications over random alarms, crashes and receivers, with the real file (notifications.md,
+"Guarantees")."""
 
 from __future__ import annotations
 
