@@ -88,7 +88,7 @@ SINK_ADDRESSES: Mapping[str, Callable[[Sink], str]] = {
     "webhook": lambda sink: sink.address,
     "apprise": lambda sink: sink.address.replace("http://", "json://"),
 }
-"""How each kind of target reaches an HTTP sink, or a sink of its own."""
+"""The address of a sink for each kind of target."""
 
 HANGS = {
     "webhook": "notify/test_strangers.py::test_a_try_ends_soon_and_a_status_counts_whatever_comes_after_it",
@@ -222,7 +222,7 @@ READERS: Mapping[str, Callable[[Path], list[str]]] = {
     "ndjson": _read_lines,
     "xlsx": _read_workbook,
 }
-"""How each format is read back, by another library where there is one."""
+"""The reader of each format, from another library if there is one."""
 
 
 def test_the_formats_of_a_chat_are_those_of_their_table() -> None:
@@ -286,7 +286,7 @@ REPORT_READERS: Mapping[str, Callable[[str], object]] = {
     "csv": lambda text: [*csv.DictReader(io.StringIO(text))],
     "html": Page,
 }
-"""How each format is read back, by code that did not write it."""
+"""The reader of each format; none of them is the writer."""
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.key)

@@ -47,7 +47,7 @@ class EventInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All alarms at one moment, in any state.
+    """The alarms at one moment, in any state.
 
     `is_known`: the platform answers, so a missing alarm has cleared. `offset`: seconds that the machine's clock is
     ahead of these times, after it was set.

@@ -58,7 +58,7 @@ class Storage(Protocol):
 
     @property
     def is_on_duty(self) -> bool:
-        """Whether this process sends the notifications."""
+        """True if this process sends the notifications."""
 
     def close(self) -> None:
         """Release the storage."""

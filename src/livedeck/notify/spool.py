@@ -129,7 +129,7 @@ class Spool:
 
     @property
     def is_on_duty(self) -> bool:
-        """Whether this process sends the notifications; always, as its lock keeps others out."""
+        """True: the lock keeps other processes out."""
         return True
 
     def may_send(self, key: str) -> bool:

@@ -528,7 +528,7 @@ class LimitSettings(BaseModel):
 
 
 class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings):
-    """All settings. The TOML file uses these names, the environment `LIVEDECK_<NAME>`.
+    """The settings. The TOML file uses these names, the environment `LIVEDECK_<NAME>`.
 
     The token itself comes only from the environment: never from a flag, which every process of the machine can see, and
     never from the TOML file (trust.md, "Secrets").

@@ -63,7 +63,7 @@ class ChatExport:
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether the file is byte for byte the platform's answer."""
+        """True if the file is byte for byte the platform's response."""
         return CHAT_FORMATS[self.format].is_verbatim and not (self.filter or self.zone or self.safe_csv)
 
 

@@ -48,9 +48,9 @@ Curve = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """How long a fault must last before it counts, and its end before it is over.
+    """The time that a fault must last before it is raised, and must be gone before it clears.
 
-    It begins after so many `samples` in a row and so many `seconds`, the longer; it ends after `off` s without it.
+    It is raised after `samples` in a row and after `seconds`, whichever is later. It clears after `off` s without it.
     """
 
     samples: int
@@ -60,10 +60,10 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Duty:
-    """How much of the time a fault that comes and goes must be there before it counts.
+    """The share of time that an intermittent fault needs before it is raised.
 
-    Either so many bad seconds in so many spells within 60 s, or within 600 s. Spells guard slow cadences, where one
-    sample is half a minute. From `critical` bad seconds in 600 s on it is critical.
+    It needs bad seconds in a number of spells, within 60 s (`short_`) or within 600 s (`long_`). Spells guard slow
+    cadences, where one sample covers half a minute. After `critical` bad seconds in 600 s it is critical.
     """
 
     short_seconds: float
@@ -75,14 +75,14 @@ class Duty:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How often a status must occur: `hits` among the newest `window` samples."""
+    """The count of a status that raises a fault: `hits` among the newest `window` samples."""
 
     hits: int
     window: int
 
 
 class Profile(StrEnum):
-    """What an event consists of, by its owner's word (monitoring.md, "Profiles")."""
+    """The content of an event, chosen by its owner (monitoring.md, "Profiles")."""
 
     SHOW = "show"
     RADIO = "radio"
@@ -92,12 +92,12 @@ class Profile(StrEnum):
 
     @property
     def expectations(self) -> frozenset[Expectation]:
-        """What is expected of it."""
+        """The expectations for this content."""
         return _EXPECTATIONS[self]
 
 
 class Expectation(Enum):
-    """Something that can be expected of a stream. FLOOR: a video rate that fits the preset."""
+    """An expectation for a stream. FLOOR: a video rate that fits the preset."""
 
     PICTURE = "picture"
     SOUND = "sound"
@@ -297,7 +297,7 @@ class Thresholds:
     )
 
     def floor(self, presets: Iterable[str]) -> float:
-        """The least video rate (bit/s) that the highest of these presets can be; 0 where none is known."""
+        """Return the least video rate (bit/s) of the highest preset; 0 if no preset is known."""
         floors = {
             "2160p": self.floor_2160p,
             "1440p": self.floor_1440p,
@@ -311,43 +311,41 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """How often the platform is asked (monitoring.md, "Cadence"). Seconds."""
+    """The polling of the platform (monitoring.md, "Cadence"), in seconds."""
 
-    events: float = 15.0  # a start or an end is known within this
-    events_near: float = 5.0  # ... and this close to a scheduled start
+    events: float = 15.0  # a start or an end is noticed within this time
+    events_near: float = 5.0  # the same near a scheduled start
     near_before: float = 600.0  # from T-10 min
     near_after: float = 300.0  # to T+5 min
-    qos: float = 5.0  # three asks within the 15 s in which a lost encoder must be seen
-    qos_focus: float = 2.0  # somebody is looking at it
-    qos_early: float = 60.0  # of an event whose start is far: a test signal is seen within a minute
-    rooms: float = 30.0  # only while somebody looks: a room changes by a person's hand
-    late_watch: float = 3600.0  # an hour past its start an event is asked as seldom as the list
-    jitter: float = 0.1  # share of the interval: decks started together must not ask together
+    qos: float = 5.0  # three polls within the 15 s in which a lost encoder must be noticed
+    qos_focus: float = 2.0  # the event on screen
+    qos_early: float = 60.0  # an event long before its start: a test signal is noticed within a minute
+    rooms: float = 30.0  # only while a screen shows rooms: people change them by hand
+    late_watch: float = 3600.0  # an hour after its start an event is polled as rarely as the list
+    jitter: float = 0.1  # share of the interval: decks that start together must not poll together
     backoff: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 30.0)  # after the first, second, ... failure in a row
-    tick: float = 5.0  # ages and start times move though no answer came
-    together: float = 0.5  # s; calls due this soon go with the round, or forty events make forty rounds
-    patience: float = 2.0  # s; one slow call may hold up the others' news this long
+    tick: float = 5.0  # ages and start times change without a response
+    together: float = 0.5  # s; calls due this soon join the round, or forty events would make forty rounds
+    patience: float = 2.0  # s; a slow call can delay the other results this long
     at_once: int = 8  # calls in flight: a deck is a guest on the platform
-    budget: float = 50.0  # requests/s of all polling together: 200 events on air need 40
-    quick_retry: float = 0.5  # s until a read that failed in passing is tried once more, before its event is doubted
-    report_retries: int = (
-        4  # quick retries for a report: of thirty lost answers in a hundred that leaves 1 event in 400
-    )
-    probe: float = 4.5  # s between two looks, in a back-off, whether the platform is back: known within 5 s
-    after_end: tuple[float, ...] = (90.0, 300.0, 900.0, 3600.0)  # from the end of a stream to the look at its last
-    # minute, which is measured late; then between two tries that had no use, after which it is given up
-    after_end_gap: float = 15.0  # s; samples that reach so near to the end are whole
-    after_end_watch: float = 86_400.0  # s; a stream that ended before is not asked for any more
-    give_up: int = 2  # failed rounds in a row after which a one-off report is made without the platform
+    budget: float = 50.0  # requests/s for all polling: 200 events on air need 40
+    quick_retry: float = 0.5  # s until a failed read is retried once, before its event is doubted
+    report_retries: int = 4  # quick retries for a report: at 30 % loss 1 event in 400 stays unread
+    probe: float = 4.5  # s between two checks during a back-off, so that a recovery is noticed within 5 s
+    after_end: tuple[float, ...] = (90.0, 300.0, 900.0, 3600.0)  # s from the end of a stream to the
+    # poll of its last minute, which is measured late; then between failed tries, after which it is dropped
+    after_end_gap: float = 15.0  # s; samples this close to the end are complete
+    after_end_watch: float = 86_400.0  # s; a stream that ended earlier is no longer polled
+    give_up: int = 2  # failed rounds in a row after which a one-off report omits the platform
 
 
 _Table = TypeVar("_Table", bound="Thresholds | Hold | Duty | Share | AlarmLimits")
 
 
 def with_overrides(base: Thresholds, overrides: Mapping[str, object]) -> Thresholds:
-    """`base` with the overrides, by names of Thresholds; a Hold, Duty, Share or AlarmLimits is a table, given in part.
+    """Return `base` with some limits replaced, by name. A Hold, Duty, Share or AlarmLimits is a table, perhaps partial.
 
-    Raises ValueError that says the path of the key and what is allowed there.
+    Raises ValueError with the path of the key and the allowed values.
     """
     return _override(base, overrides, "")
 
@@ -369,7 +367,7 @@ def _names(table: Thresholds | Hold | Duty | Share | AlarmLimits) -> str:
 
 
 def _parse(default: Any, value: object, path: str) -> Any:
-    """The value, of the type of the default that it replaces."""
+    """Return the value with the type of the default that it replaces."""
     match default:
         case Hold() | Duty() | Share() | AlarmLimits():
             return _override(default, value, f"{path}.")
@@ -408,7 +406,7 @@ def _parse_list(value: object, path: str) -> list[object]:
 
 
 def _parse_curve(value: object, path: str) -> Curve:
-    """Points, ascending by ratio."""
+    """Return points, ascending by ratio."""
     points = [
         tuple(_parse_number(number, f"{path}[{index}]") for number in _parse_list(point, f"{path}[{index}]"))
         for index, point in enumerate(_parse_list(value, path))
