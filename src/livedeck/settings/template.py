@@ -168,7 +168,7 @@ def _limits(table: object, path: str) -> Iterator[str]:
         if isinstance(value, AlarmLimits):
             tables.append((value, f"{path}.{field.name}"))
         else:
-            yield f"# {field.name} = {toml(value)}  # {field.metadata['unit']}; {field.metadata['reason']}\n"
+            yield f"# {field.name} = {toml(value)}  # {field.metadata.get('unit')}; {field.metadata.get('reason')}\n"
     for value, inner_path in tables:
         yield "\n"
         yield from _limits(value, inner_path)
@@ -186,5 +186,5 @@ def _limit_rows(table: object, prefix: str = "") -> Iterator[str]:
         if isinstance(value, AlarmLimits):
             yield from _limit_rows(value, f"{prefix}{field.name}.")
         else:
-            name, unit, reason = f"{prefix}{field.name}", field.metadata["unit"], field.metadata["reason"]
+            name, unit, reason = f"{prefix}{field.name}", field.metadata.get("unit"), field.metadata.get("reason")
             yield f"| `{name}` | `{toml(value)}` | {unit} | {reason} |"
