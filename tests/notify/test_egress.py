@@ -192,7 +192,7 @@ async def test_no_redirect_takes_a_message_out_of_tls(tmp_path: Path) -> None:
 
 
 def test_an_address_that_asks_for_redirects_is_refused_before_it_is_used() -> None:
-    with pytest.raises(TargetError, match=r"redirect=.*leave that out"):
+    with pytest.raises(TargetError, match="remove redirect="):
         AppriseTarget("form://ops.example/hook?redirect=yes")
     AppriseTarget("form://ops.example/hook?redirect=no")
 
