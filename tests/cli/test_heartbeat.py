@@ -114,7 +114,7 @@ def test_a_platform_that_dies_stops_the_beats_whatever_the_clock_says(tmp_path: 
 @pytest.mark.parametrize("seconds", [HOUR, -HOUR])
 def test_a_message_waits_as_long_as_it_waits_whatever_the_clock_says(tmp_path: Path, seconds: float) -> None:
     beats = said(tmp_path, 8, (90, set_by(seconds)), is_told=False)
-    assert beats == [*["well"] * 5, *["a message waits"] * 3]
+    assert beats == [*["well"] * 5, *["a message has been waiting"] * 3]
 
 
 def test_an_address_that_takes_no_beat_is_said_once_and_that_it_does_again(
