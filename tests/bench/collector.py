@@ -204,13 +204,13 @@ def write_settings(home: Path, platform: int, listen: int, budget: float, redis:
     (home / "token").write_text("token-of-bench")
     (home / "token").chmod(0o600)
     tokens = "".join(
-        f'[collect.tokens.deck{number}]\nsha256 = "{sha256(token.encode()).hexdigest()}"\nmay = "act"\n'
+        f'[collector.tokens.deck{number}]\nsha256 = "{sha256(token.encode()).hexdigest()}"\nmay = "act"\n'
         for number, token in enumerate(TOKENS)
     )
     (home / "config.toml").write_text(
         f'base_url = "http://127.0.0.1:{platform}"\ntoken_file = "{home}/token"\nhistory = "{home}/history.sqlite"\n'
         f"[cadence]\nbudget = {budget}\nat_once = 32\n{engine}"
-        f'[collect]\nlisten = "127.0.0.1:{listen}"\n{tokens}'
+        f'[collector]\nlisten = "127.0.0.1:{listen}"\n{tokens}'
     )
     (home / "config.toml").chmod(0o600)
 

@@ -54,7 +54,7 @@ from livedeck.monitor import (
     Snapshot,
 )
 from livedeck.presentation.metrics import Counted
-from livedeck.settings import CollectTokenSettings
+from livedeck.settings import CollectorTokenSettings
 from monitor.recordings import NOW, readings, ticking
 from monitor.stage import model
 
@@ -74,7 +74,7 @@ async def serve() -> None:
     api = Api(base_url="http://127.0.0.1:9", token="none")
     hub = Hub(clock, "bench")
     tokens = {
-        str(number): CollectTokenSettings(sha256=sha256(f"t{number}".encode()).hexdigest()) for number in range(60)
+        str(number): CollectorTokenSettings(sha256=sha256(f"t{number}".encode()).hexdigest()) for number in range(60)
     }
     access = Access(lambda: tokens, clock)
     with Exposure(0).listen() as listener:

@@ -31,7 +31,7 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     assert token not in text + made.stderr
     assert text.startswith('# mine\ntheme = "dark"  # as ever\n')
     digest = sha256(token.encode()).hexdigest()
-    assert tomllib.loads(text)["collect"] == {"tokens": {"anna": {"sha256": digest, "may": "act"}}}
+    assert tomllib.loads(text)["collector"] == {"tokens": {"anna": {"sha256": digest, "may": "act"}}}
     assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
     assert called(tmp_path, "collect", "token", "add", "wall", env=env).returncode == 0
     listed = called(tmp_path, "collect", "token", "list", env=env)
@@ -43,13 +43,13 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     assert called(tmp_path, "collect", "token", "remove", "anna", env=env).returncode == 0
     gone = called(tmp_path, "collect", "token", "remove", "anna", env=env)
     assert (gone.returncode, "known: wall" in gone.stderr) == (2, True)
-    named = called(tmp_path, "collect", "token", "add", "bert", env={**env, "LIVEDECK_COLLECT": "{}"})
-    assert (named.returncode, "LIVEDECK_COLLECT is set" in named.stderr) == (2, True)
+    named = called(tmp_path, "collect", "token", "add", "bert", env={**env, "LIVEDECK_COLLECTOR": "{}"})
+    assert (named.returncode, "LIVEDECK_COLLECTOR is set" in named.stderr) == (2, True)
 
 
 def token_of(home: Path, name: str = "anna") -> dict[str, Any]:
     """What the settings file says of that token."""
-    table: dict[str, Any] = tomllib.loads((home / "config.toml").read_text())["collect"]["tokens"][name]
+    table: dict[str, Any] = tomllib.loads((home / "config.toml").read_text())["collector"]["tokens"][name]
     return table
 
 
@@ -84,8 +84,8 @@ def test_a_token_expires_when_it_was_said_to(tmp_path: Path) -> None:
         assert (done.returncode, words in done.stderr) == (2, True), done.stderr
     assert (tmp_path / "config.toml").read_text() == before
     shown = called(tmp_path, "config", "show", env=env).stdout
-    (line,) = [line for line in shown.splitlines() if line.startswith("collect =")]
-    assert tomllib.loads(line)["collect"]["tokens"]["day"]["expires"] == token_of(tmp_path, "day")["expires"]
+    (line,) = [line for line in shown.splitlines() if line.startswith("collector =")]
+    assert tomllib.loads(line)["collector"]["tokens"]["day"]["expires"] == token_of(tmp_path, "day")["expires"]
 
 
 def test_a_rotation_prints_a_new_token_and_keeps_the_old_one_for_a_while(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_the_list_names_the_last_use_and_cleans_what_others_sent(tmp_path: Path)
     ],
 )
 def test_a_token_that_cannot_be_judged_is_refused_with_its_line(tmp_path: Path, line: str, words: str) -> None:
-    env = settings_of(tmp_path, f'[collect.tokens.anna]\nsha256 = "{"0" * 64}"\n{line}\n')
+    env = settings_of(tmp_path, f'[collector.tokens.anna]\nsha256 = "{"0" * 64}"\n{line}\n')
     done = called(tmp_path, "config", "validate", env=env)
     assert (done.returncode, words in done.stderr, "config.toml:" in done.stderr) == (2, True, True), done.stderr
 
@@ -169,7 +169,7 @@ def test_a_token_that_cannot_be_judged_is_refused_with_its_line(tmp_path: Path, 
 def test_a_collector_notes_who_came_and_keeps_what_it_refused(tmp_path: Path) -> None:
     """Also where it is asked to end at once: the file is written, and the audit."""
     with served(tmp_path) as (_, platform):
-        env = settings_of(tmp_path, '[collect]\nlisten = "127.0.0.1:0"\n') | {
+        env = settings_of(tmp_path, '[collector]\nlisten = "127.0.0.1:0"\n') | {
             "LIVEDECK_BASE_URL": platform["base_url"],
             "LIVEDECK_TOKEN": platform["token"],
         }
@@ -228,7 +228,7 @@ def test_a_file_is_changed_as_it_is_read(tmp_path: Path) -> None:
     assert file.read_bytes().startswith(b'# mine\r\ntheme = "dark"\r\n')
     for content, words in (
         (b'theme = "dark"\nthem = "dark"\n', "config.toml:2): no such setting; did you mean theme"),
-        (b"theme = '\xff'\n", "config.toml:1: it is no text in UTF-8"),
+        (b"theme = '\xff'\n", "config.toml:1: not UTF-8"),
     ):
         file.write_bytes(content)
         refused = called(tmp_path, "collect", "token", "add", "anna", env=env)
@@ -249,7 +249,7 @@ def asked(port: int, path: str, token: str = "", **headers: str) -> tuple[int, b
 def test_a_collector_serves_whoever_has_a_token_and_says_where(tmp_path: Path) -> None:
     with served(tmp_path) as (_, service):
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
-        env = settings_of(tmp_path, '[collect]\nlisten = "127.0.0.1:0"\n') | platform
+        env = settings_of(tmp_path, '[collector]\nlisten = "127.0.0.1:0"\n') | platform
         token = called(tmp_path, "collect", "token", "add", "anna", env=env).stdout.strip()
         with collecting(tmp_path, env) as (collector, address):
             assert collector.stderr
@@ -269,11 +269,11 @@ def test_a_collector_serves_whoever_has_a_token_and_says_where(tmp_path: Path) -
 def test_a_port_that_is_taken_is_named_and_what_to_change(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        env = settings_of(tmp_path, f'[collect]\nlisten = "127.0.0.1:{port}"\n')
+        env = settings_of(tmp_path, f'[collector]\nlisten = "127.0.0.1:{port}"\n')
         platform = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9", "LIVEDECK_TOKEN": "none"}
         done = called(tmp_path, "collect", env=env | platform)
     assert done.returncode == 1
-    assert f"port {port} of this machine: Address already in use; `listen` of [collect] says where" in done.stderr
+    assert f"port {port} of this machine: Address already in use; `listen` of [collector] says where" in done.stderr
 
 
 def test_it_is_reached_from_elsewhere_only_through_a_proxy(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_it_is_reached_from_elsewhere_only_through_a_proxy(tmp_path: Path) -> No
         ("[::1]:8710", "", ""),
         ("", "", ""),
     ):
-        env = settings_of(tmp_path, f'[collect]\nlisten = "{listen}"\n{proxy}')
+        env = settings_of(tmp_path, f'[collector]\nlisten = "{listen}"\n{proxy}')
         done = called(tmp_path, "config", "validate", env=env)
         assert (done.returncode, reason in done.stderr) == (2 if reason else 0, True), done.stderr
         assert not reason or "config.toml:2" in done.stderr

@@ -53,7 +53,7 @@ def settings(address: str, home: Path, sink: Sink) -> str:
     (home / "apprise").chmod(0o600)
     targets += f'[notify.targets.other]\napprise_file = "{home}/apprise"\n'
     routes += '[[notify.routes]]\nto = "other"\nseverity = "info"\n'
-    collect = '[collect]\nlisten = "127.0.0.1:0"\n'
+    collect = '[collector]\nlisten = "127.0.0.1:0"\n'
     return f'base_url = "{address}"\ntoken_file = "{home}/token"\n{collect}{targets}{routes}'
 
 

@@ -86,7 +86,7 @@ def test_a_killed_collector_blinds_every_deck_and_back_again_it_has_forgotten_no
     with ExitStack() as stack:
         _, service = stack.enter_context(served(tmp_path))
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
-        env = settings_of(tmp_path, f'[collect]\nlisten = "127.0.0.1:{port}"\n') | platform
+        env = settings_of(tmp_path, f'[collector]\nlisten = "127.0.0.1:{port}"\n') | platform
         tokens = []
         for name, may in (("anna", "act"), ("bert", "act"), ("wall", "read")):
             done = called(tmp_path, "collect", "token", "add", name, "--may", may, env=env)

@@ -56,7 +56,7 @@ def test_validate_checks_every_profile(tmp_path: Path) -> None:
     )
     done = called(tmp_path, "config", "validate", env={"LIVEDECK_CONFIG": str(config)})
     assert (done.returncode, done.stdout) == (2, "")
-    assert "name one source" in done.stderr
+    assert "set only one source" in done.stderr
 
 
 def test_validate_checks_the_keys(tmp_path: Path) -> None:

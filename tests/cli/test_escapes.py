@@ -161,7 +161,7 @@ def test_no_payload_passes_anything_that_a_key_opens(
 def collected(home: Path, platform: dict[str, Any]) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, str]]]:
     """A collector of that platform, and what a deck has to be told to attach."""
     config, errors = home / "collector.toml", home / "errors"
-    config.write_text('[collect]\nlisten = "127.0.0.1:0"\n')
+    config.write_text('[collector]\nlisten = "127.0.0.1:0"\n')
     env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "collector.sqlite"), **platform}
     token = home / "collector-token"
     token.write_text(called(home, "collect", "token", "add", "anna", "--may", "act", env=env).stdout.strip())

@@ -108,13 +108,13 @@ def test_a_clock_that_is_set_stops_no_beat(tmp_path: Path, seconds: float) -> No
 @pytest.mark.parametrize("seconds", [HOUR, -HOUR])
 def test_a_platform_that_dies_stops_the_beats_whatever_the_clock_says(tmp_path: Path, seconds: float) -> None:
     beats = said(tmp_path, 6, (90, set_by(seconds)), (150, die))
-    assert beats == [*["well"] * 3, *["the platform has not answered"] * 3]
+    assert beats == [*["well"] * 3, *["no response from the platform"] * 3]
 
 
 @pytest.mark.parametrize("seconds", [HOUR, -HOUR])
 def test_a_message_waits_as_long_as_it_waits_whatever_the_clock_says(tmp_path: Path, seconds: float) -> None:
     beats = said(tmp_path, 8, (90, set_by(seconds)), is_told=False)
-    assert beats == [*["well"] * 5, *["a message waits"] * 3]
+    assert beats == [*["well"] * 5, *["a message has been waiting"] * 3]
 
 
 def test_an_address_that_takes_no_beat_is_said_once_and_that_it_does_again(
@@ -123,10 +123,10 @@ def test_an_address_that_takes_no_beat_is_said_once_and_that_it_does_again(
     secret = "of-the-beat-0815-4711"
     register_secret(secret)
     answers = [Reply(404, f"no such check {secret}"), Reply(0, "no answer"), Reply(302), Reply(), Reply()]
-    assert said(tmp_path, 6, (210, die), answers=answers) == [*["well"] * 4, *["the platform has not answered"] * 2]
+    assert said(tmp_path, 6, (210, die), answers=answers) == [*["well"] * 4, *["no response from the platform"] * 2]
     words = [line for line in capsys.readouterr().err.splitlines() if "heartbeat" in line]
-    assert words[0].startswith("livedeck collect: the heartbeat is not taken: 404 no such check ")
-    assert words[1:] == ["livedeck collect: the heartbeat is taken again"]
+    assert words[0].startswith("livedeck collect: heartbeat failed: 404 no such check ")
+    assert words[1:] == ["livedeck collect: heartbeat works again"]
     assert secret not in words[0]
 
 

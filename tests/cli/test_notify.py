@@ -46,7 +46,7 @@ def configured(home: Path, sink: Sink, **env: str) -> dict[str, str]:
     (home / "hook").chmod(0o600)
     config = home / "config.toml"
     config.write_text(
-        f'[collect]\nlisten = "127.0.0.1:0"\n[notify]\nallow_private = ["127.0.0.1"]\n'
+        f'[collector]\nlisten = "127.0.0.1:0"\n[notify]\nallow_private = ["127.0.0.1"]\n'
         f'[notify.targets.ops]\nwebhook_file = "{home}/hook"\n'
         '[[notify.routes]]\nto = "ops"\nhours = "08:00-20:00"\n'
     )
@@ -81,10 +81,10 @@ def test_a_route_of_mail_is_tried_and_why_it_failed_is_said(tmp_path: Path, sink
         refused = called(tmp_path, "notify", "test", env=env)
         tried = called(tmp_path, "notify", "test", env=env)
     (mail,) = box.mails
-    assert (tried.returncode, tried.stdout) == (0, "ops -> ops: taken: apprise has delivered it\n")
+    assert (tried.returncode, tried.stdout) == (0, "ops -> ops: taken: delivered by apprise\n")
     assert (mail["Subject"], mail["X-Key"]) == ("TEST livedeck", SECRET)
     assert refused.returncode == 1
-    assert refused.stdout.startswith("ops -> ops: NOT TAKEN: apprise could not deliver it: ")
+    assert refused.stdout.startswith("ops -> ops: NOT TAKEN: apprise failed: ")
     assert SECRET not in tried.stdout + refused.stdout + refused.stderr
 
 
@@ -94,7 +94,7 @@ def test_a_route_of_mail_is_tried_and_why_it_failed_is_said(tmp_path: Path, sink
         ("critical", "2026-11-21T23:00", (0, "yes, 5 s after it began")),
         ("warning", "2026-11-21T23:00", (0, "waits: nobody reads it at Sat 23:00 UTC, and it is not critical")),
         ("warning", "2026-11-21T12:00", (0, "yes, 5 s after it began")),
-        ("info", "2026-11-21T12:00", (6, "no: it is info, and the route takes warning and worse")),
+        ("info", "2026-11-21T12:00", (6, "no: severity info is below warning")),
     ],
 )
 def test_what_would_be_told_is_explained(
@@ -196,7 +196,7 @@ def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: 
             collector.send_signal(signal.SIGTERM)
             rest, errors = collector.communicate(timeout=TIMEOUT)
     assert collector.returncode == 0, errors
-    assert (second.returncode, "another process notifies from this history" in second.stderr) == (1, True)
+    assert (second.returncode, "another process sends notifications from this history" in second.stderr) == (1, True)
     assert any("raised" in line for line in lines)
     assert SECRET not in "".join(lines) + rest + errors
     spool = Spool(spool_path(tmp_path / "history.sqlite"), reads=True)

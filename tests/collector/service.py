@@ -17,7 +17,7 @@ from livedeck.collector.serving.hub import Hub
 from livedeck.collector.serving.ledger import Ledger
 from livedeck.monitor import Snapshot
 from livedeck.presentation.metrics import Counted
-from livedeck.settings import CollectTokenSettings
+from livedeck.settings import CollectorTokenSettings
 from livedeck.settings.model import May
 from monitor.stage import Deck, Stage, event
 from virtual_clock import VirtualClock
@@ -30,10 +30,10 @@ def secret(name: str) -> str:
     return f"{name}-{'x' * 32}"
 
 
-def known(names: Mapping[str, May]) -> dict[str, CollectTokenSettings]:
+def known(names: Mapping[str, May]) -> dict[str, CollectorTokenSettings]:
     """What the collector knows of these tokens."""
     return {
-        name: CollectTokenSettings(sha256=sha256(secret(name).encode()).hexdigest(), may=may)
+        name: CollectorTokenSettings(sha256=sha256(secret(name).encode()).hexdigest(), may=may)
         for name, may in names.items()
     }
 
@@ -47,7 +47,7 @@ class Service:
     hub: Hub
     access: Access
     app: ASGIApp
-    tokens: dict[str, CollectTokenSettings]
+    tokens: dict[str, CollectorTokenSettings]
 
     async def watch(self) -> Snapshot:
         """Have it publish what it sees next."""

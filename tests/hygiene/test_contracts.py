@@ -42,7 +42,7 @@ VIOLATIONS = {
         "ui: kit and shell know no feature, and no feature another",
     ),
     "ui/kit/second.py": ("import livedeck.ui.shell.frame", "ui: kit knows text and values, and no shell"),
-    "settings/trespass.py": ("import livedeck.client", "settings knows the thresholds and no other room"),
+    "settings/trespass.py": ("import livedeck.client", "settings knows thresholds and targets, and no other room"),
     "client/second.py": ("import httpx", "httpx enters through transport.py and outgoing.py alone"),
     "simulator/second.py": ("import sqlite3", "sqlite3 enters through the simulator's store, the history's"),
     "notify/trespass.py": ("import livedeck.client", "notify tells persons, and knows neither screen nor"),

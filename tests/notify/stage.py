@@ -74,9 +74,9 @@ class Pager:
             body = json.loads(message.payload)
             keys = {(message.target, tuple(entry["key"])) for entry in body["alarms"]}
             lives = {(message.target, entry["life"]) for entry in body["alarms"]}
-            is_over = body["status"] == Status.RESOLVED
-            self.keys = self.keys - keys if is_over else self.keys | keys
-            self.lives = self.lives - lives if is_over else self.lives | lives
+            is_cleared = body["status"] == Status.RESOLVED
+            self.keys = self.keys - keys if is_cleared else self.keys | keys
+            self.lives = self.lives - lives if is_cleared else self.lives | lives
 
 
 def titles(messages: Iterable[Message]) -> list[str]:

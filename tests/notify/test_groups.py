@@ -69,9 +69,9 @@ def test_an_acknowledgement_that_runs_out_escalates_and_pages_nobody_anew() -> N
     assert (message.target, message.status, message.title) == (
         "boss",
         Status.ESCALATED,
-        "NOBODY ANSWERS CRIT NO_INGEST ONE",
+        "NOT ACKNOWLEDGED CRIT NO_INGEST ONE",
     )
-    assert "Acknowledged: by anna@x, and it ran out" in message.text
+    assert "Acknowledged: by anna@x, expired" in message.text
 
 
 def test_each_acknowledgement_that_runs_out_escalates_once() -> None:
@@ -155,8 +155,8 @@ def test_what_waits_for_the_rate_and_is_acknowledged_is_not_told_and_what_is_ove
     desk.put(acknowledged(late[0], desk.now), over(late[1], desk.now))
     ended, begun = sorted(desk.watch(700, 5), key=lambda message: message.status, reverse=True)
     assert (begun.status, begun.title) == (Status.FIRING, "WARN FPS_LOW STANDING")
-    assert (ended.status, ended.title) == (Status.RESOLVED, "OVER WARN FPS_LOW OVER after 25 s")
-    assert "over after" in ended.text
+    assert (ended.status, ended.title) == (Status.RESOLVED, "CLEARED WARN FPS_LOW OVER after 25 s")
+    assert "cleared after" in ended.text
 
 
 def test_in_quiet_hours_only_what_is_loud_enough_goes_out_and_the_rest_when_they_end() -> None:
@@ -197,7 +197,7 @@ def test_what_waits_for_the_rate_outlives_a_restart_though_the_fault_does_not(tm
     desk.put(over(late, desk.now))
     first, *_ = desk.watch(700, 5)
     assert first.status is Status.RESOLVED
-    assert first.title.startswith("OVER WARN FPS_LOW LATE after ")
+    assert first.title.startswith("CLEARED WARN FPS_LOW LATE after ")
 
 
 def test_another_fault_that_began_while_nobody_watched_is_told_and_the_same_one_is_not(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_what_ended_before_it_could_be_told_is_told_though_the_next_fault_is_ans
     desk.watch(150, 5)
     desk.put(acknowledged(replace(late, since=desk.now), desk.now))
     desk.watch(900, 5)
-    assert of(desk, "LATE") == [(Status.RESOLVED, "OVER")]
+    assert of(desk, "LATE") == [(Status.RESOLVED, "CLEARED")]
 
 
 def test_an_end_that_waits_for_the_rate_is_told_though_the_next_fault_is_answered() -> None:

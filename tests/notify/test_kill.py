@@ -38,7 +38,7 @@ class Reader(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Told:
+class Notified:
     """A message, and the alarms of it: those that it names, and by their lives those that it says stand."""
 
     reader: Reader
@@ -50,7 +50,7 @@ class Told:
     standing: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, message: Message) -> Told:
+    def of(cls, message: Message) -> Notified:
         """As the spool has it."""
         body = json.loads(message.payload)
         standing = frozenset(beginning.life for beginning in message.beginnings)
@@ -58,7 +58,7 @@ class Told:
         return cls(reader, message.key, message.at, message.status, body["alarms"], body["truncated"], standing)
 
     @classmethod
-    def read(cls, text: bytes) -> Told:
+    def read(cls, text: bytes) -> Notified:
         """As it came to somebody."""
         body = json.loads(text)
         at, status = datetime.fromisoformat(body["at"]), Status(body["status"])
@@ -77,7 +77,7 @@ class Past:
     last: int
     begun: dict[int, int]
     seen: list[int]
-    told: list[Told]
+    told: list[Notified]
 
     @cached_property
     def moments(self) -> list[datetime]:
@@ -111,7 +111,7 @@ class Past:
         seen = [turn for turn in self.seen if known.begin <= turn < known.end]
         return any(turn in known.answered for turn in range(max(seen, default=known.begin), known.end))
 
-    def says(self, reader: Reader, *status: Status) -> list[Told]:
+    def says(self, reader: Reader, *status: Status) -> list[Notified]:
         """What was told to that reader, as one of these."""
         return [told for told in self.told if told.reader == reader and told.status in status]
 
@@ -181,9 +181,9 @@ def test_after_every_kill_everything_is_told_under_one_key(tmp_path: Path, round
     assert end - NOW < KEPT  # nothing that was sent is forgotten
     assert (left, state.lives, state.held) == ([], {}, {})
     bodies, mails = posted(sink), mailed(box)
-    past = Past(last, turns_begun(tmp_path), turns_seen(tmp_path), [Told.of(message) for message in sent.values()])
+    past = Past(last, turns_begun(tmp_path), turns_seen(tmp_path), [Notified.of(message) for message in sent.values()])
     assert sent.keys() <= {*bodies} | mails
-    taken_back = [Told.read(body) for key, body in bodies.items() if key not in sent]
+    taken_back = [Notified.read(body) for key, body in bodies.items() if key not in sent]
     assert [told for told in taken_back if not all(map(past.may_have_ended_answered, told.lives))] == []
     assert_one_key(past, [*past.told, *taken_back])
     for told in past.told:
@@ -217,7 +217,7 @@ def mailed(box: Mailbox) -> set[str]:
     return {*mails}
 
 
-def assert_one_key(past: Past, told: Sequence[Told]) -> None:
+def assert_one_key(past: Past, told: Sequence[Notified]) -> None:
     """No reader is told the same of an alarm under two keys: that it stands, once for each severity; that nobody
     answers, once more after an acknowledgement that ran out; that it is over."""
     keys = defaultdict[tuple[object, ...], set[str]](set)
@@ -230,7 +230,7 @@ def assert_one_key(past: Past, told: Sequence[Told]) -> None:
     assert [same for same, of_it in keys.items() if len(of_it) > 1] == []
 
 
-def assert_true(past: Past, told: Told) -> None:
+def assert_true(past: Past, told: Notified) -> None:
     """What it says stands, stood, and nobody had answered, for an escalation not for its minutes; what it says is over,
     was. It counts those that it does not name."""
     turn = past.turn(told.at)

@@ -1,5 +1,5 @@
-"""What holds of notifications whatever happens to alarms, to the process and to the receiver (notifications.md, "What
-is guaranteed"): on a clock of its own, with the real file."""
+"""Laws of notifications over random alarms, crashes and receivers, with the real file (notifications.md,
+"Guarantees")."""
 
 from __future__ import annotations
 
@@ -124,11 +124,11 @@ class World:
         if message.status is Status.RESOLVED:
             lives = {entry.life for entry in named if entry.life not in begun}
             self.ended_untold += [] if "OVER" in message.title else lives
-        elif all(self.is_answered(entry) for entry in named):
+        elif all(self.is_handled(entry) for entry in named):
             self.told_answered.append(message.title)
         self.received.append(message)
 
-    def is_answered(self, told: Told) -> bool:
+    def is_handled(self, told: Notified) -> bool:
         """Whether somebody has answered that very alarm, and it still stands."""
         current = self.alarms[told.event]
         is_same = round(current.since.timestamp() * 1000) == round(told.onset.timestamp() * 1000)
@@ -144,12 +144,12 @@ class World:
         self.owed = [(name, at) for name, at in self.owed if name not in events or self.was_told(name, at)]
         self.composed += outcome.messages
         for message in outcome.messages:
-            if message.status is not Status.RESOLVED and any(self.is_answered(told) for told in entries(message)):
+            if message.status is not Status.RESOLVED and any(self.is_handled(told) for told in entries(message)):
                 self.told_answered.append(message.title)
         for event, current in self.alarms.items():
             if current.is_ongoing:
-                is_answered = current.state is not AlarmState.UNACKNOWLEDGED
-                self.last_answered[event] = is_answered
+                is_handled = current.state is not AlarmState.UNACKNOWLEDGED
+                self.last_answered[event] = is_handled
             if current.is_ongoing and current.state is AlarmState.UNACKNOWLEDGED:
                 if self.now - self.standing.setdefault(event, self.now) >= LASTS:
                     self.owed.append((event, self.now))
@@ -175,7 +175,7 @@ class World:
         self.state = self.spool.state(self.now)
 
 
-class Told(NamedTuple):
+class Notified(NamedTuple):
     """One alarm of a message."""
 
     event: str
@@ -188,10 +188,10 @@ class Told(NamedTuple):
         return datetime.fromtimestamp(int(self.life.rpartition("/")[2]) / 1000, UTC)
 
 
-def entries(message: Message) -> list[Told]:
+def entries(message: Message) -> list[Notified]:
     """The alarms of that message."""
     alarms = json.loads(message.payload)["alarms"]
-    return [Told(entry["event_id"], entry["life"], entry["severity"]) for entry in alarms]
+    return [Notified(entry["event_id"], entry["life"], entry["severity"]) for entry in alarms]
 
 
 @trials(400)

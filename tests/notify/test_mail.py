@@ -58,7 +58,7 @@ async def test_a_mail_says_title_and_text_to_its_reader_whatever_the_event_is_ca
     sent = told(name)
     with smtp_sink() as box:
         delivery = await target(box).send(sent)
-    assert (delivery.is_taken, delivery.answer) == (True, "apprise has delivered it")
+    assert (delivery.is_taken, delivery.answer) == (True, "delivered by apprise")
     (mail,), (readers,) = box.mails, box.readers
     assert readers == [READER]
     assert (mail["To"].addresses[0].addr_spec, mail["From"].addresses[0].addr_spec) == (READER, "deck@example.org")
@@ -129,7 +129,7 @@ async def test_why_a_mail_did_not_go_is_said_in_words() -> None:
         receiver = target(gone)
     delivery = await receiver.send(told("one"))
     assert not delivery.is_taken
-    assert delivery.answer.startswith("apprise could not deliver it: Connection error")
+    assert delivery.answer.startswith("apprise failed: Connection error")
 
 
 @dataclass
@@ -175,7 +175,7 @@ async def test_mails_that_hang_keep_nothing_else_from_its_work_and_end_when_they
             healthy = AppriseTarget(sink.address.replace("http://", "json://"), egress=LOOPBACK)
             delivery = await asyncio.wait_for(healthy.send(told("two")), 60)
         assert (delivery.answer, await asyncio.wait_for(asyncio.to_thread(str, "of the loop"), 60)) == (
-            "apprise has delivered it",
+            "delivered by apprise",
             "of the loop",
         )
         assert not any(task.done() for task in tries)
@@ -190,7 +190,7 @@ async def test_a_mail_that_hangs_is_given_up_at_its_limit_and_nothing_is_left_of
     others = children()
     async with tarpit() as pit:
         delivery = await stuck(pit, limit=0.5).send(told("one"))
-        assert delivery.answer == "apprise could not deliver it: it did not end within 0.5 s"
+        assert delivery.answer == "apprise failed: no end within 0.5 s"
         assert children() <= others
 
 

@@ -274,7 +274,7 @@ def _refuse(_: Spool) -> Any:
 
 
 def test_of_one_history_there_is_one_notifier(tmp_path: Path) -> None:
-    refused = pytest.raises(SpoolError, match="another process notifies")
+    refused = pytest.raises(SpoolError, match="another process sends notifications")
     with only_notifier(tmp_path / "spool"), refused, only_notifier(tmp_path / "spool"):
         pass
     with only_notifier(tmp_path / "spool"):

@@ -31,8 +31,8 @@ def test_what_is_kept_is_read_in_the_times_of_who_reads_it(tmp_path: Path, offse
     state = spool.state(desk.now - ahead, offset + 60.0)
     spool.close()
     (before,), (life,) = desk.state.lives.values(), state.lives.values()
-    assert (life.id, life.since, life.standing_at) == (before.id, before.since - ahead, before.standing_at - ahead)
-    assert life.told["ops"] == before.told["ops"]._replace(at=before.told["ops"].at - ahead)
+    assert (life.id, life.since, life.seen_at) == (before.id, before.since - ahead, before.seen_at - ahead)
+    assert life.notified["ops"] == before.notified["ops"]._replace(at=before.notified["ops"].at - ahead)
     assert datetime.fromisoformat(life.escalated["ops"]) == ran_out - ahead
     assert state.sent == {box: tuple(at - ahead for at in moments) for box, moments in desk.state.sent.items()}
 

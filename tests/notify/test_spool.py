@@ -53,8 +53,8 @@ def test_an_alarm_was_seen_standing_ten_seconds_before_a_death_at_the_latest(spo
     for _ in range(60):
         desk.look(1)
         spool.keep(Outcome(desk.state), desk.now)
-    (life,) = spool.state(desk.now).told_lives
-    assert desk.now - life.standing_at <= timedelta(seconds=10)
+    (life,) = spool.state(desk.now).notified_lives
+    assert desk.now - life.seen_at <= timedelta(seconds=10)
 
 
 def test_while_nothing_is_new_the_disk_is_left_alone(spool: Spool, tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_times_are_kept_by_the_clock_of_the_machine_though_those_of_the_alarms_d
     hour = timedelta(hours=1)
     spool.keep(outcome(desk), desk.now, hour.total_seconds())
     state = spool.state(desk.now + hour)
-    (life,), (before,) = state.told_lives, desk.state.told_lives
-    assert (life.since, life.standing_at) == (before.since + hour, before.standing_at + hour)
-    assert life.told["ops"] == before.told["ops"]._replace(at=before.told["ops"].at + hour)
+    (life,), (before,) = state.notified_lives, desk.state.notified_lives
+    assert (life.since, life.seen_at) == (before.since + hour, before.seen_at + hour)
+    assert life.notified["ops"] == before.notified["ops"]._replace(at=before.notified["ops"].at + hour)
     assert state.sent == {OPS: (desk.told[0].at + hour,)}
     assert state.counted == {OPS: (desk.told[0].at + hour,)}
 
@@ -127,10 +127,10 @@ def test_a_restart_knows_who_was_told_what_escalated_what_is_held_and_who_had_an
     state = spool.state(desk.now)
     spool.close()
     assert state.is_kept_as(desk.state)
-    assert {life.id: life for life in state.told_lives} == {life.id: life for life in desk.state.told_lives}
+    assert {life.id: life for life in state.notified_lives} == {life.id: life for life in desk.state.notified_lives}
     assert (state.held, state.counted) == (desk.state.held, desk.state.counted)
-    assert any(life.escalated for life in state.told_lives)
-    assert any(life.is_answered for life in state.told_lives)
+    assert any(life.escalated for life in state.notified_lives)
+    assert any(life.is_handled for life in state.notified_lives)
     assert any(state.held.values())
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from livedeck.client import Outgoing, Reply
 from livedeck.monitor import Severity
-from livedeck.notify import AppriseMissing, AppriseTarget, Delivery, Heartbeat, Message, Vitals, Webhook, failure
+from livedeck.notify import AppriseTarget, Delivery, Heartbeat, Message, TargetError, Vitals, Webhook, failure
 from notify.sinks import LOOPBACK, Sink, http_sink
 from notify.stage import NOW, Desk, alarm
 from virtual_clock import VirtualClock
@@ -121,10 +121,10 @@ async def test_apprise_posts_to_an_http_server_and_says_no_where_that_fails(sink
 def test_without_apprise_or_with_an_address_that_it_does_not_know_it_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(AppriseMissing, match="no such address"):
+    with pytest.raises(TargetError, match="does not support this address"):
         AppriseTarget("no-such-service://x")
     monkeypatch.setitem(sys.modules, "apprise", None)
-    with pytest.raises(AppriseMissing, match=r"pip install 'livedeck\[notify\]'"):
+    with pytest.raises(TargetError, match=r"pip install 'livedeck\[notify\]'"):
         AppriseTarget("json://127.0.0.1")
 
 
@@ -133,9 +133,9 @@ def test_without_apprise_or_with_an_address_that_it_does_not_know_it_says_what_t
     [
         (Vitals(NOW, NOW), ""),
         (Vitals(NOW - timedelta(seconds=31), NOW), "the collector has not looked at the alarms since 20:13:34Z"),
-        (Vitals(NOW, None), "the platform has not answered"),
-        (Vitals(NOW, NOW - timedelta(seconds=91)), "the platform has not answered since 20:12:34Z"),
-        (Vitals(NOW, NOW, NOW - timedelta(seconds=301)), "a message waits since 20:09:04Z"),
+        (Vitals(NOW, None), "no response from the platform"),
+        (Vitals(NOW, NOW - timedelta(seconds=91)), "no response from the platform since 20:12:34Z"),
+        (Vitals(NOW, NOW, NOW - timedelta(seconds=301)), "a message has been waiting since 20:09:04Z"),
         (Vitals(NOW, NOW, None, "history x: the disk is full"), "history x: the disk is full"),
     ],
 )

@@ -122,7 +122,7 @@ def test_an_end_says_after_how_long() -> None:
     desk.put(over(alarm(), desk.now))
     (message,) = desk.watch(200)
     assert message.title == "RESOLVED NO_INGEST ONE after 4 min"
-    assert message.text.startswith("ONE: NO_INGEST is over after 4 min, 20:14:05 to 20:18:16 UTC\n")
+    assert message.text.startswith("ONE: NO_INGEST cleared after 4 min, 20:14:05 to 20:18:16 UTC\n")
 
 
 def test_what_waits_in_the_file_holds_no_secret() -> None:
@@ -156,23 +156,23 @@ def ended(began: datetime, *, after: timedelta, sender: Sender = SENDER, **field
 @pytest.mark.parametrize(
     ("began", "after", "said"),
     [
-        ("2026-11-21T20:14:05", 600, "over after 10 min, 21:14:05 to 21:24:10 CET"),
-        ("2026-11-21T22:30:00", 3600, "over after 60 min, 2026-11-21 23:30:00 to 00:30:05 CET"),
-        ("2026-11-19T20:00:00", 170_000, "over after 47 h 13 min, 2026-11-19 21:00:00 to 20:13:25 CET"),
-        ("2026-10-25T00:40:00", 3000, "over after 50 min, 02:40:00 CEST to 02:30:05 CET"),  # clocks went back at 3
-        ("2026-03-29T00:40:00", 3000, "over after 50 min, 01:40:00 CET to 03:30:05 CEST"),  # and forth at 2
+        ("2026-11-21T20:14:05", 600, "cleared after 10 min, 21:14:05 to 21:24:10 CET"),
+        ("2026-11-21T22:30:00", 3600, "cleared after 60 min, 2026-11-21 23:30:00 to 00:30:05 CET"),
+        ("2026-11-19T20:00:00", 170_000, "cleared after 47 h 13 min, 2026-11-19 21:00:00 to 20:13:25 CET"),
+        ("2026-10-25T00:40:00", 3000, "cleared after 50 min, 02:40:00 CEST to 02:30:05 CET"),  # clocks went back at 3
+        ("2026-03-29T00:40:00", 3000, "cleared after 50 min, 01:40:00 CET to 03:30:05 CEST"),  # and forth at 2
     ],
 )
 def test_times_are_those_of_the_readers_clock_with_a_day_that_is_not_today(began: str, after: int, said: str) -> None:
     message = ended(datetime.fromisoformat(began).replace(tzinfo=UTC), after=timedelta(seconds=after))
-    assert message.text.splitlines()[0] == f"ONE: NO_INGEST is {said}"
+    assert message.text.splitlines()[0] == f"ONE: NO_INGEST {said}"
 
 
 def test_an_end_names_the_part_of_the_event_and_a_platform_once() -> None:
     began, after = datetime(2026, 11, 21, 20, tzinfo=UTC), timedelta(minutes=5)
     part = ended(began, after=after, event="one", kind="RESTREAM_DOWN", target="7", target_name="Video share")
     assert part.title == "RESOLVED RESTREAM_DOWN ONE / Video share after 5 min"
-    assert part.text.startswith("ONE / Video share: RESTREAM_DOWN is over after 5 min, 21:00:00 to 21:05:")
+    assert part.text.startswith("ONE / Video share: RESTREAM_DOWN cleared after 5 min, 21:00:00 to 21:05:")
     assert ended(began, after=after, event="", kind="PLATFORM").title == "RESOLVED PLATFORM after 5 min"
 
 
@@ -184,35 +184,38 @@ def test_several_ends_are_one_list_without_severities() -> None:
     (message,) = desk.watch(150)
     assert message.title == "RESOLVED 2 alarms: NO_INGEST ONE, FPS_LOW TWO"
     assert message.text.splitlines() == [
-        "NO_INGEST ONE: over after 11 s, 20:14:05 to 20:14:16 UTC",
-        "FPS_LOW TWO: over after 11 s, 20:14:05 to 20:14:16 UTC",
+        "NO_INGEST ONE: cleared after 11 s, 20:14:05 to 20:14:16 UTC",
+        "FPS_LOW TWO: cleared after 11 s, 20:14:05 to 20:14:16 UTC",
         "livedeck alarms",
     ]
 
 
 def test_what_was_over_before_it_could_be_told_is_called_so_and_stands_behind_what_was_told() -> None:
-    over_by_then = entry_of("late", is_over=True, seconds=60.0)
+    over_by_then = entry_of("late", is_cleared=True, seconds=60.0)
     ended = entry_of("early", status=Status.RESOLVED, severity=Severity.WARNING, seconds=30.0)
     message = compose("ops", "ops", [over_by_then, ended], NOW, SENDER)
     assert message.status is Status.RESOLVED
     assert message.title == "RESOLVED 2 alarms: NO_INGEST EARLY, NO_INGEST LATE"
     assert message.text.splitlines()[:2] == [
-        "NO_INGEST EARLY: over after 30 s, 21:14:05 to 21:14:35 CET",
-        "CRIT NO_INGEST LATE: no samples, 21:14:05 to 21:15:05 CET, over after 60 s",
+        "NO_INGEST EARLY: cleared after 30 s, 21:14:05 to 21:14:35 CET",
+        "CRIT NO_INGEST LATE: no samples, 21:14:05 to 21:15:05 CET, cleared after 60 s",
     ]
-    assert compose("ops", "ops", [over_by_then], NOW, SENDER).title == "OVER CRIT NO_INGEST LATE after 60 s"
+    assert compose("ops", "ops", [over_by_then], NOW, SENDER).title == "CLEARED CRIT NO_INGEST LATE after 60 s"
 
 
 def test_the_json_says_when_what_is_over_was_and_of_nothing_else() -> None:
-    over_by_then = entry_of("late", is_over=True, seconds=60.0)
+    over_by_then = entry_of("late", is_cleared=True, seconds=60.0)
     for entry, end in (
         (over_by_then, "2026-11-21T20:15:05+00:00"),
-        (replace(over_by_then, is_over=False, status=Status.RESOLVED), "2026-11-21T20:15:05+00:00"),
-        (replace(over_by_then, is_over=False), None),
-        (replace(over_by_then, is_over=False, status=Status.ESCALATED), None),
+        (replace(over_by_then, is_cleared=False, status=Status.RESOLVED), "2026-11-21T20:15:05+00:00"),
+        (replace(over_by_then, is_cleared=False), None),
+        (replace(over_by_then, is_cleared=False, status=Status.ESCALATED), None),
     ):
         body = json.loads(compose("ops", "ops", [entry], NOW, SENDER).payload)
-        assert ([alarm["over"] for alarm in body["alarms"]], body["status"] == "resolved") == ([end], end is not None)
+        assert ([alarm["cleared"] for alarm in body["alarms"]], body["status"] == "resolved") == (
+            [end],
+            end is not None,
+        )
 
 
 def entry_of(event: str, **fields: Any) -> Entry:
@@ -258,7 +261,7 @@ def test_a_test_says_that_nothing_is_wrong_and_nothing_else() -> None:
     message = compose("ops", "ops", [entry], NOW, SENDER)
     assert message.title == "TEST livedeck"
     assert message.text.splitlines() == [
-        "A test message of livedeck, 21:14:05 CET: nothing is wrong.",
+        "Test message from livedeck, 21:14:05 CET. No alarm.",
         "watch-1 profile arena: livedeck alarms --profile arena",
     ]
 

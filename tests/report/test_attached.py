@@ -24,7 +24,7 @@ from livedeck.collector.serving import past
 from livedeck.collector.serving.access import Access, Doorkeeper
 from livedeck.http_server import serve_app
 from livedeck.monitor import HistoryReader
-from livedeck.settings import CollectTokenSettings
+from livedeck.settings import CollectorTokenSettings
 from report.test_commands import STRETCH
 from virtual_clock import VirtualClock
 
@@ -47,7 +47,7 @@ class Failing:
 @contextmanager
 def served(history: Path, fails: str = "") -> Iterator[str]:
     """The address of what a collector answers of the past."""
-    tokens = {"wall": CollectTokenSettings(sha256=sha256(TOKEN.encode()).hexdigest(), may="read")}
+    tokens = {"wall": CollectorTokenSettings(sha256=sha256(TOKEN.encode()).hexdigest(), may="read")}
     app = Starlette(routes=past.routes(HistoryReader(history), lambda: NOW))
     door = Failing(Doorkeeper(app, Access(lambda: tokens, VirtualClock(NOW))), fails)
     began, addresses, end = Event(), list[str](), list[Callable[[], object]]()

@@ -91,5 +91,5 @@ def test_it_comes_from_a_file_or_a_program_and_two_sources_are_refused(tmp_path:
     with pytest.raises(SettingsError, match="no token for the collector"):
         read_collector_token(load())
     write(f'{TOP}collector_token_file = "{secret}"\n')
-    with pytest.raises(SettingsError, match="name one source"):
+    with pytest.raises(SettingsError, match="set only one source"):
         load()

@@ -76,33 +76,33 @@ TOKEN = {"LIVEDECK_TOKEN": SECRET}
 
 CASES = {
     # The file
-    "no TOML": Case("base_url = \n", (":1", "base_url", "mend the line")),
-    "no key": Case('\n= "x"\n', (":2", "mend the line")),
-    "text without quotes": Case("theme = dark\n", (":1", "theme", "mend the line")),
-    "cut short": Case(f'{A}token_keyring = "a', (":2", "token_keyring", "mend the line")),
-    "wrong escape": Case('history = "C:\\Users"\n', (":1", "history", "mend the line")),
-    "table not closed": Case("[cadence\nqos = 1\n", (":1", "mend the line")),
-    "list not closed": Case('token_command = ["pass",\n', (":1", "token_command", "mend the line")),
-    "key twice": Case("timeout = 4\ntimeout = 5\n", (":2", "timeout", "set twice; leave one")),
-    "table twice": Case("[cadence]\nqos = 1\n[cadence]\nevents = 9\n", (":3", "set twice; leave one")),
-    "key and table": Case("cadence = 1\n[cadence]\nqos = 1\n", (":2", "leave one")),
+    "no TOML": Case("base_url = \n", (":1", "base_url", "correct the line")),
+    "no key": Case('\n= "x"\n', (":2", "correct the line")),
+    "text without quotes": Case("theme = dark\n", (":1", "theme", "correct the line")),
+    "cut short": Case(f'{A}token_keyring = "a', (":2", "token_keyring", "correct the line")),
+    "wrong escape": Case('history = "C:\\Users"\n', (":1", "history", "correct the line")),
+    "table not closed": Case("[cadence\nqos = 1\n", (":1", "correct the line")),
+    "list not closed": Case('token_command = ["pass",\n', (":1", "token_command", "correct the line")),
+    "key twice": Case("timeout = 4\ntimeout = 5\n", (":2", "timeout", "set twice; remove one")),
+    "table twice": Case("[cadence]\nqos = 1\n[cadence]\nevents = 9\n", (":3", "set twice; remove one")),
+    "key and table": Case("cadence = 1\n[cadence]\nqos = 1\n", (":2", "remove one")),
     "fault after CRLF": Case(b'theme = "dark"\r\ntimeout = 0\r\n', (":2", "timeout", "greater than 0")),
     "fault after a BOM": Case(b"\xef\xbb\xbftimeout = 0\n", (":1", "timeout", "greater than 0")),
     "fault after odd line ends": Case('theme = "dark"  # \u2028 x\ntimeout = 0\n', (":2", "greater than 0")),
-    "UTF-16": Case('theme = "dark"\n'.encode("utf-16"), (":1", "no text in UTF-8; save it as that")),
+    "UTF-16": Case('theme = "dark"\n'.encode("utf-16"), (":1", "not UTF-8; save the file as UTF-8")),
     "Latin-1": Case('\nprofile = "\xe9t\xe9"\n'.encode("latin-1"), (":2", "UTF-8")),
     "binary": Case(bytes(range(256)), (":2", "UTF-8")),
-    "NUL": Case(b'theme = "da\x00rk"\n', (":1", "theme", "mend the line")),
-    "deep lists": Case("a = " + "[" * 5000 + "]" * 5000, ("32 deep", "no setting is so deep")),
+    "NUL": Case(b'theme = "da\x00rk"\n', (":1", "theme", "correct the line")),
+    "deep lists": Case("a = " + "[" * 5000 + "]" * 5000, ("32 deep", "no setting needs that")),
     "deep tables": Case("keys." + "a." * 3000 + 'b = "x"', ("keys", "32 deep")),
     "huge": Case(b"# x\n" * 300_000, ("larger than 1 MiB", "name another file")),
-    "folder": Case(make=Path.mkdir, words=("no regular file; name one",)),
-    "pipe": Case(make=os.mkfifo, words=("no regular file; name one",)),
-    "socket": Case(make=socket_at, words=("no regular file; name one",)),
+    "folder": Case(make=Path.mkdir, words=("not a regular file",)),
+    "pipe": Case(make=os.mkfifo, words=("not a regular file",)),
+    "socket": Case(make=socket_at, words=("not a regular file",)),
     "device": Case(
-        env={"LIVEDECK_CONFIG": "/dev/zero"}, words=("/dev/zero", "no regular file; name one"), is_named=False
+        env={"LIVEDECK_CONFIG": "/dev/zero"}, words=("/dev/zero", "not a regular file"), is_named=False
     ),
-    "link to nowhere": Case(make=lambda path: path.symlink_to("absent.toml"), words=("leads nowhere; mend or remove",)),
+    "link to nowhere": Case(make=lambda path: path.symlink_to("absent.toml"), words=("broken link; repair or remove",)),
     "link in a circle": Case(make=lambda path: path.symlink_to(path), words=("symbolic links",)),
     "others may write": Case(
         make=writable(0o666), words=("others can change it; run chmod go-w",)
@@ -161,9 +161,9 @@ CASES = {
     "token in clear": Case(f'{A}token = "{SECRET}"\n', (":2", "token_file, token_command or LIVEDECK_TOKEN")),
     "token in a profile": Case(f'[profiles.x]\ntoken = "{SECRET}"\n', (":2", "token_file, token_command")),
     "two sources": Case(
-        f'{A}token_file = "t"\ntoken_keyring = "a/b"\n', (":2", "token_file and token_keyring: name one")
+        f'{A}token_file = "t"\ntoken_keyring = "a/b"\n', (":2", "token_file and token_keyring: set only one")
     ),
-    "no profiles": Case('profile = "staging"\n', (":1", "[profiles.staging]", "none is there yet")),
+    "no profiles": Case('profile = "staging"\n', (":1", "[profiles.staging]", "there is none yet")),
     "another profile": Case(
         f"[profiles.stage]\n{A}",
         ("--profile", "[profiles.staging]", "known: stage"),
@@ -205,7 +205,7 @@ CASES = {
     ),
     # Variables
     "variable of a wrong type": elsewhere(("LIVEDECK_TIMEOUT", "valid number"), env={"LIVEDECK_TIMEOUT": "soon"}),
-    "variable that is no JSON": elsewhere(("LIVEDECK_KEYS", "should be JSON"), env={"LIVEDECK_KEYS": "{"}),
+    "variable that is no JSON": elsewhere(("LIVEDECK_KEYS", "the table or list as JSON"), env={"LIVEDECK_KEYS": "{"}),
     "variable that is too deep": elsewhere(("LIVEDECK_KEYS", "32 deep"), env={"LIVEDECK_KEYS": "[" * 9999}),
     "variable that is a list": elsewhere(("LIVEDECK_CADENCE", "valid dictionary"), env={"LIVEDECK_CADENCE": "[1]"}),
     "variable not a number": elsewhere(("LIVEDECK_TIMEOUT", "less than or equal"), env={"LIVEDECK_TIMEOUT": "nan"}),

@@ -55,10 +55,10 @@ def test_no_token_and_no_upload_address_of_one_platform_reaches_another(bare: Pa
     ("text", "flags", "words"),
     [
         (PROFILES, {"profile": "stagin"}, "known: production, staging"),
-        ("", {"profile": "staging"}, "none is there yet"),
+        ("", {"profile": "staging"}, "there is none yet"),
         ("[profiles.a]\nevents = 1\n", {}, "config.toml:2): no such setting"),
-        ('[profiles.a]\ntoken = "' + SECRET + '"\n', {}, "config.toml:2: a token in clear"),
-        ('token_file = "a"\ntoken_keyring = "a/b"\n', {}, "name one source"),
+        ('[profiles.a]\ntoken = "' + SECRET + '"\n', {}, "config.toml:2: a token is never read"),
+        ('token_file = "a"\ntoken_keyring = "a/b"\n', {}, "set only one source"),
         ('token_command = "pass show livedeck"\n', {}, "no shell"),
         ('token_keyring = "livedeck"\n', {}, "config.toml:1)"),
         ('bitrate_unit = "kB"\n', {}, "'bit' or 'kbit'"),

@@ -83,11 +83,11 @@ def test_a_file_that_is_replaced_within_the_same_moment_is_another(config: Path)
 def test_tokens_are_read_within_a_second_and_stay_while_the_file_cannot_be_read(config: Path) -> None:
     now = [0.0]
     tokens = WatchedTokens({}, lambda: now[0])
-    config.write_text(f'[collect.tokens.anna]\nsha256 = "{"a" * 64}"\nmay = "act"\n')
+    config.write_text(f'[collector.tokens.anna]\nsha256 = "{"a" * 64}"\nmay = "act"\n')
     assert tokens() == {}, "looked at a moment ago"
     now[0] += 1
     assert tokens()["anna"].may == "act"
-    config.write_text("[collect.tokens")
+    config.write_text("[collector.tokens")
     now[0] += 1
     assert [*tokens()] == ["anna"]
     config.write_text("")

@@ -129,14 +129,14 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
     from livedeck.collector.serving.hub import Hub
     from livedeck.http_server import serve_app
     from livedeck.presentation.metrics import Counted
-    from livedeck.settings import CollectTokenSettings
+    from livedeck.settings import CollectorTokenSettings
 
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(make_api(settings.model_copy(update={"read_only": True})))
         history = await stack.enter_async_context(make_history(settings))
         monitor = make_monitor(api, settings=settings, history=history)
         token, hub = token_hex(32), Hub(monitor.clock, token_hex(4))
-        tokens = {COLLECTOR_NAME: CollectTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
+        tokens = {COLLECTOR_NAME: CollectorTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
         access = Access(lambda: tokens, SystemClock())
         app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
         token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-demo-"))) / "token"

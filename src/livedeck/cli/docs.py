@@ -69,7 +69,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
     """Write every generated table anew between its markers. `flags`: names of the settings that have one."""
     from livedeck.cli.objects.groups import commands_table
     from livedeck.operations.catalogue import evidence_table
-    from livedeck.settings import settings_table
+    from livedeck.settings import limits_table, settings_table
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.commands import markdown
     from livedeck.ui.shell.context import ActionRegistry
@@ -77,6 +77,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
     tables = {
         "keys": markdown(ActionRegistry(FEATURES)),
         "settings": settings_table(flags),
+        "limits": limits_table(),
         "evidence": evidence_table(),
         "commands": commands_table(main) if isinstance(main, click.Group) else "",
     }

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from livedeck.text.themes import THEME_NAMES
+
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
@@ -146,7 +148,7 @@ _SIMULATION = (
 _APPEARANCE = (
     click.option(
         "--theme",
-        type=click.Choice(["auto", "dark", "light", "contrast", "ansi-16", "mono"]),
+        type=click.Choice(["auto", *THEME_NAMES]),
         help="Colours of the deck; auto: what the terminal can show.",
     ),
     click.option("--ascii", is_flag=True, default=None, help="No character beyond ASCII."),

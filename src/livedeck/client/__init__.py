@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from livedeck.client.api import Api
-from livedeck.client.chat_export.export import ChatExport, ChatFormat, ExportProgress, ExportResult
+from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult
 from livedeck.client.chat_export.filter import MessageFilter
+from livedeck.client.chat_export.format_table import CHAT_FORMATS, ChatFormat
 from livedeck.client.http.errors import (
     ApiError,
     Cause,
@@ -63,6 +64,7 @@ from livedeck.client.resources.validation import FieldFault
 
 __all__ = [
     "BOUNDS",
+    "CHAT_FORMATS",
     "MAX_PER_PAGE",
     "UPLOAD_CHUNK",
     "Annotation",

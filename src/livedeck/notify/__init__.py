@@ -1,8 +1,20 @@
-"""notify TELLS. Which alarms call whom, once, by what message; what must not be lost is in its spool."""
+"""notify decides which alarms reach which people, and sends each message at least once. Its spool keeps the state."""
 
 from __future__ import annotations
 
-from livedeck.notify.groups import RATE_WINDOW, Board, Box, EventInfo, Life, Outcome, Plan, State, Told, step, withheld
+from livedeck.notify.groups import (
+    RATE_WINDOW,
+    Board,
+    Box,
+    EventInfo,
+    Life,
+    Notified,
+    Outcome,
+    Plan,
+    State,
+    step,
+    withheld,
+)
 from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
 from livedeck.notify.message import Beginning, Entry, Message, Status
 from livedeck.notify.notifier import Notifier, Storage
@@ -23,7 +35,18 @@ from livedeck.notify.spool import (
     only_notifier,
     spool_path,
 )
-from livedeck.notify.targets import AppriseMissing, AppriseTarget, Delivery, Post, Target, Webhook
+from livedeck.notify.targets import (
+    TARGETS,
+    AppriseTarget,
+    CheckedTarget,
+    Delivery,
+    Means,
+    Post,
+    Target,
+    TargetError,
+    TargetKind,
+    Webhook,
+)
 from livedeck.notify.texts import Sender, compose
 
 __all__ = [
@@ -33,22 +56,25 @@ __all__ = [
     "RATE_WINDOW",
     "SEEN_EACH",
     "SENT",
+    "TARGETS",
     "WAITING",
-    "AppriseMissing",
     "AppriseTarget",
     "Beginning",
     "Board",
     "Box",
     "Case",
     "CaseEvent",
+    "CheckedTarget",
     "Delivery",
     "Entry",
     "EventInfo",
     "Heartbeat",
     "Hours",
     "Life",
+    "Means",
     "Message",
     "NotOnDutyError",
+    "Notified",
     "Notifier",
     "Outcome",
     "OutdatedError",
@@ -63,7 +89,8 @@ __all__ = [
     "Status",
     "Storage",
     "Target",
-    "Told",
+    "TargetError",
+    "TargetKind",
     "Vitals",
     "Webhook",
     "compose",

@@ -1,6 +1,6 @@
-"""One try of a service of apprise: the program that `AppriseTarget` runs, and kills when it takes too long.
+"""A try of a service of apprise, as a program that `AppriseTarget` runs and kills at its limit.
 
-Started by its path: of ours it imports the rule for receivers alone, so that a try costs what apprise costs.
+It is started by its path and imports only the rule for receivers, because each try pays for every import.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from livedeck.egress import Egress, literal_addresses
 
 
 def main() -> None:
-    """Read the request from stdin; answer on stdout, in JSON: whether it was taken, and why not in words."""
-    answers = os.dup(1)
+    """Read the request from stdin and write the result to stdout, both as JSON."""
+    output = os.dup(1)
     silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)  # what a service prints is no answer
+    os.dup2(silence, 1)  # a service may print to stdout
     request = json.load(sys.stdin.buffer)
-    signal.alarm(ceil(request["limit"]))  # who asked may be gone
+    signal.alarm(ceil(request["limit"]))  # the parent may be gone
     gate = Gate(Egress.of(request["allowed"]), request["proxy"])
     sys.addaudithook(gate.hear)
     statuses = Statuses()
@@ -36,21 +36,21 @@ def main() -> None:
 
     service = apprise.Apprise(asset=apprise.AppriseAsset(http_redirects=False))
     service.add(request["address"])
-    result = service.notify(
+    taken = service.notify(
         body=request["body"],
         title=request["title"],
         notify_type=apprise.NotifyType(request["type"]),
         body_format=apprise.NotifyFormat.TEXT,
     )
-    said = [entry.message for entry in result.logs()]
-    answer = {
-        "is_taken": bool(result),
-        "words": "; ".join([*said, *gate.refusals])[:_MAX_WORDS],
+    words = [entry.message for entry in taken.logs()]
+    result = {
+        "is_taken": bool(taken),
+        "words": "; ".join([*words, *gate.refusals])[:_MAX_WORDS],
         "refusal": "" if gate.has_connected else next(iter(gate.refusals), ""),
         "redirect": next((status for status in reversed(statuses.seen) if 300 <= status < 400), 0),
     }
-    os.write(answers, json.dumps(answer).encode())
-    os._exit(0)  # a thread of apprise may hang, and would be waited for
+    os.write(output, json.dumps(result).encode())
+    os._exit(0)  # a normal exit would wait for threads of apprise, which may hang
 
 
 class RefusedError(PermissionError):
@@ -58,18 +58,17 @@ class RefusedError(PermissionError):
 
 
 class Gate:
-    """Refuses connections and programs that the rule does not allow, at the moment when they begin.
+    """A guard that refuses connections and programs that the rule does not allow.
 
-    `hear` is an audit hook: Python calls it with the address that a socket is about to connect to, after the look-up,
-    whichever library connects. `refusals`: what it refused, in words. `has_connected`: whether it allowed a receiver.
-    `proxy`: its address, or empty.
+    `hear` is an audit hook: Python calls it with the address of each connection, after the look-up, for every library.
+    `refusals`: refused connections, in words. `has_connected`: a receiver was allowed. `proxy`: its address, or empty.
     """
 
     def __init__(self, egress: Egress, proxy: str) -> None:
         self.refusals: list[str] = []
         self.has_connected = False
         self._egress, self._proxy = egress, urlsplit(proxy)
-        self._names = dict[str, None]()  # that were looked up
+        self._names = dict[str, None]()  # names that were looked up
         self._bound = WeakSet[Any]()
         self._checks: Mapping[str, Callable[..., str]] = {
             "socket.getaddrinfo": self._note_name,
@@ -83,7 +82,7 @@ class Gate:
         }
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Raise RefusedError for what is not allowed."""
+        """Raise RefusedError if the rule does not allow the event."""
         check = self._checks.get(event)
         if check and (refusal := check(*arguments)):
             self.refusals.append(refusal)
@@ -101,12 +100,12 @@ class Gate:
         return ""
 
     def _check_address(self, sock: socket.socket, address: Any) -> str:
-        if address is None:  # it is connected
+        if address is None:  # already connected
             return ""
         if sock.family not in {socket.AF_INET, socket.AF_INET6}:
             return self._egress.refusal_local("a local socket")
         address, port = str(address[0]), address[1]
-        if not _is_literal(address):  # the system has looked it up by now, and does not show what it found
+        if not _is_literal(address):  # the system looked it up and does not show the address
             return self._egress.refusal_unseen(address)
         if self._is_proxy(address, port) or self._is_own(address, port):
             return ""
@@ -121,11 +120,11 @@ class Gate:
         return bool(proxy) and port == self._proxy.port and address in _addresses(str(proxy))
 
     def _is_own(self, address: str, port: int) -> bool:
-        """Return whether this process itself listens there: some libraries wake their threads that way."""
+        """Return whether this process listens at that address, as some libraries do to wake their threads."""
         return any((address, port) == _listens_at(sock) for sock in tuple(self._bound))
 
     def _check_tunnel(self, _connection: object, data: object) -> str:
-        """A proxy looks names up itself, so addresses alone can be checked."""
+        """Check the host of a tunnel. A proxy looks names up itself, so only addresses can be checked."""
         head = _TUNNEL.match(data) if self._proxy.hostname and isinstance(data, bytes) else None
         host = head[1].decode("ascii", "replace") if head else ""
         return next((why for address in literal_addresses(host) if (why := self._egress.refusal(host, address))), "")
@@ -134,7 +133,7 @@ class Gate:
         return self._egress.refusal_local("a program or the system's log")
 
 
-_TUNNEL = re.compile(rb"CONNECT (\S+):\d+ HTTP/1\.[01]\r\n")  # no text of a message has such a line end
+_TUNNEL = re.compile(rb"CONNECT (\S+):\d+ HTTP/1\.[01]\r\n")  # no text of a message has this line end
 
 _LOCAL_EVENTS = (
     "os.exec",
@@ -148,7 +147,7 @@ _LOCAL_EVENTS = (
 
 
 class Statuses(logging.Handler):
-    """Keeps the statuses of HTTP that receivers answer, as urllib3 logs them: apprise has words of its own for each."""
+    """A log handler that keeps the HTTP statuses that urllib3 logs, because apprise words each differently."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -158,7 +157,7 @@ class Statuses(logging.Handler):
         log.addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the status of an answer."""
+        """Keep the status of a response."""
         match record.args:
             case (_, _, _, _, _, _, int(status), _):
                 self.seen.append(status)

@@ -1,7 +1,7 @@
-"""Which messages follow from the alarms as they stand: waiting, grouping, rate, escalation, end. Pure.
+"""The step from alarms to messages: waiting, grouping, rate, escalation, end. Pure.
 
-`step(plan, state, board, now)` is all of it (notifications.md, "From alarm to message"). Nothing here knows a file or a
-network: what has to survive a restart is in the state that it returns.
+`step(plan, state, board, now)` does it (notifications.md, "From alarm to message"). It uses no file and no network: its
+new state holds everything that must survive a restart.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, Severity, Snapshot, person
-from livedeck.notify.message import UNTOLD, Entry, Message, Status
+from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Status
 from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
-from livedeck.notify.texts import Sender, compose, told_as
+from livedeck.notify.texts import Sender, compose, shown_status
 from livedeck.text.times import isoformat_utc
 
 V = TypeVar("V")
 
 GROUP_WAIT = timedelta(seconds=5)
-"""From the first alarm of a group to its message: what fails together is told together."""
+"""Time from the first alarm of a group to its message, so that faults of one cause share a message."""
 
 SETTLED = timedelta(minutes=2)
-"""What comes back sooner is the same fault: its end was not told yet, and its beginning is not told again."""
+"""A fault that returns sooner is the same fault: neither its end nor its return is sent."""
 
 RATE_WINDOW = timedelta(minutes=10)
 MAX_MESSAGES, MAX_CRITICAL = 6, 12
-"""Of a route in that window; what is over waits and goes out as one."""
+"""Most messages of a route in that window; further alarms wait and go out as one message."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""From more alarms than that in the window on, one message a minute."""
+"""After more alarms than this in the window, a route sends one message a minute."""
 
 
 class EventInfo(NamedTuple):
-    """What is known of an event. `at`: on air since, or its start; `project`: the id of what it is in."""
+    """An event in short. `at`: actual or planned start. `project`: id of its project or folder."""
 
     name: str
     tally: str = ""
@@ -47,8 +47,11 @@ class EventInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The alarms that are known at a moment, whatever their state. `is_known`: the platform answers, so what is not
-    among them is over. `offset`: seconds that the machine's clock is ahead of the times here, after it was set."""
+    """The alarms at one moment, in any state.
+
+    `is_known`: the platform answers, so a missing alarm has cleared. `offset`: seconds that the machine's clock is
+    ahead of these times, after it was set.
+    """
 
     alarms: Sequence[Alarm] = ()
     events: Mapping[str, EventInfo] = field(default_factory=dict)
@@ -57,7 +60,7 @@ class Board:
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Board:
-        """What a snapshot of the monitor holds of it."""
+        """Return the board of a snapshot of the monitor."""
         events = {
             state.id: EventInfo(
                 state.event.name or state.id,
@@ -74,15 +77,18 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the settings say: the routes, and who tells."""
+    """The routes and the sender, from the settings."""
 
     routes: tuple[Route, ...] = ()
     sender: Sender = field(default_factory=Sender)
 
 
-class Told(NamedTuple):
-    """How far an alarm had grown when a route was told last, and since when it waits there for an answer: since that
-    was told, or since the last answer ended."""
+class Notified(NamedTuple):
+    """The last notification of an alarm on a route.
+
+    `stage`: the stage of the alarm then. `at`: start of the time until it escalates: the notification, or the end of
+    the last acknowledgement or shelf.
+    """
 
     stage: int
     at: datetime
@@ -90,24 +96,27 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """An alarm from its onset until its end is told. `standing_at`: when it was last seen; `over_since`: since when it
-    was not. `is_answered`: somebody had answered it, or another alarm hid it, when it was last seen; `is_hidden`: only
-    the latter, which the file forgets. `told`: by name of the route; `escalated`: by route, after which acknowledgement
-    that was."""
+    """An alarm from its onset until people are notified of its end.
+
+    `seen_at`: when it was last present; `cleared_since`: None while it is present. `is_handled`: it was acknowledged,
+    shelved, out of service or hidden by another alarm when it was last present; `is_hidden`: only hidden, which the
+    file does not keep. `notified`: by name of the route. `escalated`: by route, the time of the acknowledgement that
+    had expired; empty if there was none.
+    """
 
     id: str
     key: AlarmKey
     since: datetime
-    standing_at: datetime
-    over_since: datetime | None = None
-    is_answered: bool = False
-    told: Mapping[str, Told] = field(default_factory=dict)
+    seen_at: datetime
+    cleared_since: datetime | None = None
+    is_handled: bool = False
+    notified: Mapping[str, Notified] = field(default_factory=dict)
     escalated: Mapping[str, str] = field(default_factory=dict)
     is_hidden: bool = False
 
 
 class Box(NamedTuple):
-    """Where messages are counted: the route, and the target, which differs where it escalates."""
+    """A route and the target of its messages; messages are counted for each."""
 
     route: str
     target: str
@@ -115,8 +124,11 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is known from one step to the next. `opened`: since when a group waits, by route and incident; `held`: what
-    is to be told as soon as the rate allows. `sent`, `counted`: when messages and alarms went out lately."""
+    """The state between two steps.
+
+    `opened`: when each group opened, by route and incident. `held`: entries that wait for the rate or the hours.
+    `sent`, `counted`: times of the recent messages and alarms.
+    """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
     opened: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
@@ -125,22 +137,24 @@ class State:
     counted: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
 
     @property
-    def told_lives(self) -> tuple[Life, ...]:
-        """Those that somebody was told of: what a restart must know."""
-        return tuple(life for life in self.lives.values() if life.told)
+    def notified_lives(self) -> tuple[Life, ...]:
+        """The lives with a notification; a restart must know them."""
+        return tuple(life for life in self.lives.values() if life.notified)
 
     def is_kept_as(self, other: State) -> bool:
-        """Whether a restart would go on from both alike, but for when alarms were seen last."""
+        """Return whether a restart continues alike from both, apart from the times when alarms were last seen."""
         lives = [
-            {life.id: (life.is_answered, life.told, life.escalated) for life in state.told_lives}
+            {life.id: (life.is_handled, life.notified, life.escalated) for life in state.notified_lives}
             for state in (self, other)
         ]
         return lives[0] == lives[1] and self.held == other.held
 
 
 class Outcome(NamedTuple):
-    """What a step came to: the state after it, the messages that go out, and the keys of those that are taken back. It
-    must be kept, whole, before any of them is sent."""
+    """The result of a step: the new state, the new messages, and the keys of withdrawn messages.
+
+    Store it as a whole before sending any of the messages.
+    """
 
     state: State
     messages: tuple[Message, ...] = ()
@@ -148,12 +162,12 @@ class Outcome(NamedTuple):
 
 
 def step(plan: Plan, state: State, board: Board, now: datetime, unsent: Sequence[Message] = ()) -> Outcome:
-    """What follows from these alarms. `unsent`: the messages that went out before and are on their way nowhere yet, the
-    oldest first."""
+    """Return the messages that follow from the alarms. `unsent`: earlier messages that no target has taken, oldest
+    first."""
     turn = _Turn(plan, state, board, now, unsent)
     turn.follow_lives()
-    turn.drop_answered()
-    turn.withdraw_answered()
+    turn.drop_handled()
+    turn.withdraw_handled()
     turn.collect_firing()
     turn.collect_escalated()
     turn.collect_resolved()
@@ -162,26 +176,28 @@ def step(plan: Plan, state: State, board: Board, now: datetime, unsent: Sequence
 
 
 def withheld(state: State, unsent: Iterable[Message], now: datetime) -> frozenset[str]:
-    """The keys of the messages that wait as somebody has answered all their alarms. When an acknowledgement runs out,
-    such a message goes out as it is, under its key."""
+    """Return the keys of the messages whose alarms are all handled; they wait.
+
+    If an acknowledgement expires, such a message goes out unchanged, under its key.
+    """
     lives = {life.id: life for life in state.lives.values()}
     keys = set()
     for message in unsent:
-        known = [lives[beginning.life] for beginning in message.beginnings if beginning.life in lives]
-        is_answered = all(life.is_answered for life in known)
-        if is_answered and not all(_is_settled(life, now) for life in known):
+        present = [lives[beginning.life] for beginning in message.beginnings if beginning.life in lives]
+        is_handled = all(life.is_handled for life in present)
+        if is_handled and not all(_is_settled(life, now) for life in present):
             keys.add(message.key)
     return frozenset(keys)
 
 
 def _is_settled(life: Life, now: datetime) -> bool:
-    """Whether it is over for so long that its end is told."""
-    return life.over_since is not None and now - life.over_since >= SETTLED
+    """Return whether the alarm cleared long enough ago to send its end."""
+    return life.cleared_since is not None and now - life.cleared_since >= SETTLED
 
 
 @dataclass(slots=True)
 class _Turn:
-    """One step, under way."""
+    """A running step."""
 
     plan: Plan
     before: State
@@ -196,9 +212,9 @@ class _Turn:
     counted: dict[Box, tuple[datetime, ...]] = field(init=False)
     withdrawn: list[str] = field(default_factory=list, init=False)
     awaited: set[str] = field(default_factory=set, init=False)
-    kinds: defaultdict[str, set[str]] = field(init=False)  # of the alarms that stand, by event
+    kinds: defaultdict[str, set[str]] = field(init=False)  # kinds of the present alarms, by event
     on_air: int = field(init=False)
-    missed: dict[str, Life] = field(default_factory=dict, init=False)  # whose end nobody saw, by their ids
+    missed: dict[str, Life] = field(default_factory=dict, init=False)  # lives whose end no step saw, by id
 
     def __post_init__(self) -> None:
         self.alarms = {alarm.key: alarm for alarm in self.board.alarms}
@@ -222,92 +238,95 @@ class _Turn:
     # Lives
 
     def follow_lives(self) -> None:
-        """Which alarms stand, and since when those that do not are over."""
+        """Update the lives: which alarms are present, and since when the others have cleared."""
         for alarm in self.board.alarms:
             if not alarm.is_ongoing:
                 continue
             life = self.lives.get(alarm.key)
-            if life is None or alarm.since > life.standing_at + SETTLED:
+            if life is None or alarm.since > life.seen_at + SETTLED:
                 if life is not None:
-                    self.missed[life.id] = replace(life, over_since=life.standing_at)
+                    self.missed[life.id] = replace(life, cleared_since=life.seen_at)
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
             self.lives[alarm.key] = replace(
                 life,
-                standing_at=self.now,
-                over_since=None,
-                is_answered=not _asks(alarm),
-                is_hidden=alarm.state is AlarmState.SUPPRESSED and (life.is_hidden or not life.is_answered),
-                told=_waiting(life, alarm) if _asks(alarm) else life.told,
+                seen_at=self.now,
+                cleared_since=None,
+                is_handled=not _is_unhandled(alarm),
+                is_hidden=alarm.state is AlarmState.SUPPRESSED and (life.is_hidden or not life.is_handled),
+                notified=_notified_now(life, alarm) if _is_unhandled(alarm) else life.notified,
             )
         for key, life in [*self.lives.items()]:
             alarm_now = self.alarms.get(key)
-            if life.over_since is None and self.board.is_known and not (alarm_now and alarm_now.is_ongoing):
-                self.lives[key] = replace(life, over_since=self.now)
+            if life.cleared_since is None and self.board.is_known and not (alarm_now and alarm_now.is_ongoing):
+                self.lives[key] = replace(life, cleared_since=self.now)
         for box, entries in self.held.items():
-            self.held[box] = tuple(map(self._as_it_is, entries))
+            self.held[box] = tuple(map(self._updated, entries))
 
     def _life(self, entry: Entry) -> Life | None:
-        """The life that it tells of, while that lasts."""
+        """Return the life of the entry; None if it has ended."""
         life = self.lives.get(entry.key)
         return life if life and life.id == entry.life else None
 
-    def _as_it_is(self, entry: Entry) -> Entry:
-        """What waits to be told was too late where it is over by now, and was not where that has come back."""
+    def _updated(self, entry: Entry) -> Entry:
+        """Return the entry with `is_cleared` as the alarm is now: it may clear or return while the entry waits."""
         life = self._life(entry) or self.missed.get(entry.life)
-        if life is None or entry.status is Status.RESOLVED or entry.is_over is (life.over_since is not None):
+        if life is None or entry.status is Status.RESOLVED or entry.is_cleared is (life.cleared_since is not None):
             return entry
-        seconds = ((life.over_since or self.now) - life.since).total_seconds()
-        return replace(entry, is_over=not entry.is_over, seconds=seconds)
+        seconds = ((life.cleared_since or self.now) - life.since).total_seconds()
+        return replace(entry, is_cleared=not entry.is_cleared, seconds=seconds)
 
-    def drop_answered(self) -> None:
-        """Nobody is told of what somebody has answered, or another alarm hides, while it waits for its turn."""
+    def drop_handled(self) -> None:
+        """Drop waiting entries whose alarm is handled or hidden meanwhile."""
         for box, entries in [*self.held.items()]:
-            answered = [entry for entry in entries if self._is_answered(entry)]
-            self._drop(box, answered)
-            for entry in answered:
+            handled = [entry for entry in entries if self._is_handled(entry)]
+            self._drop(box, handled)
+            for entry in handled:
                 if life := self._life(entry):
-                    self._untell(life, box.route, entry.status, entry.stage_before)
+                    self._restore(life, box.route, entry.status, entry.stage_before)
 
     def _drop(self, box: Box, dropped: Iterable[Entry]) -> None:
-        gone = {id(entry) for entry in dropped}
-        self.held[box] = tuple(entry for entry in self.held.get(box, ()) if id(entry) not in gone)
+        ids = {id(entry) for entry in dropped}
+        self.held[box] = tuple(entry for entry in self.held.get(box, ()) if id(entry) not in ids)
 
-    def _is_answered(self, entry: Entry) -> bool:
+    def _is_handled(self, entry: Entry) -> bool:
         alarm = self.alarms.get(entry.key)
-        is_standing = alarm is not None and alarm.is_ongoing and not entry.is_over
-        return entry.status is not Status.RESOLVED and is_standing and not _asks(alarm)
+        is_present = alarm is not None and alarm.is_ongoing and not entry.is_cleared
+        return entry.status is not Status.RESOLVED and is_present and not _is_unhandled(alarm)
 
-    def _untell(self, life: Life, route: str, status: Status, stage_before: int) -> None:
+    def _restore(self, life: Life, route: str, status: Status, stage_before: int) -> None:
+        """Set the notification of a life on a route back to the one before."""
         if status is Status.ESCALATED:
             escalated = _without(life.escalated, route)
-            if stage_before != UNTOLD:
-                escalated[route] = ""  # its reader was told before, and has to learn of the end
+            if stage_before != NOT_NOTIFIED:
+                escalated[route] = ""  # that target was notified before, so it must learn of the end
             self.lives[life.key] = replace(life, escalated=escalated)
         else:
-            told = _without(life.told, route)
-            if stage_before != UNTOLD:
-                told[route] = Told(stage_before, life.told[route].at)
-            self.lives[life.key] = replace(life, told=told)
+            notified = _without(life.notified, route)
+            if stage_before != NOT_NOTIFIED:
+                notified[route] = Notified(stage_before, life.notified[route].at)
+            self.lives[life.key] = replace(life, notified=notified)
 
-    def withdraw_answered(self) -> None:
-        """Take back what is not sent, and tells of nothing but alarms that somebody had answered when they ended: then
-        nobody is told of their end, either. The newest first: each goes back to what was told before it."""
+    def withdraw_handled(self) -> None:
+        """Withdraw unsent messages whose alarms all cleared while they were handled; their end is not sent either.
+
+        The newest message comes first, because each one restores the notification before it.
+        """
         keys = {life.id: key for key, life in self.lives.items()}
         self.awaited = {beginning.life for message in self.unsent for beginning in message.beginnings} & {*self.missed}
         for message in reversed(self.unsent):
             lives = [self.lives[keys[life]] for life, _ in message.beginnings if life in keys]
             is_whole = len(lives) == len(message.beginnings) > 0
-            if not (is_whole and all(life.is_answered and _is_settled(life, self.now) for life in lives)):
+            if not (is_whole and all(life.is_handled and _is_settled(life, self.now) for life in lives)):
                 self.awaited |= {life.id for life in lives}
                 continue
             self.withdrawn.append(message.key)
             for life, (_, stage_before) in zip(lives, message.beginnings, strict=True):
-                self._untell(life, message.route, message.status, stage_before)
+                self._restore(life, message.route, message.status, stage_before)
 
-    # What is to be told
+    # Entries to send
 
     def collect_firing(self) -> None:
-        """Groups open with their first alarm, and are told 5 s later with all that have joined."""
+        """Open a group with its first alarm, and hold its entries 5 s later, with every alarm that joined."""
         for route in self.plan.routes:
             candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
             by_incident: dict[str, list[Alarm]] = {}
@@ -318,85 +337,85 @@ class _Turn:
                 if self.now - opened_at < GROUP_WAIT:
                     self.opened[route.name, incident] = opened_at
                     continue
-                self._tell(route, alarms)
+                self._hold(route, alarms)
 
     def _is_news(self, route: Route, alarm: Alarm) -> bool:
-        """Whether that route has to be told of it, now."""
-        if not _asks(alarm) or route.is_quiet(alarm.severity, self._local()):
+        """Return whether the alarm needs a notification on the route now."""
+        if not _is_unhandled(alarm) or route.is_quiet(alarm.severity, self._local()):
             return False
-        told = self.lives[alarm.key].told.get(route.name)
-        is_louder = _stage(alarm) > (told.stage if told else UNTOLD)
+        last = self.lives[alarm.key].notified.get(route.name)
+        is_louder = _stage(alarm) > (last.stage if last else NOT_NOTIFIED)
         return is_louder and not reasons_against(route, case_of(alarm, self.board.events))
 
-    def _tell(self, route: Route, alarms: Sequence[Alarm]) -> None:
-        """Have them told, each instead of what waits of the same life."""
+    def _hold(self, route: Route, alarms: Sequence[Alarm]) -> None:
+        """Hold an entry for each alarm; it replaces a waiting entry of the same life."""
         box = Box(route.name, route.to)
         waiting = {entry.life: entry for entry in self.held.get(box, ()) if entry.status is Status.FIRING}
-        told = [self._told(route, alarm, waiting) for alarm in alarms]
-        self._drop(box, [waiting[entry.life] for entry in told if entry.life in waiting])
-        self.held[box] = (*self.held[box], *told)
-        self.counted[box] = (*self.counted.get(box, ()), *[self.now] * len(told))
+        entries = [self._firing_entry(route, alarm, waiting) for alarm in alarms]
+        self._drop(box, [waiting[entry.life] for entry in entries if entry.life in waiting])
+        self.held[box] = (*self.held[box], *entries)
+        self.counted[box] = (*self.counted.get(box, ()), *[self.now] * len(entries))
 
-    def _told(self, route: Route, alarm: Alarm, waiting: Mapping[str, Entry]) -> Entry:
+    def _firing_entry(self, route: Route, alarm: Alarm, waiting: Mapping[str, Entry]) -> Entry:
         life = self.lives[alarm.key]
-        replaced, before = waiting.get(life.id), life.told.get(route.name)
-        stage_before = replaced.stage_before if replaced else before.stage if before else UNTOLD
-        self.lives[alarm.key] = replace(life, told={**life.told, route.name: Told(_stage(alarm), self.now)})
+        replaced, before = waiting.get(life.id), life.notified.get(route.name)
+        stage_before = replaced.stage_before if replaced else before.stage if before else NOT_NOTIFIED
+        self.lives[alarm.key] = replace(life, notified={**life.notified, route.name: Notified(_stage(alarm), self.now)})
         return replace(self._entry(Status.FIRING, alarm, life), stage_before=stage_before)
 
     def collect_escalated(self) -> None:
-        """What a route was told of, and nobody has answered for so many minutes since."""
+        """Hold an entry for each alarm that nobody has handled within the minutes of its route."""
         for route in self.plan.routes:
             if not (route.escalate and route.escalate_to):
                 continue
             box, late = Box(route.name, route.escalate_to), list[Entry]()
             for alarm in self.board.alarms:
                 life = self.lives.get(alarm.key)
-                if life is None or not self._is_unanswered(route, alarm, life):
+                if life is None or not self._has_escalated(route, alarm, life):
                     continue
-                stage_before = _stage(alarm) if route.name in life.escalated else UNTOLD
-                escalated = {**life.escalated, route.name: _promise(alarm)}
+                stage_before = _stage(alarm) if route.name in life.escalated else NOT_NOTIFIED
+                escalated = {**life.escalated, route.name: _expired_acknowledgement(alarm)}
                 self.lives[alarm.key] = replace(life, escalated=escalated)
                 late.append(replace(self._entry(Status.ESCALATED, alarm, life), stage_before=stage_before))
             self.held[box] = (*self.held.get(box, ()), *late)
 
-    def _is_unanswered(self, route: Route, alarm: Alarm, life: Life) -> bool:
-        told = life.told.get(route.name)
-        if told is None or not _asks(alarm):
+    def _has_escalated(self, route: Route, alarm: Alarm, life: Life) -> bool:
+        last = life.notified.get(route.name)
+        if last is None or not _is_unhandled(alarm):
             return False
         escalated = life.escalated.get(route.name)
-        is_new = escalated is None or escalated < _promise(alarm)
-        return is_new and self.now - told.at >= timedelta(minutes=route.escalate)
+        is_new = escalated is None or escalated < _expired_acknowledgement(alarm)
+        return is_new and self.now - last.at >= timedelta(minutes=route.escalate)
 
     def collect_resolved(self) -> None:
-        """What is over for long enough, and was told, is told to be over; then its life is."""
-        over = [life for life in self.lives.values() if _is_settled(life, self.now)]
+        """Hold an entry for the end of each notified alarm that cleared long enough ago, and forget its life."""
+        settled = [life for life in self.lives.values() if _is_settled(life, self.now)]
         ends = defaultdict[Box, list[Entry]](list)
         waiting = {(box, entry.life) for box, entries in self.held.items() for entry in entries}
-        for life in (*over, *self.missed.values()):
-            if life.is_answered and life.id in self.awaited:
-                continue  # what waits, and says that it stands, goes before its end or not at all
+        for life in (*settled, *self.missed.values()):
+            if life.is_handled and life.id in self.awaited:
+                continue  # the waiting message of its onset goes first or not at all
             if life.id not in self.missed:
                 del self.lives[life.key]
-            for box, told in self._readers(life):
-                if (box, life.id) not in waiting:  # else its beginning was not told yet: that is told as its end
-                    ends[box].append(self._end(life, told))
+            for box, last in self._readers(life):
+                if (box, life.id) not in waiting:  # otherwise the waiting entry of its onset becomes the end
+                    ends[box].append(self._end(life, last))
         for box, entries in ends.items():
             self.held[box] = (*self.held.get(box, ()), *entries)
 
-    def _readers(self, life: Life) -> Iterator[tuple[Box, Told]]:
-        """Where its end is told, and what was told there."""
+    def _readers(self, life: Life) -> Iterator[tuple[Box, Notified]]:
+        """Yield each box that needs the end of the alarm, with its last notification."""
         for route in self.plan.routes:
-            told = life.told.get(route.name)
-            if told is not None and route.resolved:
-                yield Box(route.name, route.to), told
+            last = life.notified.get(route.name)
+            if last is not None and route.resolved:
+                yield Box(route.name, route.to), last
                 if route.name in life.escalated:
-                    yield Box(route.name, route.escalate_to), told
+                    yield Box(route.name, route.escalate_to), last
 
-    # What goes out
+    # Messages
 
     def release(self) -> Iterator[Message]:
-        """A message for each status and incident, as many as the rate of the route allows."""
+        """Yield a message for each status and incident, as far as the rate of the route allows."""
         for box in [*self.held]:
             ready = [entry for entry in self.held[box] if not self._waits(box, entry)]
             for _, group in groupby(sorted(ready, key=_order), key=_group):
@@ -407,10 +426,10 @@ class _Turn:
                     yield compose(box.route, box.target, entries, self.now, self.plan.sender)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
-        """For the hours of its route; or, an end, until it is sure that its alarm is over there."""
-        life = self.lives.get(entry.key) if told_as(entry) is Status.RESOLVED else None
-        may_stand = life is not None and (life.id == entry.life or box.route in life.told)
-        return may_stand or self._waits_for_hours(box, entry)
+        """Return whether an entry waits: for the hours of its route, or an end until its alarm has surely cleared."""
+        life = self.lives.get(entry.key) if shown_status(entry) is Status.RESOLVED else None
+        may_be_present = life is not None and (life.id == entry.life or box.route in life.notified)
+        return may_be_present or self._waits_for_hours(box, entry)
 
     def _waits_for_hours(self, box: Box, entry: Entry) -> bool:
         route = next((route for route in self.plan.routes if route.name == box.route), None)
@@ -424,17 +443,17 @@ class _Turn:
         is_flood = len(self.counted.get(box, ())) > FLOOD_COUNT
         return not is_flood or not sent or self.now - sent[-1] >= FLOOD_GAP
 
-    # Words of the moment
+    # Entries
 
     def _local(self) -> datetime:
-        """The readers' clock."""
+        """Return the time of the readers' clock."""
         return (self.now + timedelta(seconds=self.board.offset)).astimezone(self.plan.sender.zone)
 
     def _entry(self, status: Status, alarm: Alarm, life: Life) -> Entry:
         events = self.board.events
         others = self.kinds[alarm.event_id] - {alarm.kind}
         is_last = not (alarm.answered_at and alarm.acknowledged_at and alarm.answered_at > alarm.acknowledged_at)
-        promise = f"by {person(alarm.answered_by)}, and it ran out" if alarm.answered_by and is_last else ""
+        expired = f"by {person(alarm.answered_by)}, expired" if alarm.answered_by and is_last else ""
         return Entry(
             status,
             life.id,
@@ -456,26 +475,26 @@ class _Turn:
             tuple(sorted(others)) if alarm.event_id else (),
             tuple(events[id_].name if id_ in events else id_ for id_ in alarm.affects),
             self.on_air,
-            promise if status is Status.ESCALATED and alarm.acknowledged_at else "",
+            expired if status is Status.ESCALATED and alarm.acknowledged_at else "",
         )
 
-    def _end(self, life: Life, told: Told) -> Entry:
-        """That it is over. Of an alarm that is forgotten by now no more is known than what it was."""
-        over_since = life.over_since or self.now
+    def _end(self, life: Life, last: Notified) -> Entry:
+        """Return the entry for the end of an alarm; the engine may have forgotten the alarm itself."""
+        cleared_since = life.cleared_since or self.now
         alarm = self.alarms.get(life.key)
         info = self.board.events.get(life.key.event_id)
         return Entry(
             Status.RESOLVED,
             life.id,
-            told.stage,
+            last.stage,
             *life.key,
-            alarm.severity if alarm else _severity(told.stage),
+            alarm.severity if alarm else _severity(last.stage),
             alarm.subject if alarm else (info.name if info else life.key.event_id or "platform"),
             alarm.target_name if alarm else "",
             "",
             "",
             life.since,
-            (over_since - life.since).total_seconds(),
+            (cleared_since - life.since).total_seconds(),
             airing=self._airing(life.key.event_id),
         )
 
@@ -495,21 +514,21 @@ _AIRING = {
     "RECONNECTING": "reconnecting, on air since",
     "LOST": "lost, on air since",
 }
-"""What goes before the time of an event, by its tally."""
+"""Words before the time of an event, by its tally."""
 
 
 def case_of(alarm: Alarm, events: Mapping[str, EventInfo]) -> Case:
-    """What a route is asked about that alarm. `events`: those that are known, by their ids."""
+    """Return the case of an alarm, for the checks of a route. `events`: by id."""
     names = {alarm.event_id: alarm.subject} if alarm.event_id else {}
     names |= {event_id: event_id for event_id in alarm.affects}
-    known = {event_id: events.get(event_id, EventInfo(name)) for event_id, name in names.items()}
+    infos = {event_id: events.get(event_id, EventInfo(name)) for event_id, name in names.items()}
     return Case(
-        alarm.kind, alarm.severity, [CaseEvent(event_id, info.name, info.project) for event_id, info in known.items()]
+        alarm.kind, alarm.severity, [CaseEvent(event_id, info.name, info.project) for event_id, info in infos.items()]
     )
 
 
-def _asks(alarm: Alarm | None) -> bool:
-    """Whether it stands, and nobody has answered for it."""
+def _is_unhandled(alarm: Alarm | None) -> bool:
+    """Return whether the alarm is present and nobody has handled it."""
     return alarm is not None and alarm.state is AlarmState.UNACKNOWLEDGED and alarm.is_ongoing
 
 
@@ -517,7 +536,7 @@ _STAGES = 100
 
 
 def _stage(alarm: Alarm) -> int:
-    """How far it has grown: by severity first, then by its own stage."""
+    """Return how far an alarm has grown: by severity first, then by its own stage."""
     return (len(Severity) - 1 - alarm.severity.rank) * _STAGES + min(alarm.stage, _STAGES - 1)
 
 
@@ -526,25 +545,30 @@ def _severity(stage: int) -> Severity:
 
 
 def _life_id(alarm: Alarm) -> str:
-    """Its identity: which alarm, and its onset in ms."""
+    """Return the identity of a life: the key of the alarm and its onset in ms."""
     return "/".join((*alarm.key, str(round(alarm.since.timestamp() * 1000))))
 
 
-def _waiting(life: Life, alarm: Alarm) -> Mapping[str, Told]:
-    """Who was told of what asks now. An answer that has ended begins the wait for another one anew; neither a pause of
-    the fault nor an alarm that hid it does."""
-    has_ended = life.is_answered and not life.is_hidden
+def _notified_now(life: Life, alarm: Alarm) -> Mapping[str, Notified]:
+    """Return the notifications of an unhandled alarm.
+
+    The end of an acknowledgement or a shelf restarts the time until it escalates; a pause of the fault or another alarm
+    that hid it does not.
+    """
+    has_ended = life.is_handled and not life.is_hidden
     return {
-        route: told._replace(at=max(told.at, alarm.changed))
-        if has_ended or (alarm.answered_at and alarm.answered_at > told.at)
-        else told
-        for route, told in life.told.items()
+        route: last._replace(at=max(last.at, alarm.changed))
+        if has_ended or (alarm.answered_at and alarm.answered_at > last.at)
+        else last
+        for route, last in life.notified.items()
     }
 
 
-def _promise(alarm: Alarm) -> str:
-    """Which acknowledgement has run out: each is a reason of its own to escalate, and the later is the greater. Empty:
-    there was none."""
+def _expired_acknowledgement(alarm: Alarm) -> str:
+    """Return the time of the expired acknowledgement as text; empty if there was none.
+
+    Each one is a reason to escalate once; a later one compares as greater.
+    """
     return isoformat_utc(alarm.acknowledged_at) or ""
 
 
@@ -553,7 +577,7 @@ def _without(values: Mapping[str, V], name: str) -> dict[str, V]:
 
 
 def _group(entry: Entry) -> tuple[int, str]:
-    return [*Status].index(told_as(entry)), entry.incident
+    return [*Status].index(shown_status(entry)), entry.incident
 
 
 def _order(entry: Entry) -> tuple[int, str, int]:

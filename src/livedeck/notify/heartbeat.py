@@ -1,4 +1,4 @@
-"""The dead man's switch: a call to an outside service each minute, while all is well (notifications.md, "Heartbeat").
+"""A call to an outside service each minute while all is well (notifications.md, "Heartbeat").
 
 Without it nobody notices that the collector itself died.
 """
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import structlog
 
 from livedeck.monitor import Clock
-from livedeck.notify.targets import Answer, Post, is_success, words_of
+from livedeck.notify.targets import Post, Reply, is_success, words_of
 from livedeck.text.secrets import masked_line
 
 EACH = 60.0
-"""Seconds between two beats."""
+"""Seconds between two heartbeats."""
 
 _log: Any = structlog.get_logger("livedeck.notify")
 
@@ -24,8 +24,11 @@ _TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timede
 
 
 class Vitals(NamedTuple):
-    """What a beat stands for. `turned_at`: the last look at the alarms; `answered_at`: the platform's last answer;
-    `waiting_since`: of the oldest message that is not sent; `history_fault`: why the history is not written."""
+    """The state that a heartbeat reports.
+
+    `turned_at`: the last look at the alarms. `answered_at`: the last response of the platform. `waiting_since`: time of
+    the oldest unsent message. `history_fault`: why the history is not written.
+    """
 
     turned_at: datetime
     answered_at: datetime | None
@@ -34,20 +37,23 @@ class Vitals(NamedTuple):
 
 
 def failure(vitals: Vitals, now: datetime) -> str:
-    """Why all is not well, in words; empty where it is."""
+    """Return what is wrong, in words; empty if all is well."""
     if now - vitals.turned_at > _TURNED:
         return f"the collector has not looked at the alarms since {vitals.turned_at:%H:%M:%S}Z"
     if vitals.answered_at is None or now - vitals.answered_at > _ANSWERED:
         since = f" since {vitals.answered_at:%H:%M:%S}Z" if vitals.answered_at else ""
-        return f"the platform has not answered{since}"
+        return f"no response from the platform{since}"
     if vitals.waiting_since and now - vitals.waiting_since > _SENT:
-        return f"a message waits since {vitals.waiting_since:%H:%M:%S}Z"
+        return f"a message has been waiting since {vitals.waiting_since:%H:%M:%S}Z"
     return vitals.history_fault
 
 
 class Heartbeat:
-    """Calls that address each minute while all is well, else its `/fail` with the reason. `taken_at`: when it was last
-    answered with 2xx that all is well; `tell`: is told that nobody answers so, and that it is well again."""
+    """Call an address each minute while all is well, otherwise its `/fail` with the reason.
+
+    `taken_at`: time of the last heartbeat that got a 2xx. `report`: takes a line when heartbeats begin to fail or
+    succeed again.
+    """
 
     def __init__(
         self,
@@ -55,34 +61,34 @@ class Heartbeat:
         address: str,
         vitals: Callable[[], Vitals],
         clock: Clock,
-        tell: Callable[[str], object] = lambda _: None,
+        report: Callable[[str], object] = lambda _: None,
     ) -> None:
-        self._post, self._address, self._vitals, self._clock, self._tell = post, address, vitals, clock, tell
+        self._post, self._address, self._vitals, self._clock, self._report = post, address, vitals, clock, report
         self._is_failing = False
         self.taken_at: datetime | None = None
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Send heartbeats until cancelled."""
         while True:
             await self._clock.sleep(EACH)
             if reason := failure(self._vitals(), self._clock.now()):
                 self._note(await self._post("POST", f"{self._address.rstrip('/')}/fail", {}, _body(reason)))
                 continue
-            answer = await self._post("GET", self._address, {}, b"")
-            self._note(answer)
-            if is_success(answer.status):
+            reply = await self._post("GET", self._address, {}, b"")
+            self._note(reply)
+            if is_success(reply.status):
                 self.taken_at = self._clock.now()
 
-    def _note(self, answer: Answer) -> None:
-        """Say the first failure, and its end: nobody else hears of them."""
-        was_failing, self._is_failing = self._is_failing, not is_success(answer.status)
+    def _note(self, reply: Reply) -> None:
+        """Report the first failure and the first success after it."""
+        was_failing, self._is_failing = self._is_failing, not is_success(reply.status)
         if self._is_failing and not was_failing:
-            why = masked_line(words_of(answer), 300)
-            _log.warning("the heartbeat is not taken", says=why)
-            self._tell(f"the heartbeat is not taken: {why}")
+            why = masked_line(words_of(reply), 300)
+            _log.warning("heartbeat failed", reason=why)
+            self._report(f"heartbeat failed: {why}")
         elif was_failing and not self._is_failing:
-            _log.info("the heartbeat is taken again")
-            self._tell("the heartbeat is taken again")
+            _log.info("heartbeat works again")
+            self._report("heartbeat works again")
 
 
 def _body(reason: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What is told: an entry for each alarm, and the message that holds them. Frozen, and as JSON in the spool."""
+"""Messages: an entry for each alarm, and the message that holds the entries. Frozen, and JSON in the spool."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from livedeck.monitor import AlarmKey, Severity
 from livedeck.text.secrets import masked
 
 _WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged")
-"""Fields that hold words of the platform's and of persons."""
+"""Fields with words of the platform or of people."""
 
-UNTOLD = -1
-"""The stage of what nobody was told of."""
+NOT_NOTIFIED = -1
+"""The stage of an alarm without a notification."""
 
 
 class Status(StrEnum):
-    """What a message is about, the most urgent first."""
+    """The subject of a message, most urgent first."""
 
     FIRING = "firing"
     ESCALATED = "escalated"
@@ -29,12 +29,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One alarm in a message, as it stood then. `life`: its identity from onset to end; `stage`: how far it had grown.
+    """An alarm in a message, as it was then.
 
-    `seconds`: how long it stood. `airing`: on air since when, or when it starts. `others`: kinds of the other alarms of
-    the event. `affected`: names of the events of an incident; `on_air`: how many might have been. `acknowledged`: who
-    had promised to act, and let it run out. `is_over`: it ended before it could be told. `stage_before`: at which its
-    reader was told of it before.
+    `life`: its identity from onset to end. `stage`: how far it had grown. `seconds`: how long it lasted. `airing`: the
+    event on air since a time, or its planned start. `others`: kinds of the other alarms of the event. `affected`: names
+    of the events of an incident; `on_air`: number of events on air. `acknowledged`: the person whose acknowledgement
+    expired. `is_cleared`: it cleared before its message could go out. `stage_before`: the stage in the previous
+    notification to the same target.
     """
 
     status: Status
@@ -58,27 +59,27 @@ class Entry:
     affected: tuple[str, ...] = ()
     on_air: int = 0
     acknowledged: str = ""
-    is_over: bool = False
-    stage_before: int = UNTOLD
+    is_cleared: bool = False
+    stage_before: int = NOT_NOTIFIED
 
     @property
     def key(self) -> AlarmKey:
-        """Of the alarm."""
+        """The key of the alarm."""
         return AlarmKey(self.event_id, self.kind, self.target)
 
     @property
     def incident(self) -> str:
-        """The kind of the incident that it is; empty for an alarm of one event or of the deck."""
+        """The kind of the incident; empty for an alarm of one event or of the deck."""
         return self.kind if self.affected else ""
 
     def to_json(self) -> str:
-        """As the spool keeps it: no secret in its words."""
+        """Return the entry as JSON for the spool, with secrets masked."""
         words = {name: masked(getattr(self, name)) for name in _WORDS}
         return json.dumps({**asdict(self), **words, "since": self.since.isoformat()})
 
     @classmethod
     def from_json(cls, text: str) -> Entry:
-        """What `to_json` made. Raises ValueError, KeyError, TypeError."""
+        """Read an entry from the text of `to_json`. Raises ValueError, KeyError, TypeError."""
         values: dict[str, Any] = json.loads(text)
         values |= {"status": Status(values["status"]), "severity": Severity(values["severity"])}
         values |= {name: tuple(values[name]) for name in ("others", "affected")}
@@ -86,7 +87,7 @@ class Entry:
 
 
 class Beginning(NamedTuple):
-    """An alarm that a message says stands: its life, and at which stage its reader was told of it before."""
+    """An alarm that a message reports as present: its life, and its stage in the previous notification."""
 
     life: str
     stage_before: int
@@ -94,8 +95,11 @@ class Beginning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is sent to a target. `key`: the same for every try; `payload`: the webhook's JSON. `beginnings`: the alarms
-    that it says stand; none where it tells their end."""
+    """A message to a target.
+
+    `key`: the same for every try. `payload`: the JSON of the webhook. `beginnings`: the alarms that it reports as
+    present; empty if it reports their end.
+    """
 
     key: str
     route: str

@@ -1,4 +1,4 @@
-"""From the monitor's snapshots to the targets: the step, the spool, and a sender for each target."""
+"""The way from the monitor's snapshots to the targets: the step, the spool, and a sender for each target."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedE
 from livedeck.notify.targets import Delivery, Target
 
 MAX_WAIT = 300.0
-"""Seconds between two tries at most, unless the receiver asks for more."""
+"""Most seconds between two tries, unless the receiver asks for more."""
 
 MAX_ASKED = 3600.0
-"""Seconds that a receiver may ask for."""
+"""Most seconds that a receiver can ask for."""
 
 GIVEN_UP = timedelta(hours=24)
-"""A message that nobody took for so long is given up."""
+"""Age at which an unsent message is dropped."""
 
 _NO_TARGET = "no such target in the settings"
 
 FAILING = timedelta(minutes=5)
-"""A target that takes nothing for so long is a fault of its own."""
+"""Time without a delivery after which a target counts as failing."""
 
 _RELOAD = 30.0
-"""Seconds between two looks for messages that another process wants to have tried again."""
+"""Seconds between two checks for messages that another process wants retried."""
 
 _JITTER = 0.2
 
 _REMEMBERED = 1000
-"""Messages: more than can be sent between two looks into the file."""
+"""Messages; more than can be sent between two reads of the file."""
 
 _RESULTS = {SENT: "taken", WAITING: "not taken", DEAD: "given up"}
 
@@ -50,43 +50,46 @@ _log: Any = structlog.get_logger("livedeck.notify")
 
 
 class Storage(Protocol):
-    """What must not be lost, and who tells. Its calls but `is_on_duty` may wait; one thread at a time. Raises
-    SpoolError, NotOnDutyError where another process tells by now, and OutdatedError where one has told meanwhile."""
+    """Durable state of the notifier, and the decision which process sends.
+
+    All calls but `is_on_duty` may block; use them from one thread at a time. They raise SpoolError, NotOnDutyError if
+    another process sends the notifications now, and OutdatedError if one has sent some meanwhile.
+    """
 
     @property
     def is_on_duty(self) -> bool:
-        """Whether this process is the one that tells."""
+        """True if this process sends the notifications."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the storage."""
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """What a notifier that begins at `now` goes on from, in its times; `offset` as of `keep`."""
+        """Return the stored state in the times of a notifier that starts at `now`; `offset` as in `keep`."""
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Write what a step came to, whole or not at all, in the machine's times, which are `offset` seconds ahead."""
+        """Store the outcome of a step as a whole, in the machine's times, which are `offset` seconds ahead."""
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Those in that state, the oldest first, in the machine's times."""
+        """Return the messages in that state, oldest first, in the machine's times."""
 
     def may_send(self, key: str) -> bool:
-        """Whether that message is still to be sent, and by this process."""
+        """Return whether this process should still send the message."""
 
     def mark(self, key: str, state: str, tries: int, answer: str) -> None:
-        """Write what became of a message."""
+        """Store the new state of a message."""
 
     def forget_old(self, now: datetime) -> None:
-        """Let go of what was sent or given up long ago, by the machine's time."""
+        """Delete messages that were sent or dropped long ago, by the machine's time."""
 
     def revive(self) -> int:
-        """Have what was given up wait again. Returns how many those are."""
+        """Return dropped messages to the queue, and their number."""
 
 
 class Notifier:
-    """Tells what the plan says, while it is on duty. One at a time for a spool (`only_notifier`); its owner closes it.
+    """Send notifications by a plan while on duty. One notifier for each spool (`only_notifier`); its owner closes it.
 
-    `take` is called with every snapshot; `run` sends until it is cancelled. What the file does not take is sent from
-    memory, and may be told again after a restart.
+    Call `take` with every snapshot; `run` sends until cancelled. If a message cannot be stored, it is sent from memory
+    and perhaps again after a restart.
     """
 
     def __init__(
@@ -96,73 +99,73 @@ class Notifier:
         self._random = random or Random()  # noqa: S311  jitter is no secret
         self._thread = ThreadPoolExecutor(1, "livedeck-spool")
         self._state = State()
-        self._ahead = timedelta()  # of the machine's clock, which the storage goes by, before ours
+        self._ahead = timedelta()  # the storage uses the machine's clock, which is ahead by this
         self._is_open = False
         self._unkept: list[Message] = []
-        self._unmarked: dict[str, Spooled] = {}  # what became of messages, which the storage does not know yet
-        self._withheld: list[Message] = []  # until it is known who tells
-        self._withdrawn: list[str] = []  # and not so in the file
+        self._unmarked: dict[str, Spooled] = {}  # new states that the storage does not have yet
+        self._withheld: list[Message] = []  # until this process is known to be on duty
+        self._withdrawn: list[str] = []  # the file does not know it yet
         self._called_back = frozenset[str]()
         self._on_way = set[str]()
         self._queues: dict[str, dict[str, Spooled]] = {name: {} for name in targets}
         self._news = {name: asyncio.Event() for name in targets}
-        self._done: deque[str] = deque(maxlen=_REMEMBERED)  # sent or withdrawn, though the file may not know it
+        self._done: deque[str] = deque(maxlen=_REMEMBERED)  # sent or withdrawn; the file may not know it
         self._failing: dict[str, datetime] = {}
         self._dead = 0
         self.fault = ""
         self.results = Counter[tuple[str, str]]()
-        """Tries so far, by route and what came of them: `taken`, `not taken`, `given up`."""
+        """Number of tries by route and result: `taken`, `not taken`, `given up`."""
 
     async def open(self) -> None:
-        """Go on from what is in the spool. Raises SpoolError."""
+        """Continue from the stored state. Raises SpoolError."""
         self._state = await self._in_thread(partial(self._spool.state, self._clock.now(), self._ahead.total_seconds()))
         self._is_open = True
         await self._reload()
         self._call_back(self._clock.now())
 
     async def close(self) -> None:
-        """Let go of the spool."""
+        """Close the spool."""
         await self._in_thread(self._spool.close)
         self._thread.shutdown()
 
     @property
     def waiting(self) -> int:
-        """How many messages are not sent."""
+        """Number of unsent messages."""
         return sum(1 for _ in self._waiting())
 
     @property
     def waiting_since(self) -> datetime | None:
-        """Of the oldest message that is not sent."""
+        """Time of the oldest unsent message; None if there is none."""
         return min((message.at for message in self._waiting()), default=None)
 
     def _waiting(self) -> Iterator[Message]:
-        """What is to be sent: not what somebody answered meanwhile."""
+        """Yield the messages to send, without those whose alarms are handled."""
         return (message for message in self._queued() if message.key not in self._called_back)
 
     def _queued(self) -> Iterator[Message]:
         return (spooled.message for queue in self._queues.values() for spooled in queue.values())
 
     async def unsent(self) -> tuple[Spooled, ...]:
-        """What waits, and what was given up, whoever tells. Raises SpoolError."""
+        """Return waiting and dropped messages, also if another process sends them. Raises SpoolError."""
         found = [await self._in_thread(partial(self._spool.messages, state)) for state in (WAITING, DEAD)]
         return (*found[0], *found[1])
 
     async def revive(self) -> int:
-        """Have what was given up tried again, at once, where this one tells; how many those are. Raises SpoolError."""
+        """Retry dropped messages, at once if this process is on duty, and return their number. Raises SpoolError."""
         count = await self._in_thread(self._spool.revive)
         await self._reload()
         return count
 
     @property
     def failure(self) -> str:
-        """Which targets take nothing for minutes, and how many messages were given up; empty where all is well."""
+        """Failing targets and the number of dropped messages, in words; empty if all is well."""
         now = self._clock.now()
         silent = [f"{name} since {at:%H:%M:%S}Z" for name, at in self._failing.items() if now - at >= FAILING]
         given_up = f"{self._dead} given up: `livedeck notify list`" if self._dead else ""
         return ", ".join(filter(None, [*silent, given_up]))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
-        """Look at these alarms. Returns what is to be told of them, once it cannot be lost any more."""
+        """Take a step with the alarms of a snapshot. Returns the new messages once they are stored."""
         self._ahead = timedelta(seconds=snapshot.link.clock_offset)
         if not await self._go_on_duty():
             return ()
@@ -184,20 +187,20 @@ class Notifier:
             self.fault = ""
             await self._mark_late()
         except OutdatedError:
-            self._go_off_duty()  # it begins anew, if it is to tell
+            self._go_off_duty()  # if it is on duty again, it starts from the stored state
             return ()
         except NotOnDutyError:
             return ()
         except SpoolError as error:
             if not self.fault:
-                _log.error("the spool fails", why=str(error))
+                _log.error("spool failed", reason=str(error))
             self.fault = str(error)
         messages, self._withheld = tuple(self._withheld), []
         self._enqueue(Spooled(message) for message in messages)
         return messages
 
     async def _go_on_duty(self) -> bool:
-        """Whether this one tells; when it begins to, it goes on from where the last one stood."""
+        """Return whether this process is on duty; if that is new, continue from the stored state."""
         if not self._spool.is_on_duty:
             self._go_off_duty()
         elif not self._is_open:
@@ -208,9 +211,9 @@ class Notifier:
         return self._is_open
 
     def _go_off_duty(self) -> None:
-        """Whoever tells now has it all in the storage."""
+        """Forget the state: the process that sends now has it in the storage."""
         if self._is_open:
-            _log.info("another collector tells")
+            _log.info("another collector sends the notifications")
         self._is_open, self._state, self.fault = False, State(), ""
         self._unkept, self._withdrawn, self._withheld = [], [], []
         self._unmarked.clear()
@@ -218,21 +221,21 @@ class Notifier:
             queue.clear()
 
     def _forget(self, withdrawn: Iterable[str]) -> None:
-        """Let go of messages that are not to be sent any more."""
+        """Remove withdrawn messages from the queues."""
         for key in withdrawn:
             self._done.append(key)
             for queue in self._queues.values():
                 queue.pop(key, None)
 
     def _call_back(self, now: datetime) -> None:
-        """Find out anew which messages wait for what persons have answered."""
+        """Update the keys of the messages that wait because their alarms are handled."""
         before, self._called_back = self._called_back, withheld(self._state, self._queued(), now)
         if before - self._called_back:
             for news in self._news.values():
                 news.set()
 
     async def run(self) -> None:
-        """Send what waits, each target in its order, until cancelled."""
+        """Send waiting messages until cancelled, in order for each target."""
         async with asyncio.TaskGroup() as group:
             for name, target in self._targets.items():
                 group.create_task(self._send_all(name, target), name=f"notify {name}")
@@ -241,8 +244,10 @@ class Notifier:
                 await self._reload()
 
     async def _reload(self) -> None:
-        """Take up what waits in the storage and is not known here, and forget what was sent long ago. Who does not tell
-        learns how the one fares that does: its decks see it here."""
+        """Queue messages that wait in the storage, and delete old ones.
+
+        A process that is not on duty reads the failures of the other one, to show them to its decks.
+        """
         try:
             if self._is_open:
                 await self._in_thread(partial(self._spool.forget_old, self._clock.now() + self._ahead))
@@ -251,7 +256,7 @@ class Notifier:
                 await self._give_up_orphans(waiting)
             self._dead = len(await self._in_thread(partial(self._spool.messages, DEAD)))
         except SpoolError as error:
-            _log.warning("the spool cannot be read", why=str(error))
+            _log.warning("spool cannot be read", reason=str(error))
             return
         if self._is_open:
             self._enqueue(waiting)
@@ -260,7 +265,7 @@ class Notifier:
             self._failing = {message.target: message.at for message in reversed(tried)}
 
     async def _give_up_orphans(self, waiting: Iterable[Spooled]) -> None:
-        """Those that are as old as any that is given up, and have no target any more that could be tried."""
+        """Drop old messages whose target is no longer in the settings."""
         for spooled in waiting:
             if spooled.message.target not in self._targets and self._is_too_old(spooled.message):
                 await self._mark(replace(spooled, state=DEAD, answer=_NO_TARGET))
@@ -269,13 +274,13 @@ class Notifier:
         return self._clock.now() - message.at >= GIVEN_UP
 
     def _ours(self, spooled: Spooled) -> Spooled:
-        """The same in our times."""
+        """Return the message in the times of this process."""
         return replace(spooled, message=replace(spooled.message, at=spooled.message.at - self._ahead))
 
     def _enqueue(self, messages: Iterable[Spooled]) -> None:
         for spooled in messages:
             name = spooled.message.target
-            if name in self._queues and spooled.message.key not in self._done:  # what else waits has no target any more
+            if name in self._queues and spooled.message.key not in self._done:  # other messages have lost their target
                 self._queues[name].setdefault(spooled.message.key, spooled)
                 self._news[name].set()
 
@@ -296,7 +301,7 @@ class Notifier:
             tries += 1
             delivery = await self._try(target, spooled.message)
             _log.info(
-                "message", target=name, title=spooled.message.title, taken=delivery.is_taken, says=delivery.answer
+                "message", target=name, title=spooled.message.title, taken=delivery.is_taken, reply=delivery.answer
             )
             if delivery.is_taken:
                 self._failing.pop(name, None)
@@ -317,7 +322,7 @@ class Notifier:
             tries = 0
 
     async def _may_send(self, key: str) -> bool:
-        """Whether it is still to be sent, and by this one; where nobody can say, it is: twice rather than never."""
+        """Return whether to send the message. If the storage fails, return True: twice is better than never."""
         try:
             return await self._in_thread(partial(self._spool.may_send, key))
         except NotOnDutyError:
@@ -329,29 +334,29 @@ class Notifier:
         try:
             return await target.send(message)
         except Exception as error:  # noqa: BLE001  the top of a worker
-            _log.exception("a target failed")
-            return Delivery(is_taken=False, answer=f"{type(error).__name__}, a fault of livedeck itself; see the log")
+            _log.exception("target failed")
+            return Delivery(is_taken=False, answer=f"internal error of livedeck ({type(error).__name__}); see the log")
 
     async def _mark(self, spooled: Spooled) -> None:
         key = spooled.message.key
         mark = partial(self._spool.mark, key, spooled.state, spooled.tries, spooled.answer)
         try:
             await self._in_thread(mark)
-        except SpoolError as error:  # it will be sent again after a restart, under the same key
-            _log.warning("what became of a message is not kept", why=str(error))
+        except SpoolError as error:  # after a restart it is sent again under the same key
+            _log.warning("state of a message not stored", reason=str(error))
             self._unmarked[key] = spooled
         else:
             self._unmarked.pop(key, None)
             if any(message.key == key for message in self._unkept):
-                self._unmarked[key] = spooled  # sent from memory: it is not kept yet, either
+                self._unmarked[key] = spooled  # it was sent from memory and is not stored yet
 
     async def _mark_late(self) -> None:
-        """What became of messages while the storage was away."""
+        """Store the states that changed while the storage failed."""
         for spooled in tuple(self._unmarked.values()):
             await self._mark(spooled)
 
     def _wait(self, tries: int, delivery: Delivery) -> float:
-        """Seconds until the next try."""
+        """Return the seconds until the next try."""
         back_off = min(MAX_WAIT, 2.0 ** min(tries - 1, 9)) * (1 + _JITTER * (2 * self._random.random() - 1))
         return max(back_off, min(delivery.retry_after or 0.0, MAX_ASKED))
 

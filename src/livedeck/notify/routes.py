@@ -1,4 +1,4 @@
-"""Which routes an alarm takes: by severity, event, project, kind and hours (notifications.md, "Routes"). Pure."""
+"""Choice of the routes of an alarm: by severity, event, project, kind and hours (notifications.md, "Routes"). Pure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ _SPAN = re.compile(
 
 
 class Span(NamedTuple):
-    """From `begin` to `end` of each of these weekdays (0 is Monday). One that ends before it begins ends the day
-    after."""
+    """Hours from `begin` to `end` on some weekdays (0 is Monday). An `end` before `begin` is on the next day."""
 
     days: frozenset[int]
     begin: time
     end: time
 
     def covers(self, local: datetime) -> bool:
-        """Whether that moment lies in it."""
+        """Return whether a time is in the span."""
         at, day = local.time(), local.weekday()
         if self.begin < self.end:
             return day in self.days and self.begin <= at < self.end
@@ -35,17 +34,20 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """When somebody reads a route. Without spans: always."""
+    """Hours in which somebody reads a route; without spans always."""
 
     spans: tuple[Span, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Hours:
-        """`Mo-Fr 08:00-18:00, Sa 10:00-14:00`; without days every day, and empty is always. Raises ValueError."""
+        """Read `Mo-Fr 08:00-18:00, Sa 10:00-14:00`.
+
+        Hours without days are for every day; an empty text means always. Raises ValueError.
+        """
         return cls(tuple(_parse_span(part.strip()) for part in text.split(",") if part.strip()))
 
     def covers(self, local: datetime) -> bool:
-        """Whether somebody reads then."""
+        """Return whether somebody reads at that time."""
         return not self.spans or any(span.covers(local) for span in self.spans)
 
 
@@ -58,20 +60,23 @@ def _parse_span(text: str) -> Span:
         days = frozenset((first_day + step) % 7 for step in range((last_day - first_day) % 7 + 1))
         return Span(days, _time(begin), _time(end))
     except ValueError:
-        raise ValueError(f"{text!r} are no hours; write Mo-Fr 08:00-18:00, Sa 10:00-14:00") from None
+        raise ValueError(f"{text!r} is not a range of hours; write Mo-Fr 08:00-18:00, Sa 10:00-14:00") from None
 
 
 def _time(text: str) -> time:
-    """`24:00` is the midnight that ends a day."""
+    """Read a time; `24:00` is the midnight at the end of a day."""
     return time() if text == "24:00" else time.fromisoformat(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Who is told of what. `to`: the target; `severity`: this and worse; `events`, `projects`, `kinds`: shell patterns,
-    over id and name of the event, the id of its project, the kind. `hours`: when it is read; outside them only what is
-    `through` or worse goes out. `escalate`: minutes until `escalate_to` is told of what nobody has acknowledged; 0:
-    never. `resolved`: tell the end, too."""
+    """A rule that sends some alarms to a target.
+
+    `to`: the target. `severity`: least severity. `events`, `projects`, `kinds`: shell patterns for the id or name of
+    the event, the id of its project, and the kind. `hours`: when somebody reads it; outside them only severity
+    `through` and worse go out. `escalate`: minutes until an unacknowledged alarm goes to `escalate_to`; 0: never.
+    `resolved`: also send the end of an alarm.
+    """
 
     name: str
     to: str
@@ -86,12 +91,12 @@ class Route:
     resolved: bool = True
 
     def is_quiet(self, severity: Severity, local: datetime) -> bool:
-        """Whether what is that severe waits now for the hours in which the route is read."""
+        """Return whether an alarm of that severity waits for the hours of the route."""
         return severity.rank > self.through.rank and not self.hours.covers(local)
 
 
 class CaseEvent(NamedTuple):
-    """An event that an alarm concerns. `project`: the id of the project or folder that it is in; empty: of none."""
+    """An event of an alarm. `project`: the id of its project or folder; empty if it has none."""
 
     id: str
     name: str
@@ -99,7 +104,7 @@ class CaseEvent(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What a route is asked about. `events`: those that it concerns; none of the deck's own."""
+    """An alarm as a route sees it. `events`: the affected events; empty for the deck's own alarms."""
 
     kind: str
     severity: Severity
@@ -107,20 +112,20 @@ class Case(NamedTuple):
 
 
 def reasons_against(route: Route, case: Case) -> list[str]:
-    """Why that route does not take it; empty where it does. The deck's own alarms concern every event."""
+    """Return why the route does not take the alarm; empty if it does. The deck's own alarms concern every event."""
     reasons = []
     if case.severity.rank > route.severity.rank:
-        reasons.append(f"it is {case.severity}, and the route takes {route.severity} and worse")
+        reasons.append(f"severity {case.severity} is below {route.severity}")
     if not _matches(route.kinds, (case.kind,)):
-        reasons.append(f"its kind is none of {', '.join(route.kinds)}")
+        reasons.append(f"its kind does not match {', '.join(route.kinds)}")
     named = [event for event in case.events if _matches(route.events, (event.id, event.name))]
     if case.events and not named:
-        reasons.append(f"its event is none of {', '.join(route.events)}")
+        reasons.append(f"its event does not match {', '.join(route.events)}")
     elif case.events and not any(_matches(route.projects, (event.project,)) for event in named):
-        reasons.append(f"its project is none of {', '.join(route.projects)}")
+        reasons.append(f"its project does not match {', '.join(route.projects)}")
     return reasons
 
 
 def _matches(patterns: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether one of the patterns fits one of the names, in whatever case."""
+    """Return whether a pattern fits a name, in any case."""
     return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns for name in names)

@@ -1,8 +1,7 @@
-"""What must not be lost: who was told of what, and the messages that wait. SQLite beside the history; its only sqlite3
-but for the history's own.
+"""Durable state of the notifier: notified alarms and unsent messages, in an SQLite file beside the history.
 
-A step of the notifier is one transaction, synced to the disk, before anything of it is sent. So a message is sent at
-least once, and under one key however often it is tried (notifications.md, "What is guaranteed").
+Each step is one transaction, synced to the disk before any of its messages is sent. So each message goes out at least
+once, and every try has the same key (notifications.md, "Guarantees").
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from typing import Any
 
 from livedeck.atomic_file import open_private
 from livedeck.monitor import AlarmKey
-from livedeck.notify.groups import RATE_WINDOW, Box, Life, Outcome, State, Told
+from livedeck.notify.groups import RATE_WINDOW, Box, Life, Notified, Outcome, State
 from livedeck.notify.message import Beginning, Entry, Message, Status
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 2
+_SCHEMA = 3
 _TABLES = """
-CREATE TABLE life (  -- an alarm that somebody was told of, until its end is told; times in ISO 8601, UTC
+CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
-    standing_at TEXT NOT NULL, is_answered INTEGER NOT NULL
+    seen_at TEXT NOT NULL, is_handled INTEGER NOT NULL
 );
 CREATE TABLE notified (life TEXT, route TEXT, stage INTEGER, at TEXT NOT NULL, PRIMARY KEY (life, route));
-CREATE TABLE escalated (life TEXT, route TEXT, promise TEXT NOT NULL, PRIMARY KEY (life, route));
+CREATE TABLE escalated (life TEXT, route TEXT, acknowledged_at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE held (route TEXT, target TEXT, body TEXT NOT NULL);
-CREATE TABLE counted (route TEXT, target TEXT, at TEXT NOT NULL  -- an alarm each, lately
+CREATE TABLE counted (route TEXT, target TEXT, at TEXT NOT NULL  -- one row for each recent alarm
 );
 CREATE TABLE spool (  -- state: waiting, sent, dead
     key TEXT PRIMARY KEY, route TEXT NOT NULL, target TEXT NOT NULL, at TEXT NOT NULL, status TEXT NOT NULL,
@@ -45,38 +44,38 @@ CREATE INDEX spool_by_state ON spool (state, at);
 """
 
 KEPT = timedelta(days=1)
-"""How long what was sent is kept: the rate counts it."""
+"""Time for which sent messages are kept, because the rate counts them."""
 
 DEAD_KEPT = timedelta(days=7)
-"""How long what was given up is kept, for a person to have it tried again."""
+"""Time for which a person can retry a dropped message."""
 
 SEEN_EACH = timedelta(seconds=10)
-"""Between two notes of which alarms still stand."""
+"""Time between two writes of the alarms that are still present."""
 
 WAITING, SENT, DEAD = "waiting", "sent", "dead"
 
 
 class SpoolError(Exception):
-    """The spool cannot be used: which file, why, and what to do."""
+    """The spool cannot be used; the text names the file, the reason and a remedy."""
 
 
 class NotOnDutyError(SpoolError):
-    """Another process tells: what this one would tell, or keep, is that one's."""
+    """Another process sends the notifications, so this one sends and stores nothing."""
 
     def __init__(self) -> None:
-        super().__init__("another collector tells")
+        super().__init__("another collector sends the notifications")
 
 
 class OutdatedError(SpoolError):
-    """Another process has told since this one last looked: what this one knows is old."""
+    """Another process has sent notifications meanwhile, so the state of this one is old."""
 
     def __init__(self) -> None:
-        super().__init__("another collector has told meanwhile")
+        super().__init__("another collector has sent notifications meanwhile")
 
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """A message and what became of it. `answer`: what its target said last."""
+    """A message and its state. `answer`: the last reply of its target."""
 
     message: Message
     state: str = WAITING
@@ -85,13 +84,13 @@ class Spooled:
 
 
 def spool_path(history: Path) -> Path:
-    """The spool of that history."""
+    """Return the path of the spool beside a history."""
     return history.with_name(f"{history.name}.notify")
 
 
 @contextmanager
 def only_notifier(spool: Path) -> Iterator[None]:
-    """Be the one process that notifies from that spool. Raises SpoolError where another one is."""
+    """Hold the lock of a spool. Raises SpoolError if another process holds it."""
     try:
         descriptor = open_private(Path(f"{spool}.lock"), os.O_RDWR)
     except OSError as error:
@@ -100,14 +99,14 @@ def only_notifier(spool: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise SpoolError(f"{spool}: another process notifies from this history; end that one, or let it") from None
+            raise SpoolError(f"{spool}: another process sends notifications from this history; stop it first") from None
         yield
     finally:
         os.close(descriptor)
 
 
 class Spool:
-    """The file, open. One thread at a time; every failure is a SpoolError."""
+    """An open spool file, for one thread at a time. Every failure is a SpoolError."""
 
     def __init__(self, path: Path, *, reads: bool = False) -> None:
         self._path = path
@@ -125,36 +124,38 @@ class Spool:
                 raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     @property
     def is_on_duty(self) -> bool:
-        """Whether this process is the one that tells: the file has no other."""
+        """True: the lock keeps other processes out."""
         return True
 
     def may_send(self, key: str) -> bool:
-        """Whether that message is still to be sent: nobody else has."""
+        """Return True: no other process sends from this file."""
         del key
         return True
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """What a notifier that begins at `now` goes on from, in its times; `offset` as of `keep`."""
+        """Return the stored state in the times of a notifier that starts at `now`; `offset` as in `keep`."""
         ahead = timedelta(seconds=offset)
         with self._named():
-            told = self._rows("SELECT life, route, stage, at FROM notified")
-            escalated = self._rows("SELECT life, route, promise FROM escalated")
+            notified = self._rows("SELECT life, route, stage, at FROM notified")
+            escalated = self._rows("SELECT life, route, acknowledged_at FROM escalated")
             lives = {}
-            for life_id, event, kind, target, since, standing_at, is_answered in self._rows("SELECT * FROM life"):
+            for life_id, event, kind, target, since, seen_at, is_handled in self._rows("SELECT * FROM life"):
                 key = AlarmKey(event, kind, target)
                 life = Life(
                     life_id,
                     key,
                     _moment(since),
-                    _moment(standing_at),
-                    is_answered=bool(is_answered),
-                    told={route: Told(stage, _moment(at)) for of_life, route, stage, at in told if of_life == life_id},
-                    escalated={route: promise for of_life, route, promise in escalated if of_life == life_id},
+                    _moment(seen_at),
+                    is_handled=bool(is_handled),
+                    notified={
+                        name: Notified(stage, _moment(at)) for owner, name, stage, at in notified if owner == life_id
+                    },
+                    escalated={name: at for owner, name, at in escalated if owner == life_id},
                 )
                 lives[key] = moved(life, -ahead)
             held: dict[Box, tuple[Entry, ...]] = {}
@@ -173,13 +174,13 @@ class Spool:
         return moments
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Write what a step at `now` came to, whole or not at all; nothing where a restart need not know of it.
+        """Store the outcome of a step at `now`, as a whole; skip it if a restart need not know it.
 
         `offset`: seconds that this machine's clock is ahead of these times.
         """
         state, messages, withdrawn = outcome
         ahead = timedelta(seconds=offset)
-        lives = [moved(life, ahead) for life in state.told_lives]
+        lives = [moved(life, ahead) for life in state.notified_lives]
         is_news = bool(messages or withdrawn) or self._kept is None or not state.is_kept_as(self._kept)
         if not is_news and (not lives or now - self._kept_at < SEEN_EACH):
             return
@@ -188,11 +189,15 @@ class Spool:
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
             self._db.executemany(
                 "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(life.id, *life.key, _text(life.since), _text(life.standing_at), life.is_answered) for life in lives],
+                [(life.id, *life.key, _text(life.since), _text(life.seen_at), life.is_handled) for life in lives],
             )
             self._db.executemany(
                 "INSERT INTO notified VALUES (?, ?, ?, ?)",
-                [(life.id, route, told.stage, _text(told.at)) for life in lives for route, told in life.told.items()],
+                [
+                    (life.id, route, last.stage, _text(last.at))
+                    for life in lives
+                    for route, last in life.notified.items()
+                ],
             )
             self._db.executemany(
                 "INSERT INTO escalated VALUES (?, ?, ?)",
@@ -230,25 +235,25 @@ class Spool:
         )
 
     def mark(self, key: str, state: str, tries: int, answer: str) -> None:
-        """Write what became of a message."""
+        """Store the new state of a message."""
         with self._transaction():
             self._db.execute(
                 "UPDATE spool SET state = ?, tries = ?, answer = ? WHERE key = ?", (state, tries, answer, key)
             )
 
     def forget_old(self, now: datetime) -> None:
-        """Let go of what was sent or given up long ago."""
+        """Delete messages that were sent or dropped long ago."""
         with self._transaction():
             for state, kept in (SENT, KEPT), (DEAD, DEAD_KEPT):
                 self._db.execute("DELETE FROM spool WHERE state = ? AND at < ?", (state, _text(now - kept)))
 
     def revive(self) -> int:
-        """Have what was given up wait again. Returns how many those are."""
+        """Return dropped messages to the queue, and their number."""
         with self._transaction():
             return self._db.execute("UPDATE spool SET state = 'waiting', tries = 0 WHERE state = 'dead'").rowcount
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Those in that state, the oldest first."""
+        """Return the messages in that state, oldest first."""
         with self._named():
             rows = self._rows(
                 "SELECT key, route, target, at, status, title, text, payload, beginnings, state, tries, answer "
@@ -272,7 +277,7 @@ class Spool:
             self._db.execute("PRAGMA synchronous = FULL")
             return
         if reads or application or self._rows("SELECT count(*) FROM sqlite_master")[0][0]:
-            raise SpoolError(f"{self._path}: another program or another livedeck made it; move it away")
+            raise SpoolError(f"{self._path}: made by another program or another version of livedeck; move it away")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
         with self._transaction():
@@ -304,21 +309,21 @@ class Spool:
 
 
 def moved(life: Life, ahead: timedelta) -> Life:
-    """The same by a clock that is so much ahead, as far as it is kept."""
+    """Return the stored part of a life, by a clock that is ahead."""
     return replace(
         life,
         since=life.since + ahead,
-        standing_at=life.standing_at + ahead,
-        over_since=None,
-        told={route: Told(told.stage, told.at + ahead) for route, told in life.told.items()},
-        escalated={route: _moved_promise(promise, ahead) for route, promise in life.escalated.items()},
+        seen_at=life.seen_at + ahead,
+        cleared_since=None,
+        notified={route: Notified(last.stage, last.at + ahead) for route, last in life.notified.items()},
+        escalated={route: _moved_time(at, ahead) for route, at in life.escalated.items()},
     )
 
 
-def _moved_promise(promise: str, ahead: timedelta) -> str:
-    with suppress(ValueError, OverflowError):  # empty, or of a storage that others may write
-        return isoformat_utc(_moment(promise) + ahead) or ""
-    return promise
+def _moved_time(text: str, ahead: timedelta) -> str:
+    with suppress(ValueError, OverflowError):  # empty, or from a store that others can write
+        return isoformat_utc(_moment(text) + ahead) or ""
+    return text
 
 
 def _text(at: datetime) -> str:

@@ -1,6 +1,6 @@
-"""The words of a message: title, text and JSON (notifications.md, "Texts"). Pure.
+"""Words of a message: title, text and JSON (notifications.md, "Texts"). Pure.
 
-Names and words of the platform are text from outside: each passes through `masked_line`, and nothing of it is markup.
+Text of the platform comes from outside, so each piece passes through `masked_line` and is never markup.
 """
 
 from __future__ import annotations
@@ -19,28 +19,31 @@ from livedeck.text.values import safe
 
 SCHEMA = 1
 MAX_TEXT = 1000
-"""Characters of a message's text: what every receiver takes."""
+"""Characters of a text; every receiver takes this many."""
 
 MAX_TITLE = 120
 MAX_SEEN = 120
-"""Characters that a lock screen shows of a text: they tell event, fault and since when."""
+"""Characters of a text that a lock screen shows: event, fault and onset."""
 
 MIN_ACTUAL = 16
-"""Characters that are left for the fault there at least."""
+"""Least characters of those for the fault."""
 
 MAX_NAMED = 5
-"""Alarms that a text names; the JSON has more."""
+"""Most alarms that a text names; the JSON has more."""
 
 MAX_ALARMS = 50
-"""Alarms in the JSON of one message."""
+"""Most alarms in the JSON of a message."""
 
 _WORDS = {Severity.CRITICAL: "CRIT", Severity.WARNING: "WARN", Severity.INFO: "INFO"}
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who tells. `collector`: the host; `zone`: in which times are told; `link`: an address with `{event_id}`, or
-    empty: the command that shows more."""
+    """The sender of messages.
+
+    `collector`: its host. `zone`: time zone of the times. `link`: an address with `{event_id}`; empty: name the command
+    that shows more.
+    """
 
     collector: str = ""
     profile: str = ""
@@ -48,17 +51,15 @@ class Sender:
     link: str = ""
 
 
-def told_as(entry: Entry) -> Status:
-    """What a receiver takes it for: who opens with `firing` and closes with `resolved` has nothing to open for what is
-    over."""
-    return Status.RESOLVED if entry.is_over else entry.status
+def shown_status(entry: Entry) -> Status:
+    """Return the status for a receiver: an alarm that cleared before its message has nothing to open."""
+    return Status.RESOLVED if entry.is_cleared else entry.status
 
 
 def compose(route: str, target: str, entries: Sequence[Entry], at: datetime, sender: Sender) -> Message:
-    """The message of these alarms, which are told as one status; what was over before it was told is named last, else
-    the worst first."""
-    entries = sorted(entries, key=lambda entry: (entry.is_over, entry.severity.rank, entry.since, entry.key))
-    status = told_as(entries[0])
+    """Return the message of alarms with one status: the worst first, those that cleared before the message last."""
+    entries = sorted(entries, key=lambda entry: (entry.is_cleared, entry.severity.rank, entry.since, entry.key))
+    status = shown_status(entries[0])
     key = _key(route, target, entries, at)
     title, text = _title(entries), _text(entries, at, sender)
     payload = {
@@ -79,8 +80,8 @@ def compose(route: str, target: str, entries: Sequence[Entry], at: datetime, sen
 
 
 def _key(route: str, target: str, entries: Sequence[Entry], at: datetime) -> str:
-    told = [route, target, at.isoformat(), *(f"{entry.life} {entry.status} {entry.stage}" for entry in entries)]
-    return sha256("\n".join(told).encode(errors="replace")).hexdigest()[:32]
+    parts = [route, target, at.isoformat(), *(f"{entry.life} {entry.status} {entry.stage}" for entry in entries)]
+    return sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:32]
 
 
 def _alarm(entry: Entry) -> dict[str, object]:
@@ -93,32 +94,32 @@ def _alarm(entry: Entry) -> dict[str, object]:
         "actual": masked_line(entry.actual, 300),
         "expected": masked_line(entry.expected, 300),
         "since": entry.since.astimezone(UTC).isoformat(),
-        "over": _end(entry).astimezone(UTC).isoformat() if told_as(entry) is Status.RESOLVED else None,
+        "cleared": _end(entry).astimezone(UTC).isoformat() if shown_status(entry) is Status.RESOLVED else None,
         "cause": masked_line(entry.cause, 300),
         "viewers": masked_line(entry.viewers, 300),
         "advice": masked_line(entry.advice, 300),
     }
 
 
-_LABELS = {Status.RESOLVED: "RESOLVED", Status.ESCALATED: "NOBODY ANSWERS", Status.TEST: "TEST"}
+_LABELS = {Status.RESOLVED: "RESOLVED", Status.ESCALATED: "NOT ACKNOWLEDGED", Status.TEST: "TEST"}
 
 
 def _title(entries: Sequence[Entry]) -> str:
     first = entries[0]
-    label = "OVER" if first.is_over else _LABELS.get(first.status, "")
+    label = "CLEARED" if first.is_cleared else _LABELS.get(first.status, "")
     severity = _WORDS[first.severity] if first.status in {Status.FIRING, Status.ESCALATED} else ""
     names = [" ".join(filter(None, [entry.kind, _subject(entry)])) for entry in entries[:MAX_NAMED]]
     if first.status is Status.TEST:
         names = [_subject(first)]
     elif len(entries) > 1:
         names = [f"{len(entries)} alarms: {', '.join(names)}"]
-    elif first.is_over or first.status is Status.RESOLVED:
+    elif first.is_cleared or first.status is Status.RESOLVED:
         names += ["after", _length(first.seconds)]
     return safe(" ".join(filter(None, [label, severity, *names])), MAX_TITLE)
 
 
 def _subject(entry: Entry) -> str:
-    """Whose alarm it is, in few words; nothing where its kind says it."""
+    """Return the subject of the alarm in few words; empty if its kind names it."""
     if entry.affected:
         return f"{len(entry.affected)} of {max(entry.on_air, len(entry.affected))} events"
     if entry.event.upper() == entry.kind:
@@ -127,26 +128,26 @@ def _subject(entry: Entry) -> str:
 
 
 def _named(entry: Entry, letters: int) -> str:
-    """The event, and the part of it that the alarm is about."""
+    """Return the event and the affected part of it."""
     part = f" / {masked_line(entry.part, 40)}" if entry.part else ""
     return f"{masked_line(entry.event, letters)}{part}"
 
 
 def _text(entries: Sequence[Entry], at: datetime, sender: Sender) -> str:
     if entries[0].status is Status.TEST:
-        lines = [f"A test message of livedeck, {_time(at, at, sender)}: nothing is wrong."]
+        lines = [f"Test message from livedeck, {_time(at, at, sender)}. No alarm."]
     else:
         lines = [*(_details(entries[0], at, sender) if len(entries) == 1 else _list(entries, at, sender))]
     where = " ".join(filter(None, [sender.collector, f"profile {sender.profile}" if sender.profile else ""]))
     end = f"\n{where}: {_link(entries[0], sender)}" if where else f"\n{_link(entries[0], sender)}"
-    kept = "\n".join(lines)
-    if len(kept) + len(end) > MAX_TEXT:
-        kept = kept[: MAX_TEXT - len(end) - 1] + "…"
-    return kept + end
+    text = "\n".join(lines)
+    if len(text) + len(end) > MAX_TEXT:
+        text = text[: MAX_TEXT - len(end) - 1] + "…"
+    return text + end
 
 
 def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:
-    """Of a single alarm, what a lock screen shows first."""
+    """Yield the lines of a single alarm; the first is for a lock screen."""
     head = _head(entry, at, sender)
     yield head
     is_cut = entry.status is not Status.RESOLVED and masked_line(entry.actual, 300) not in head
@@ -166,13 +167,15 @@ def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:
 
 
 def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
-    """What is, and since when, as a lock screen shows it; then what was expected: `Friday show: 42 s without samples,
-    since 20:14:05 CET, 42 s (expected samples)`."""
+    """Return the first line: event, fault, onset and expected value.
+
+    `Friday show: 42 s without samples, since 20:14:05 CET, 42 s (expected samples)`.
+    """
     if entry.status is Status.RESOLVED:
-        kind = "" if lead else f"{entry.kind} is "
-        return f"{lead}{_named(entry, 40)}: {kind}over after {_length(entry.seconds)}, {_span(entry, at, sender)}"
-    if entry.is_over:
-        when = f"{_span(entry, at, sender)}, over after {_length(entry.seconds)}"
+        kind = "" if lead else f"{entry.kind} "
+        return f"{lead}{_named(entry, 40)}: {kind}cleared after {_length(entry.seconds)}, {_span(entry, at, sender)}"
+    if entry.is_cleared:
+        when = f"{_span(entry, at, sender)}, cleared after {_length(entry.seconds)}"
     else:
         when = f"since {_time(entry.since, at, sender)}, {_length(entry.seconds)}"
     subject = f"{lead}{masked_line(entry.event, 32)}"
@@ -182,7 +185,7 @@ def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
 
 
 def _list(entries: Sequence[Entry], at: datetime, sender: Sender) -> Iterator[str]:
-    """Of several, the worst by name, the rest as their number."""
+    """Yield the lines of several alarms: the worst by name, the others as a number."""
     for entry in entries[:MAX_NAMED]:
         severity = "" if entry.status is Status.RESOLVED else f"{_WORDS[entry.severity]} "
         yield _head(entry, at, sender, f"{severity}{entry.kind} ")
@@ -206,13 +209,13 @@ def _link(entry: Entry, sender: Sender) -> str:
 
 
 def _time(moment: datetime, at: datetime, sender: Sender) -> str:
-    """By the reader's clock: `20:14:05 CET`, and with its day where that is not today's."""
+    """Return a time in the zone of the readers: `20:14:05 CET`, with its date if it is not today."""
     local, today = moment.astimezone(sender.zone), at.astimezone(sender.zone).date()
     return f"{local:%H:%M:%S %Z}" if local.date() == today else f"{local:%Y-%m-%d %H:%M:%S %Z}"
 
 
 def _span(entry: Entry, at: datetime, sender: Sender) -> str:
-    """From when to when it stood; the zone once, unless it changed between."""
+    """Return onset and end of an alarm; the zone once, unless it changed in between."""
     begin, end = entry.since, _end(entry)
     zones = [f" {moment.astimezone(sender.zone):%Z}" for moment in (begin, end)]
     first = _time(begin, at, sender)
@@ -220,12 +223,12 @@ def _span(entry: Entry, at: datetime, sender: Sender) -> str:
 
 
 def _end(entry: Entry) -> datetime:
-    """When what is over was."""
+    """Return the time when the alarm cleared."""
     return entry.since + timedelta(seconds=entry.seconds)
 
 
 def _length(seconds: float) -> str:
-    """A length of time as one says it: `42 s`, `4 min`, `2 h 10 min`."""
+    """Return a length of time in words: `42 s`, `4 min`, `2 h 10 min`."""
     whole = max(0, int(seconds))
     if whole < 120:
         return f"{whole} s"

@@ -1,4 +1,4 @@
-"""settings: flags over environment over TOML, made into one frozen Settings that says where each value came from."""
+"""settings merges flags, environment and TOML into one frozen `Settings` that knows the origin of each value."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from livedeck.settings.loading import (
     unknown_variables,
 )
 from livedeck.settings.model import (
+    ADDRESS_SOURCES,
     COLLECTOR_TOKEN_SOURCES,
     IN_MEMORY,
     OFF,
     TOKEN_SOURCES,
-    CollectSettings,
-    CollectTokenSettings,
+    CollectorSettings,
+    CollectorTokenSettings,
     DisplaySettings,
     NotifySettings,
     Settings,
     TargetSettings,
 )
-from livedeck.settings.template import settings_table, template, toml
+from livedeck.settings.template import limits_table, settings_table, template, toml
 from livedeck.settings.watching import WatchedLimits, WatchedTokens
 
 __all__ = [
+    "ADDRESS_SOURCES",
     "COLLECTOR_TOKEN_SOURCES",
     "IN_MEMORY",
     "OFF",
     "TOKEN_SOURCES",
-    "CollectSettings",
-    "CollectTokenSettings",
+    "CollectorSettings",
+    "CollectorTokenSettings",
     "DisplaySettings",
     "LoadedSettings",
     "NotifySettings",
@@ -46,6 +48,7 @@ __all__ = [
     "WatchedTokens",
     "check_document",
     "key_location",
+    "limits_table",
     "load",
     "load_display",
     "load_with_origins",

@@ -1,4 +1,4 @@
-"""Flags over environment over TOML: every setting by its strongest origin, and where that origin says it."""
+"""Loading of settings: flags win over the environment, and the environment over TOML. Each value keeps its origin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from livedeck.environment import PREFIX, SettingsError, config_path, expand_user
 from livedeck.settings.model import (
     COLLECTOR_TOKEN_SOURCES,
     TOKEN_SOURCES,
-    CollectTokenSettings,
+    CollectorTokenSettings,
     DisplaySettings,
     EventSettings,
     LimitSettings,
@@ -48,7 +48,7 @@ _PATHS = ("token_file", "ca_file", "client_cert", "collector_token_file")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The settings file. `text` is empty where there is none."""
+    """The settings file. `text` is empty if the file does not exist."""
 
     path: Path
     text: str = ""
@@ -56,17 +56,17 @@ class Document:
     is_there: bool = True
 
     def location(self, keys: Sequence[str | int]) -> str:
-        """Where that setting stands, or the nearest thing around it: `config.toml:12`."""
+        """Return the place of a setting, or of the nearest table around it: `config.toml:12`."""
         line = line_of(self.text, keys)
         return f"{self.path}:{line}" if line else str(self.path)
 
     def profiles(self) -> Mapping[str, Any]:
-        """The tables of `[profiles]` by name."""
+        """Return the tables of `[profiles]` by name."""
         tables = self.values.get("profiles")
         return tables if isinstance(tables, dict) else {}
 
     def resolve_paths(self, table: object) -> dict[str, Any]:
-        """That table; a relative path in it is meant from the file's folder, wherever the command is run."""
+        """Return the table with its relative paths resolved from the folder of the file."""
         values = dict(table) if isinstance(table, dict) else {}
         for name in _PATHS:
             if values.get(name) and isinstance(values[name], str):
@@ -75,13 +75,13 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """The file, or an empty document where there is none. Raises SettingsError for what is no TOML."""
+    """Read the file; return an empty document if it does not exist. Raises SettingsError for invalid TOML."""
     text = _read_text(path)
     return Document(path, is_there=False) if text is None else parsed_document(path, text)
 
 
 def parsed_document(path: Path, text: str) -> Document:
-    """What the file says, or would say. Raises SettingsError for what is no TOML."""
+    """Parse the text of a file. Raises SettingsError for invalid TOML."""
     try:
         values = tomllib.loads(text)
     except RecursionError:
@@ -95,53 +95,58 @@ def parsed_document(path: Path, text: str) -> Document:
 
 
 MAX_BYTES = 2**20
-"""Of a settings file; the one with every setting and reason has 12,000."""
+"""Most bytes of a settings file; a file with every setting has 20,000."""
 
 
 def _read_text(path: Path) -> str | None:
-    """What stands in the file; None where there is none. It decides where the token goes, and which program is run."""
+    """Return the text of the file; None if it does not exist.
+
+    Only its owner may write it, because it decides where the token goes and which programs run.
+    """
     try:
         content, status = read_regular(path, MAX_BYTES)
     except FileNotFoundError:
         if path.is_symlink():
-            raise SettingsError(f"{path}: it is a link that leads nowhere; mend or remove it") from None
+            raise SettingsError(f"{path}: broken link; repair or remove it") from None
         return None
     except OSError as error:
         is_other = error.errno in {EINVAL, EISDIR, ENXIO}
-        reason = "it is no regular file; name one" if is_other else f"{error.strerror}; let this user read it"
+        reason = "not a regular file; name a regular file" if is_other else f"{error.strerror}; let this user read it"
         raise SettingsError(f"{path}: {reason}") from None
     if reason := owner_fault(path, status, others=stat.S_IWGRP | stat.S_IWOTH):
         raise SettingsError(f"{path}: {reason}")
     if len(content) > MAX_BYTES:
-        raise SettingsError(f"{path}: it is larger than {MAX_BYTES >> 20} MiB, as no settings are; name another file")
+        raise SettingsError(
+            f"{path}: larger than {MAX_BYTES >> 20} MiB, which is too large for settings; name another file"
+        )
     try:
-        return content.decode("utf-8-sig")  # editors of some systems begin a file with a mark
+        return content.decode("utf-8-sig")  # some editors begin a file with a byte order mark
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise SettingsError(f"{path}:{line}: it is no text in UTF-8; save it as that") from None
+        raise SettingsError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
 
 
 _SYNTAX = re.compile(r"(?P<reason>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 
 
 def _describe_syntax(path: Path, text: str, fault: str) -> str:
-    """What the parser says, with the line and its key: never the value, which may be a token that was put there."""
+    """Return the fault of the parser with its line and key, but never the value, which may be a token."""
     found = _SYNTAX.fullmatch(fault)
     lines = text.rstrip().split("\n")
     number = int(found["line"] or len(lines)) if found else len(lines)
     key = _KEY.match(lines[number - 1]) if number <= len(lines) else None
     reason = found["reason"] if found else fault
     if reason.startswith(("Cannot overwrite", "Cannot declare", "Cannot mutate", "Duplicate")):
-        advice = "it is set twice; leave one of them"
+        advice = "set twice; remove one of them"
     else:
-        advice = f"this is no TOML ({reason}); mend the line, or put a # before it"
+        advice = f"invalid TOML ({reason}); correct the line, or put a # before it"
     return f"{path}:{number}: {f'{key[1].strip()}: ' if key else ''}{advice}"
 
 
 MAX_DEPTH = 32
-"""Tables and lists in one another; no setting needs five."""
+"""Most nested tables and lists; no setting needs five."""
 
-_TOO_DEEP = f"tables and lists stand more than {MAX_DEPTH} deep in one another; no setting is so deep"
+_TOO_DEEP = f"tables and lists are nested more than {MAX_DEPTH} deep; no setting needs that"
 
 
 def _is_too_deep(value: object) -> bool:
@@ -153,9 +158,9 @@ def _is_too_deep(value: object) -> bool:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """The line, from 1, of the longest beginning of `keys` that the TOML text names; None where it names none.
+    """Return the line, from 1, of the longest beginning of `keys` in the TOML text; None if there is none.
 
-    A table of an array (`[[notify.routes]]`) is named by its index.
+    The key of a table in an array (`[[notify.routes]]`) is its index.
     """
     nearest, depth = None, 0
     table: tuple[str | int, ...] = ()
@@ -178,7 +183,7 @@ def line_of(text: str, keys: Sequence[str | int]) -> int | None:
 
 
 def _keys_of_line(line: str) -> tuple[str, ...]:
-    """The keys that one line names: `[a."b c"]` and `a."b c" = 0` both give `a`, `b c`."""
+    """Return the keys of a line: `[a."b c"]` and `a."b c" = 0` both give `a`, `b c`."""
     try:
         value: object = tomllib.loads(line)
     except tomllib.TOMLDecodeError:
@@ -191,16 +196,16 @@ def _keys_of_line(line: str) -> tuple[str, ...]:
 
 
 def _configured_document() -> Document:
-    """The settings file in force. Raises SettingsError for one that is named and not there, and for a token in it."""
+    """Return the settings file in force. Raises SettingsError if the named file is missing or holds a token."""
     path = config_path()
     document = read_document(path)
     if not document.is_there and f"{PREFIX}CONFIG" in variables():
-        raise SettingsError(f"{PREFIX}CONFIG names {path}, and there is no such file; `livedeck config init` makes it")
+        raise SettingsError(f"{PREFIX}CONFIG names {path}, which does not exist; create it with `livedeck config init`")
     tables = {(): document.values} | {("profiles", name): table for name, table in document.profiles().items()}
     for keys, table in tables.items():
         if isinstance(table, Mapping) and "token" in table:
             raise SettingsError(
-                f"{document.location((*keys, 'token'))}: a token in clear is not read from here; "
+                f"{document.location((*keys, 'token'))}: a token is never read from this file; "
                 f"use token_file, token_command or {PREFIX}TOKEN"
             )
     return document
@@ -214,7 +219,7 @@ DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One origin: what it says, and where it says it (`--read-only`, `LIVEDECK_READ_ONLY`, `config.toml:3`)."""
+    """The settings of one origin, and the place of each (`--read-only`, `LIVEDECK_READ_ONLY`, `config.toml:3`)."""
 
     values: Mapping[str, Any]
     location: Callable[[tuple[str | int, ...]], str]
@@ -224,7 +229,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force; `origins`: name -> where its value came from. What is not named there is the default."""
+    """The settings in force. `origins`: name -> place of its value; the other settings have their default."""
 
     settings: Settings
     origins: Mapping[str, str]
@@ -232,12 +237,12 @@ class LoadedSettings:
 
 
 def load(**flags: Any) -> Settings:
-    """The settings in force. A flag that is None was not given. Raises SettingsError."""
+    """Return the settings in force. A flag with the value None was not given. Raises SettingsError."""
     return load_with_origins(**flags).settings
 
 
 def load_with_origins(**flags: Any) -> LoadedSettings:
-    """The settings in force, and where each came from. A flag that is None was not given. Raises SettingsError."""
+    """Return the settings in force with their origins. A flag of None was not given. Raises SettingsError."""
     document = _configured_document()
     layers = _layers({name: value for name, value in flags.items() if value is not None}, document)
     values, origins = _merge(layers)
@@ -248,13 +253,13 @@ def load_with_origins(**flags: Any) -> LoadedSettings:
 
 
 def check_document(document: Document) -> None:
-    """Raises SettingsError for what no setting may be, whatever else is in force."""
+    """Check the settings of a document alone. Raises SettingsError."""
     in_file = Layer(document.values, document.location)
     _validate(Settings, document.values, dict.fromkeys(document.values, in_file))
 
 
 def load_display(**flags: Any) -> DisplaySettings:
-    """The display settings in force, whatever the others say. Raises SettingsError."""
+    """Return the display settings in force; faults of other settings do not matter. Raises SettingsError."""
     document, names = read_document(config_path()), DisplaySettings.model_fields
     in_file = Layer({name: value for name, value in document.values.items() if name in names}, document.location)
     given = {name: value for name, value in flags.items() if name in names and value is not None}
@@ -263,12 +268,12 @@ def load_display(**flags: Any) -> DisplaySettings:
 
 
 def load_limits() -> LimitSettings:
-    """The limits in force, whatever the other settings say. Raises SettingsError."""
+    """Return the limits in force; faults of other settings do not matter. Raises SettingsError."""
     return _load_part(LimitSettings)
 
 
 def load_sharing() -> SharingSettings:
-    """To whom the collector serves, whatever the other settings say. Raises SettingsError."""
+    """Return the settings of the collector; faults of other settings do not matter. Raises SettingsError."""
     return _load_part(SharingSettings)
 
 
@@ -280,7 +285,7 @@ def _load_part(model: type[Model]) -> Model:
 
 
 def key_location(name: str) -> str:
-    """Where that action stands in `[keys]`, by its line: the name of an action may be quoted or dotted there."""
+    """Return the place of an action in `[keys]`, where its name may be quoted or dotted."""
     document = _configured_document()
     lines = [line_of(document.text, ("keys", *parts)) for parts in ((name,), name.split("."))]
     line = max((line for line in lines if line), default=None)
@@ -288,13 +293,13 @@ def key_location(name: str) -> str:
 
 
 def unknown_variables() -> tuple[str, ...]:
-    """Variables that look like ours and are none of the settings."""
+    """Return variables with our prefix that are not settings."""
     names = {f"{PREFIX}{name}".upper() for name in ("config", *Settings.model_fields)}
     return tuple(sorted(name for name in variables() if name.upper() not in names))
 
 
 def _layers(flags: dict[str, Any], document: Document) -> tuple[Layer, ...]:
-    """Strongest first. A profile that a flag names goes before the environment: who says staging means staging."""
+    """Return the layers, strongest first. A profile that a flag names is stronger than the environment."""
     by_flag, environment = _flag_layer(flags), _environment_layer(Settings)
     in_file = Layer(document.resolve_paths(document.values), document.location, is_top_of_file=True)
     naming = next((layer for layer in (by_flag, environment, in_file) if "profile" in layer.values), None)
@@ -309,7 +314,7 @@ def _flag_layer(flags: Mapping[str, Any]) -> Layer:
 
 
 def _environment_layer(model: type[BaseModel]) -> Layer:
-    """What the variables say of the settings of that model; one that is empty says nothing."""
+    """Return the layer of the environment variables for a model; empty variables do not count."""
     texts = {name.upper(): text for name, text in variables().items() if text}
     values: dict[str, Any] = {}
     for name, setting in model.model_fields.items():
@@ -320,7 +325,7 @@ def _environment_layer(model: type[BaseModel]) -> Layer:
             except RecursionError:
                 raise SettingsError(f"{variable}: {_TOO_DEEP}") from None
             except ValueError:
-                raise SettingsError(f"{variable}: should be JSON, as the table or list that it stands for") from None
+                raise SettingsError(f"{variable}: should be the table or list as JSON") from None
             if _is_too_deep(values[name]):
                 raise SettingsError(f"{variable}: {_TOO_DEEP}")
         elif variable in texts:
@@ -331,7 +336,7 @@ def _environment_layer(model: type[BaseModel]) -> Layer:
 def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
     profiles = document.profiles()
     if name not in profiles and name != DEFAULT:
-        names = ", ".join(sorted(profiles)) or "none is there yet"
+        names = ", ".join(sorted(profiles)) or "there is none yet"
         location = naming.location(("profile",))
         raise SettingsError(f"profile ({location}): {document.path} has no [profiles.{name}]; known: {names}")
     values = document.resolve_paths(profiles.get(name))
@@ -339,7 +344,10 @@ def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
 
 
 def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
-    """Every setting but the token's source by its strongest origin; an upload address only beside its own API's."""
+    """Return each setting of the strongest layer and its layer, except token sources.
+
+    An upload address counts only from the layer of the API address or a stronger one.
+    """
     values: dict[str, Any] = {}
     origins: dict[str, Layer] = {}
     for layer in layers:
@@ -356,9 +364,9 @@ def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
 
 
 def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> str:
-    """Add the strongest source of a token that belongs to the address in force.
+    """Add the strongest token source that belongs to the address in force.
 
-    Returns why the strongest one is withheld, where none belongs to it; else nothing.
+    Returns why the strongest source is withheld if none belongs to the address; otherwise an empty text.
     """
     withheld_reason = ""
     for index, layer in enumerate(layers):
@@ -375,8 +383,11 @@ def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[
 
 
 def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> None:
-    """Add the strongest source of the collector's token, from where its address is named or from a stronger layer; a
-    file never looks to the environment. Raises SettingsError where one is named for another address alone."""
+    """Add the strongest source of the collector's token.
+
+    It must be in the layer of the collector's address or in a stronger one; a file never uses the environment. Raises
+    SettingsError if the only source belongs to another address.
+    """
     home = origins.get("collector_url")
     if home is None:
         return
@@ -389,7 +400,7 @@ def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], orig
             name = next(iter(sources))
             raise SettingsError(
                 f"{name} ({layer.location((name,))}) is for another collector than collector_url "
-                f"({home.location(('collector_url',))}): no token is sent there. Name both at one place"
+                f"({home.location(('collector_url',))}): no token is sent there. Set both in the same place"
             )
         values |= sources
         origins |= dict.fromkeys(sources, layer)
@@ -399,10 +410,10 @@ def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], orig
 def _withheld_reason(
     layers: Sequence[Layer], source: str, values: Mapping[str, Any], origins: Mapping[str, Layer]
 ) -> str:
-    """Why that source, of the first of these layers, is not for the addresses in force; empty where it is.
+    """Return why a token source of the first layer does not fit the addresses in force; empty if it does.
 
-    It belongs to the addresses that its own layer names, or the next weaker one: a file never looks to the environment.
-    A variable that no address belongs to is for those that are named.
+    A source belongs to the addresses of its own layer, or of the next weaker one; a file never uses the environment. A
+    variable without an address fits every address.
     """
     token_layer, in_force = layers[0], values.get("base_url")
     if not in_force:
@@ -433,7 +444,7 @@ _REMEDIES: Mapping[str, str] = {
 
 
 def _is_at_home(name: str, address: str, winner: Layer, home: Layer | None) -> bool:
-    """Whether an address in force is one that the token's own layer names; uploads may go to its API's origin, too."""
+    """Return whether the token's own layer names an address in force; uploads may also go to the origin of the API."""
     if home is None:
         return False
     names = {name, "base_url"}
@@ -450,7 +461,7 @@ def _is_same_origin(address: object, other: object) -> bool:
 
 
 def _origin(address: object) -> str:
-    """Scheme, host and port of an address, without any user in it; of what is no address, that it is none."""
+    """Return scheme, host and port of an address without a user; `no address` for anything else."""
     try:
         parts = urlsplit(str(address).strip())
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
@@ -465,7 +476,7 @@ def _origin(address: object) -> str:
 
 
 def _validate(model: type[Model], values: Mapping[str, Any], origins: Mapping[str, Layer]) -> Model:
-    """Raises SettingsError with a line for each setting that cannot be used: its name, where it is set, and why."""
+    """Make the model. Raises SettingsError with a line for each invalid setting: name, place and reason."""
     try:
         return model(**values)
     except ValidationError as error:
@@ -476,7 +487,7 @@ def _validate(model: type[Model], values: Mapping[str, Any], origins: Mapping[st
 def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
     keys = tuple(fault["loc"])
     text = str(fault["msg"]).removeprefix("Value error, ")
-    if not keys:  # of two settings together, which the text begins with
+    if not keys:  # a fault of two settings together; its text begins with one of them
         layer = origins.get(text.partition(" ")[0])
         return f"{text} ({layer.location((text.partition(' ')[0],))})" if layer else text
     if fault["type"] == "extra_forbidden":
@@ -487,22 +498,21 @@ def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
 
 
 def _shown_key(key: str | int) -> str:
-    """The key in one line, as TOML writes it."""
+    """Return a key in one line, as in TOML."""
     text = str(key)
     return text if text.isprintable() else json.dumps(text)
 
 
 def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
-    """Limits, routes and where to listen are checked as a whole; the words of their fault begin with the path of the
-    key."""
-    if "thresholds" not in keys and keys not in {("notify",), ("collect",)}:
+    """Return the keys of a fault. Limits, routes and `listen` are checked as a whole, so their fault names the key."""
+    if "thresholds" not in keys and keys not in {("notify",), ("collector",)}:
         return keys
     path = text.partition(" ")[0].rstrip(":").split(".")
     return (*keys, *(int(part) if part.isdecimal() else part for part in path))
 
 
 def _describe_unknown(keys: tuple[str | int, ...]) -> str:
-    """A name that is none: the nearest ones, or all that are allowed there."""
+    """Return the fault of an unknown name, with the nearest names, or all names."""
     allowed = sorted(_names_at(keys[:-1]))
     near = get_close_matches(str(keys[-1]), allowed, n=2)
     if near:
@@ -511,14 +521,14 @@ def _describe_unknown(keys: tuple[str | int, ...]) -> str:
 
 
 def _names_at(keys: tuple[str | int, ...]) -> set[str]:
-    """The names that may stand in the table at `keys`."""
+    """Return the names that are allowed in the table at `keys`."""
     if not keys:
         return set(Settings.model_fields) - {"token"}
     if keys[0] == "profiles":
         return set(PlatformSettings.model_fields)
     if keys[0] == "notify" and len(keys) > 1:
         return set((TargetSettings if keys[1] == "targets" else RouteSettings).model_fields)
-    if keys[0] == "collect" and len(keys) > 1:
-        return set(CollectTokenSettings.model_fields)
+    if keys[0] == "collector" and len(keys) > 1:
+        return set(CollectorTokenSettings.model_fields)
     default = Settings.model_fields[str(keys[0])].default
     return set(type(default).model_fields) if isinstance(default, BaseModel) else set(EventSettings.model_fields)

@@ -1,4 +1,4 @@
-"""Everything that can be set, with its unit and what is allowed."""
+"""The settings model: every setting with its unit, its allowed values and its description."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     PrivateAttr,
     SecretStr,
+    create_model,
     model_validator,
 )
 from pydantic.fields import FieldInfo
@@ -25,20 +26,19 @@ from pydantic.fields import FieldInfo
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
 from livedeck.monitor import Cadence, Content, Limits, Severity, Thresholds, with_overrides
-
-if TYPE_CHECKING:
-    from livedeck.notify import Route
+from livedeck.notify import TARGETS, Hours, Route
+from livedeck.text.themes import Theme
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
-"""Where a token may come from (trust.md, "Secrets"). One is used: the one that the strongest origin names."""
+"""Sources of the token (trust.md, "Secrets"). The source of the strongest origin is used."""
 
 COLLECTOR_TOKEN_SOURCES = ("collector_token_file", "collector_token_command", "collector_token_keyring")
-"""Where the token for a collector may come from: as `TOKEN_SOURCES`, but that none is given in clear."""
+"""Sources of the token for a collector; the token itself is no source."""
 
 OFF, IN_MEMORY = "off", ":memory:"
 
 HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
-"""What `history` may be besides a path. Empty: a file of the platform's own."""
+"""Values of `history` besides a path. Empty: a file for the platform."""
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _CADENCE = Cadence()
@@ -50,7 +50,7 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
-"""Names of `Thresholds` = another value, in that name's unit; a hold or share is a table, given in part."""
+"""Names of `Thresholds` with other values, in the same units. A hold, share or duty is a table, perhaps partial."""
 
 
 def _refuse_content(limits: dict[str, Any]) -> dict[str, Any]:
@@ -80,10 +80,10 @@ def _refuse_yes_or_no(value: object) -> object:
 
 
 Number = Annotated[float, BeforeValidator(_refuse_yes_or_no)]
-"""A number; yes and no are none."""
+"""A number; true and false are refused."""
 
 Count = Annotated[int, BeforeValidator(_refuse_yes_or_no)]
-"""The same without a fraction."""
+"""A whole number; true and false are refused."""
 
 
 def _refuse_shell_line(value: object) -> object:
@@ -95,7 +95,7 @@ def _refuse_shell_line(value: object) -> object:
 
 
 def _flatten_keys(value: object) -> object:
-    """TOML makes tables of `event.complete = "X"`: back to the names of actions, each with a list of keys."""
+    """Return the names of actions with their keys; TOML makes tables of `event.complete = "X"`."""
     return dict(_flat_items(value)) if isinstance(value, dict) else value
 
 
@@ -108,43 +108,37 @@ def _flat_items(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple
 
 
 def is_structured(field: FieldInfo) -> bool:
-    """Whether a setting is a table or a list: a variable of the environment gives it as JSON."""
+    """Return whether a setting is a table or a list, which an environment variable gives as JSON."""
     return isinstance(field.default, dict | tuple | BaseModel)
 
 
 class CadenceSettings(BaseModel):
-    """How often the platform is asked (monitoring.md, "Cadence")."""
+    """Seconds between polls of the platform (monitoring.md, "Cadence")."""
 
     model_config = _STRICT
 
-    events: Number = Field(default=_CADENCE.events, ge=1, le=300, description="seconds between two event lists")
+    events: Number = Field(default=_CADENCE.events, ge=1, le=300, description="seconds between polls of the event list")
     events_near: Number = Field(
-        default=_CADENCE.events_near, ge=1, le=300, description="... from T-10 to T+5 min of a start, s"
+        default=_CADENCE.events_near, ge=1, le=300, description="seconds, from 10 min before a start to 5 min after it"
     )
-    qos: Number = Field(
-        default=_CADENCE.qos, ge=1, le=60, description="seconds between two asks for an event's samples"
-    )
-    qos_focus: Number = Field(
-        default=_CADENCE.qos_focus, ge=0.5, le=60, description="... of the event that is looked at, s"
-    )
+    qos: Number = Field(default=_CADENCE.qos, ge=1, le=60, description="seconds between polls of an event's samples")
+    qos_focus: Number = Field(default=_CADENCE.qos_focus, ge=0.5, le=60, description="seconds, for the event on screen")
     qos_early: Number = Field(
-        default=_CADENCE.qos_early, ge=5, le=3600, description="... of an event whose start is far, s"
+        default=_CADENCE.qos_early, ge=5, le=3600, description="seconds, for an event long before its start"
     )
-    budget: Number = Field(
-        default=_CADENCE.budget, ge=1, le=1000, description="requests a second of all polling together"
-    )
+    budget: Number = Field(default=_CADENCE.budget, ge=1, le=1000, description="most polls a second, all together")
     at_once: Annotated[int, BeforeValidator(_refuse_yes_or_no)] = Field(
-        default=_CADENCE.at_once, ge=1, le=64, description="requests in flight at most"
+        default=_CADENCE.at_once, ge=1, le=64, description="most requests in flight"
     )
 
 
 class EventSettings(BaseModel):
-    """What holds for one event. It is named by its id: names change, and two events may share one."""
+    """Settings of one event. Its key is the id, because names change and two events may share one."""
 
     model_config = _STRICT
 
     content: Content | None = Field(default=None, description="what the event carries")
-    thresholds: EventThresholdTable = Field(default={}, description="limits of this event, over those of [thresholds]")
+    thresholds: EventThresholdTable = Field(default={}, description="limits of this event; they win over [thresholds]")
 
     @property
     def overrides(self) -> Mapping[str, object]:
@@ -159,23 +153,20 @@ def _check_absolute(path: Path | None) -> Path | None:
 
 
 SecretFile = Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_absolute)]
-"""A file that holds a secret; refused when others can read it."""
+"""A file that holds a secret; refused if others can read it."""
 
 SecretCommand = Annotated[tuple[str, ...], BeforeValidator(_refuse_shell_line)]
-"""A program and its arguments that print a secret; no shell, 15 s."""
+"""A program that prints a secret, with its arguments; no shell, at most 15 s."""
 
 
-class TargetSettings(BaseModel):
-    """A receiver of messages. Its address is a secret: whoever has it can write there."""
+ADDRESS_SOURCES = tuple(f"{kind}_{way}" for kind in TARGETS for way in ("command", "file"))
+"""Settings of a target that hold its address: a command and a file for each kind."""
+
+
+class _Target(BaseModel):
+    """A receiver of messages. Its address is a secret, because everybody who has it can write there."""
 
     model_config = _STRICT
-
-    webhook_command: SecretCommand = Field(default=(), description="program that prints the address of a webhook")
-    webhook_file: SecretFile = Field(default=None, description="or a file that holds it")
-    secret_command: SecretCommand = Field(default=(), description="program that prints what the webhook is signed with")
-    secret_file: SecretFile = Field(default=None, description="or a file that holds it")
-    apprise_command: SecretCommand = Field(default=(), description="program that prints an address of apprise")
-    apprise_file: SecretFile = Field(default=None, description="or a file that holds it")
 
     @model_validator(mode="after")
     def _one_address(self) -> Self:
@@ -184,13 +175,32 @@ class TargetSettings(BaseModel):
             raise ValueError(f"should have one of {', '.join(ADDRESS_SOURCES)}")
         return self
 
+    @property
+    def kind(self) -> str:
+        """The kind of the target: a key of `TARGETS`."""
+        return next(kind for kind in TARGETS if any(self.source(kind)))
 
-ADDRESS_SOURCES = ("webhook_command", "webhook_file", "apprise_command", "apprise_file")
+    def source(self, name: str) -> tuple[tuple[str, ...], Path | None]:
+        """Return the command and the file of that secret; at most one of them is set."""
+        return getattr(self, f"{name}_command"), getattr(self, f"{name}_file")
+
+
+def _target_fields() -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a target, from the table of kinds."""
+    for name, kind in TARGETS.items():
+        secrets = {name: kind.address} | ({"secret": kind.secret} if kind.secret else {})
+        for secret, words in secrets.items():
+            yield f"{secret}_command", (SecretCommand, Field(default=(), description=f"program that prints {words}"))
+            yield f"{secret}_file", (SecretFile, Field(default=None, description="or a file that holds it"))
+
+
+if TYPE_CHECKING:
+    TargetSettings = _Target
+else:
+    TargetSettings = create_model("TargetSettings", __base__=_Target, **dict(_target_fields()))
 
 
 def _check_hours(text: str) -> str:
-    from livedeck.notify import Hours  # only where somebody is to be told: a deck starts without that room
-
     Hours.parse(text)
     return text
 
@@ -201,40 +211,40 @@ def _check_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ValueError("this machine knows no such time zone; write Europe/Berlin, or UTC") from None
+        raise ValueError("unknown time zone; write Europe/Berlin, or UTC") from None
     return name
 
 
 class RouteSettings(BaseModel):
-    """Who is told of what (notifications.md, "Routes")."""
+    """A route from alarms to a target (notifications.md, "Routes")."""
 
     model_config = _STRICT
 
-    to: str = Field(min_length=1, description="target that its messages go to")
-    name: str = Field(default="", description="what the route is called; empty: as its target")
-    severity: Severity = Field(default=Severity.WARNING, description="this and worse")
-    events: tuple[str, ...] = Field(default=("*",), description="shell patterns over id and name of the event")
+    to: str = Field(min_length=1, description="target of its messages")
+    name: str = Field(default="", description="name of the route; empty: the name of its target")
+    severity: Severity = Field(default=Severity.WARNING, description="least severity")
+    events: tuple[str, ...] = Field(default=("*",), description="shell patterns for the id or name of the event")
     projects: tuple[str, ...] = Field(
-        default=("*",), description="shell patterns over the id of the project that the event is in"
+        default=("*",), description="shell patterns for the id of the project of the event"
     )
-    kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns over the kind of the alarm")
+    kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns for the kind of alarm")
     hours: Annotated[str, AfterValidator(_check_hours)] = Field(
-        default="", description="when it is read, as in `Mo-Fr 08:00-18:00`; empty: always"
+        default="", description="hours in which somebody reads it, as in `Mo-Fr 08:00-18:00`; empty: always"
     )
-    through: Severity = Field(default=Severity.CRITICAL, description="this and worse goes out at every hour")
-    escalate: Number = Field(default=0, ge=0, le=1440, description="minutes until `escalate_to` is told; 0: never")
-    escalate_to: str = Field(default="", description="target that is told what nobody has acknowledged")
-    resolved: bool = Field(default=True, description="tell the end, too")
+    through: Severity = Field(default=Severity.CRITICAL, description="least severity that goes out at any hour")
+    escalate: Number = Field(
+        default=0, ge=0, le=1440, description="minutes until an unacknowledged alarm goes to `escalate_to`; 0: never"
+    )
+    escalate_to: str = Field(default="", description="target for unacknowledged alarms")
+    resolved: bool = Field(default=True, description="also send the end of an alarm")
 
     @property
     def called(self) -> str:
-        """The name of the route."""
+        """The name of the route, or of its target."""
         return self.name or self.to
 
     def route(self) -> Route:
-        """The same as the notifier takes it."""
-        from livedeck.notify import Hours, Route
-
+        """Return the route for the notifier."""
         return Route(
             self.called,
             self.to,
@@ -256,40 +266,42 @@ def _check_entry(text: str) -> str:
 
 
 class NotifySettings(BaseModel):
-    """Who is told by `livedeck collect` (notifications.md)."""
+    """Notifications of the collector (notifications.md)."""
 
     model_config = _STRICT
 
-    targets: dict[str, TargetSettings] = Field(default={}, description="receivers of messages, by name")
-    routes: tuple[RouteSettings, ...] = Field(default=(), description="who is told of what")
+    targets: dict[str, TargetSettings] = Field(default={}, description="targets of messages, by name")
+    routes: tuple[RouteSettings, ...] = Field(default=(), description="routes from alarms to targets")
     timezone: Annotated[str, AfterValidator(_check_zone)] = Field(
-        default="UTC", description="in which hours are meant and times are told, as in `Europe/Berlin`"
+        default="UTC", description="time zone of hours and times, as in `Europe/Berlin`"
     )
     link_template: str = Field(
-        default="", pattern=r"^$|^https?://", description="address of a page of yours, with `{event_id}` in it"
+        default="",
+        pattern=r"^$|^https?://",
+        description="address of your own page about an event, with `{event_id}` in it",
     )
     heartbeat_command: SecretCommand = Field(
-        default=(), description="program that prints the address that is called each minute while all is well"
+        default=(), description="program that prints the address to call each minute while all is well"
     )
     heartbeat_file: SecretFile = Field(default=None, description="or a file that holds it")
     allow_private: tuple[Annotated[str, AfterValidator(_check_entry)], ...] = Field(
-        default=(), description="hosts, addresses and networks of yours that are not public and may be sent to"
+        default=(), description="your private hosts, addresses and networks that may receive messages"
     )
 
     @model_validator(mode="after")
     def _routes_lead_somewhere(self) -> Self:
-        """What is wrong begins with its place, by which its line is found."""
+        """Check targets and names. Each fault begins with the path of its key, from which its line is found."""
         names: list[str] = []
         for index, route in enumerate(self.routes):
             for field in ("to", "escalate_to"):
                 target = getattr(route, field)
                 if target and target not in self.targets:
-                    known = ", ".join(self.targets) or "none is there yet"
+                    known = ", ".join(self.targets) or "there is none yet"
                     raise ValueError(f"routes.{index}.{field}: no such target {target!r}; known: {known}")
             if bool(route.escalate) != bool(route.escalate_to):
-                raise ValueError(f"routes.{index}.escalate: it needs minutes and escalate_to, both")
+                raise ValueError(f"routes.{index}.escalate: set both, escalate and escalate_to")
             if route.called in names:
-                raise ValueError(f"routes.{index}.name: two routes are called {route.called!r}; name one otherwise")
+                raise ValueError(f"routes.{index}.name: two routes are called {route.called!r}; rename one")
             names.append(route.called)
         return self
 
@@ -301,7 +313,7 @@ def _check_listen(text: str) -> str:
 
 
 def host_and_port(text: str) -> tuple[str, int]:
-    """The two of `127.0.0.1:8710` or `[::1]:8710`. Raises ValueError."""
+    """Return host and port of `127.0.0.1:8710` or `[::1]:8710`. Raises ValueError."""
     host, _, port = text.rpartition(":")
     host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if not host or not (port.isascii() and port.isdecimal()) or int(port) > 65535 or (":" in host) != ("[" in text):
@@ -323,70 +335,78 @@ def _check_token_name(name: str) -> str:
 
 
 TokenName = Annotated[str, AfterValidator(_check_token_name)]
-"""Who acts with a token: it stands in histories and on screens."""
+"""Name of the holder of a token, for histories and screens."""
 
 May = Literal["read", "act", "metrics"]
-"""What a token may; acting includes reading, and reading the metrics."""
+"""Right of a token; `act` includes `read`, and `read` includes `metrics`."""
 
 
-class CollectTokenSettings(BaseModel):
-    """A token that the collector knows, by its digest."""
+class CollectorTokenSettings(BaseModel):
+    """The digest of a token for the collector."""
 
     model_config = _STRICT
 
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the token; `livedeck collect token add` makes both")
-    may: May = Field(default="read", description="what it may")
-    expires: AwareDatetime | None = Field(default=None, description="when it is refused from; empty: never")
+    sha256: str = Field(
+        pattern=r"^[0-9a-f]{64}$", description="digest of the token; `livedeck collect token add` makes both"
+    )
+    may: May = Field(default="read", description="right of the token")
+    expires: AwareDatetime | None = Field(default=None, description="time from which it is refused; empty: never")
     previous_sha256: str = Field(
         default="",
         pattern=r"^([0-9a-f]{64})?$",
-        description="of the token before the last `livedeck collect token rotate`",
+        description="digest of the token before the last `livedeck collect token rotate`",
     )
-    previous_until: AwareDatetime | None = Field(default=None, description="when that one is refused from")
+    previous_until: AwareDatetime | None = Field(
+        default=None, description="time from which the previous token is refused"
+    )
 
     @model_validator(mode="after")
     def _previous_token_ends(self) -> Self:
         if bool(self.previous_sha256) != bool(self.previous_until):
-            raise ValueError("previous_sha256 and previous_until go together: name both, or neither")
+            raise ValueError("set both, previous_sha256 and previous_until, or neither")
         return self
 
 
-class CollectSettings(BaseModel):
-    """To whom `livedeck collect` serves what it knows (collector.md)."""
+class CollectorSettings(BaseModel):
+    """Address and tokens of the collector (collector.md)."""
 
     model_config = _STRICT
 
     listen: Annotated[str, AfterValidator(_check_listen)] = Field(
         default="127.0.0.1:8710",
-        description="address and port; beyond loopback only with `behind_proxy`; empty: nothing is served",
+        description="address and port; beyond loopback only with `behind_proxy`; empty: no server",
     )
-    behind_proxy: bool = Field(default=False, description="a proxy of ours speaks TLS before it, and alone reaches it")
-    allowed_hosts: tuple[str, ...] = Field(default=(), description="names under which the proxy is asked")
-    tokens: dict[TokenName, CollectTokenSettings] = Field(default={}, description="who may ask, by name")
+    behind_proxy: bool = Field(
+        default=False, description="your proxy in front of it speaks TLS, and only the proxy can reach it"
+    )
+    allowed_hosts: tuple[str, ...] = Field(default=(), description="host names of the proxy")
+    tokens: dict[TokenName, CollectorTokenSettings] = Field(default={}, description="tokens by name of their holder")
 
     @model_validator(mode="after")
     def _is_out_of_reach(self) -> Self:
         if self.listen and not self.behind_proxy and not _is_loopback(host_and_port(self.listen)[0]):
-            raise ValueError("listen: beyond loopback only with `behind_proxy = true`: it speaks no TLS")
+            raise ValueError(
+                "listen: beyond loopback only with `behind_proxy = true`, because the collector speaks no TLS"
+            )
         return self
 
     def address(self) -> tuple[str, int] | None:
-        """Where it listens; None where nothing is served."""
+        """Return host and port to listen at; None without a server."""
         return host_and_port(self.listen) if self.listen else None
 
 
 class SharingSettings(BaseModel):
-    """Who may ask the collector: what holds as soon as it is written."""
+    """Access to the collector; changes take effect without a restart."""
 
     model_config = _STRICT
 
-    collect: CollectSettings = Field(
-        default=CollectSettings(), description="to whom `livedeck collect` serves what it knows (`collector.md`)"
+    collector: CollectorSettings = Field(
+        default=CollectorSettings(), description="address and tokens of the collector (`collector.md`)"
     )
 
 
 class EngineSettings(BaseModel):
-    """Several collectors of one workspace (engine.md)."""
+    """Settings for several collectors of a workspace (engine.md)."""
 
     model_config = _STRICT
 
@@ -395,10 +415,12 @@ class EngineSettings(BaseModel):
     )
     redis_url_file: SecretFile = Field(default=None, description="or a file that holds it")
     name: str = Field(
-        default="", pattern=r"^[A-Za-z0-9._-]{0,64}$", description="of this collector; empty: that of its machine"
+        default="",
+        pattern=r"^[A-Za-z0-9._-]{0,64}$",
+        description="name of this collector; empty: the name of its machine",
     )
     ttl: Number = Field(
-        default=15, ge=5, le=60, description="seconds after which others take over what a dead collector held"
+        default=15, ge=5, le=60, description="seconds until other collectors take over the events of a dead one"
     )
 
     @model_validator(mode="after")
@@ -409,14 +431,14 @@ class EngineSettings(BaseModel):
 
 
 class PlatformSettings(BaseModel):
-    """What a named profile may set: the platform, the token for it, and how it is spoken to."""
+    """Settings of a profile: the platform, its token, and the connection to it."""
 
     model_config = _STRICT
 
     base_url: str = Field(default="", description="address of the platform's API; https, or http to loopback")
-    upload_url: str = Field(default="", description="address of its upload endpoints, where it is another")
+    upload_url: str = Field(default="", description="address of its upload endpoints, if it differs")
     token_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
-        default=None, description="file that holds the token; refused when others can read it"
+        default=None, description="file that holds the token; refused if others can read it"
     )
     token_command: Annotated[tuple[str, ...], BeforeValidator(_refuse_shell_line)] = Field(
         default=(),
@@ -427,137 +449,128 @@ class PlatformSettings(BaseModel):
         pattern=r"^$|^[^/]+/.+$",
         description="`SERVICE/USER` of this machine's keyring; needs `pip install 'livedeck[keyring]'`",
     )
-    read_only: bool = Field(default=False, description="nothing but GET and HEAD leaves the deck")
+    read_only: bool = Field(default=False, description="send only GET and HEAD")
     meet_segment: str = Field(default="meet", description="path segment of the meeting product")
     platforms: dict[str, str] = Field(
-        default={}, description="domain of a relay address = its value of `service`, before the table of the package"
+        default={}, description="domain of a relay address = its value of `service`; wins over the built-in table"
     )
     users: dict[str, str] = Field(
-        default={}, description="id of a user = what you call them: the platform names no users, and rooms have owners"
+        default={}, description="id of a user = a name for them, because the platform names no users"
     )
     folders: dict[str, str] = Field(
-        default={}, description="id of a project or folder = what you call it: the platform names none"
+        default={}, description="id of a project or folder = a name for it, because the platform names none"
     )
     bitrate_unit: Literal["bit", "kbit"] = Field(
-        default="bit", description="what the platform counts bit rates in, a second"
+        default="bit", description="unit of the platform's bit rates, per second"
     )
-    timeout: Number = Field(default=4.0, gt=0, le=60, description="seconds that one request may take")
+    timeout: Number = Field(default=4.0, gt=0, le=60, description="most seconds of a request")
     proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
     ca_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
-        default=None, description="certificates in PEM that are trusted besides the public authorities"
+        default=None, description="PEM file of more trusted certificates, besides the public authorities"
     )
     client_cert: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
-        default=None, description="PEM file of the certificate that the platform asks for, and its key"
+        default=None, description="PEM file of a client certificate and its key"
     )
     use_environment: bool = Field(
-        default=False,
-        description="where these say nothing, heed HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
+        default=False, description="otherwise use HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR"
     )
     collector_url: str | tuple[str, ...] = Field(
         default="",
-        description="collector that decks attach to, or a list of which any will do; https, or http to loopback; "
-        "empty: this deck asks the platform itself",
+        description="collector to attach to, or a list of equal ones; https, or http to loopback; "
+        "empty: this deck polls the platform itself",
     )
     collector_token_file: SecretFile = Field(
-        default=None, description="file that holds the token for it; refused when others can read it"
+        default=None, description="file that holds the token for the collector; refused if others can read it"
     )
     collector_token_command: SecretCommand = Field(
-        default=(), description="program and arguments that print that token; no shell, 15 s"
+        default=(), description="program and arguments that print the token for the collector; no shell, 15 s"
     )
     collector_token_keyring: str = Field(
-        default="", pattern=r"^$|^[^/]+/.+$", description="`SERVICE/USER` of that token in this machine's keyring"
+        default="",
+        pattern=r"^$|^[^/]+/.+$",
+        description="`SERVICE/USER` of the token for the collector in this machine's keyring",
     )
     collector_fallback: Literal["show", "poll"] = Field(
         default="show",
-        description="when it is silent for a minute: `show` what was seen last, or `poll` the platform alone",
+        description="after a minute without the collector: `show` the last state, or `poll` the platform",
     )
 
 
 class DisplaySettings(BaseModel):
-    """How the deck looks and which keys it has, on whatever platform: `livedeck demo` heeds these and no others."""
+    """Look and keys of the deck on every platform; `livedeck demo` uses only these."""
 
     model_config = _STRICT
 
-    theme: Literal["auto", "dark", "light", "contrast", "ansi-16", "mono"] = Field(
-        default="auto", description="colours of the deck; `auto`: what the terminal can show"
+    theme: Literal["auto", Theme] = Field(
+        default="auto", description="colours of the deck; `auto`: best for the terminal"
     )
-    ascii: bool = Field(default=False, description="the deck uses no character beyond ASCII")
+    ascii: bool = Field(default=False, description="use only ASCII characters")
     graphics: Literal["auto", "blocks", "kitty", "iterm2", "sixel"] = Field(
         default="auto",
-        description="how posters are drawn; `auto`: as the terminal's variables say, else in half blocks",
+        description="drawing of posters; `auto`: by the variables of the terminal, otherwise half blocks",
     )
-    bell: bool = Field(default=True, description="a new alarm rings the bell of the terminal")
+    bell: bool = Field(default=True, description="ring the bell of the terminal for a new alarm")
     notification: Literal["osc9", "osc99", "osc777", "off"] = Field(
-        default="osc9",
-        description="a new alarm is a notification of the desktop, where the terminal takes that sequence for one",
+        default="osc9", description="sequence for a desktop notification of a new alarm, if the terminal supports it"
     )
-    window_title: bool = Field(default=True, description="the window is called by the most urgent alarm")
+    window_title: bool = Field(default=True, description="name the window after the most urgent alarm")
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
-        default={}, description="name of an action = its key, or a list of keys (`livedeck keys`)"
+        default={}, description="name of an action = its key or a list of keys (`livedeck keys`)"
     )
 
 
 class LimitSettings(BaseModel):
-    """What events are judged by, on whatever platform: what holds as soon as it is written."""
+    """Limits of the alarms on every platform; changes take effect without a restart."""
 
     model_config = _STRICT
 
-    thresholds: ThresholdTable = Field(
-        default={},
-        description="limits of the alarms, each by its name and in its unit; `livedeck config init` lists them all",
-    )
+    thresholds: ThresholdTable = Field(default={}, description="limits of the alarms by name (`monitoring.md`)")
     events: dict[str, EventSettings] = Field(
-        default={}, description="content and limits of one event, named by its id, over those of all"
+        default={}, description="content and limits of one event by its id; they win over `[thresholds]`"
     )
 
     def thresholds_of(self, event_id: str = "") -> Thresholds:
-        """The thresholds of that event, or of every event that has none of its own."""
+        """Return the thresholds of an event; without an id those of all other events."""
         event = self.events.get(event_id)
         return with_overrides(with_overrides(Thresholds(), self.thresholds), event.overrides if event else {})
 
     def event_thresholds(self) -> Mapping[str, Thresholds]:
-        """Event id -> its own thresholds."""
+        """Return the events with limits or content of their own, by id."""
         return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.overrides}
 
     def limits(self) -> Limits:
-        """The same as the monitor takes them."""
+        """Return the limits for the monitor."""
         return Limits(self.thresholds_of(), self.event_thresholds())
 
 
 class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings):
-    """Everything that can be set. The names are those of the TOML file, `LIVEDECK_<NAME>` those of the environment.
+    """The settings. The TOML file uses these names, the environment `LIVEDECK_<NAME>`.
 
-    A token in clear comes from the environment alone: never from a flag, which every process of the machine can see,
-    and never from the TOML file (trust.md, "Secrets").
+    The token itself comes only from the environment: never from a flag, which every process of the machine can see, and
+    never from the TOML file (trust.md, "Secrets").
     """
 
-    token: SecretStr | None = Field(default=None, description="workspace API token; environment only")
-    profile: str = Field(
-        default="default", min_length=1, description="which of `[profiles]` is in force; the header shows it"
-    )
+    token: SecretStr | None = Field(default=None, description="token of the workspace; only in the environment")
+    profile: str = Field(default="default", min_length=1, description="profile in force, by its name in `[profiles]`")
     profiles: dict[str, PlatformSettings] = Field(
-        default={}, description="more platforms by name: address, token source and manners of each"
+        default={}, description="more platforms by name, each with its address, token source and connection settings"
     )
     history: Annotated[str, AfterValidator(_check_history)] = Field(
         default="",
-        description="file that keeps samples, alarms, markers and what was done; `off`: none, and no stream key is "
-        "shown; empty: one a platform in your data folder",
+        description="file for samples, alarms, markers and actions; `off`: none, and the deck shows no stream key; "
+        "empty: a file for each platform in your data folder",
     )
-    retention_days: Number = Field(default=30, ge=1, le=3650, description="days after which the history forgets")
+    retention_days: Number = Field(default=30, ge=1, le=3650, description="days that the history keeps")
     uptime_target: Number = Field(
         default=99.9,
         ge=0,
         le=100,
-        description="percent of the time on air that should be good: the rest is error budget",
+        description="percent of the time on air that should be good; the rest is the error budget",
     )
-    cadence: CadenceSettings = Field(
-        default=CadenceSettings(), description="seconds between asks, and how many at once"
-    )
-    notify: NotifySettings = Field(
-        default=NotifySettings(), description="who is told of alarms by `livedeck collect` (`notifications.md`)"
-    )
+    cadence: CadenceSettings = Field(default=CadenceSettings(), description="seconds between polls, and their number")
+    notify: NotifySettings = Field(default=NotifySettings(), description="notifications of alarms (`notifications.md`)")
     engine: EngineSettings = Field(
-        default=EngineSettings(), description="where several collectors of one workspace meet (`engine.md`)"
+        default=EngineSettings(), description="Redis of several collectors of a workspace (`engine.md`)"
     )
 
     _withheld_token_reason: str = PrivateAttr("")
@@ -566,40 +579,40 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
     def _one_token_source(self) -> Self:
         for sources in (self.token_sources, self.collector_token_sources):
             if len(sources) > 1:
-                raise ValueError(f"{' and '.join(sources)}: name one source of the token")
+                raise ValueError(f"{' and '.join(sources)}: set only one source of the token")
         return self
 
     @property
     def token_sources(self) -> tuple[str, ...]:
-        """The sources of the token that are named: at most one."""
+        """The configured source of the token; at most one."""
         return tuple(name for name in TOKEN_SOURCES if getattr(self, name))
 
     @property
     def collector_urls(self) -> tuple[str, ...]:
-        """The addresses of collectors, any of which will do; none where this deck asks the platform itself."""
+        """Addresses of equal collectors; empty if this deck polls the platform itself."""
         return tuple(self.collector_url.split()) if isinstance(self.collector_url, str) else self.collector_url
 
     @property
     def collector_token_sources(self) -> tuple[str, ...]:
-        """The sources of the collector's token that are named: at most one."""
+        """The configured source of the collector's token; at most one."""
         return tuple(name for name in COLLECTOR_TOKEN_SOURCES if getattr(self, name))
 
     @property
     def withheld_token_reason(self) -> str:
-        """Why a source that is named is not used: it belongs to another platform. Empty where none is withheld."""
+        """Reason why the configured token is not used: it belongs to another platform. Empty if it is used."""
         return self._withheld_token_reason
 
     def withholding_token(self, reason: str) -> Self:
-        """The same settings, with that reason."""
+        """Record why the token was withheld, and return the settings."""
         self._withheld_token_reason = reason
         return self
 
     def history_file(self) -> Path | None:
-        """Where the history is kept; None where it is off or in memory."""
+        """Return the path of the history; None if it is off or in memory."""
         if self.history in {OFF, IN_MEMORY}:
             return None
         return expand_user(self.history) if self.history else history_path(self.profile, self.base_url)
 
     def polling_cadence(self) -> Cadence:
-        """How often the platform is asked, as the monitor takes it."""
+        """Return the polling cadence for the monitor."""
         return replace(_CADENCE, **self.cadence.model_dump())

@@ -1,8 +1,7 @@
-"""What is derived from the settings model: the file that `livedeck config init` writes, and the table of the docs."""
+"""The settings file of `livedeck config init`, and the tables of the documentation, made from the settings model."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -15,21 +14,17 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from livedeck.environment import PREFIX
-from livedeck.monitor import Thresholds
-from livedeck.settings.model import CadenceSettings, Settings, is_structured
-
-_COMMENT = re.compile(r"^    (\w+): [^=]+ = .*?(?:  # (.*))?$", re.MULTILINE)
-
-MAX_INLINE = 3
-"""So many numbers a table may hold to be written on one line."""
+from livedeck.monitor import AlarmLimits, Thresholds
+from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, is_structured
 
 _HEAD = """\
-# Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and that over this file.
-# What is commented out is the default. `livedeck config validate` checks this file, `livedeck doctor` what it leads to.
+# Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and the environment over this file.
+# Commented lines show the defaults. `livedeck config validate` checks this file; `livedeck doctor` checks the whole
+# set-up.
 """
 
 _PROFILES = """
-# More platforms, each chosen by `--profile NAME`: any of the settings from base_url to timeout.
+# More platforms. Choose one with `--profile NAME`. A profile can hold any setting from base_url to collector_fallback.
 # [profiles.staging]
 # base_url = "https://staging.example"
 # token_command = ["pass", "show", "livedeck/staging"]
@@ -37,7 +32,7 @@ _PROFILES = """
 """
 
 _EVENTS = """
-# One event: its content and its limits, over those above. It is named by its id: names change.
+# Content and limits of one event, by its id. They win over the limits above.
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10"]
 # content = "slides"  # show, radio, silent, slides or share
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10".thresholds]
@@ -45,41 +40,41 @@ _EVENTS = """
 """
 
 _NOTIFY = """
-# Who is told of alarms by `livedeck collect`; `livedeck docs notifications` says how. Addresses are secrets: a program
-# prints them, or a file that nobody else can read holds them.
+# Notifications of `livedeck collect`; see `livedeck docs notifications`. An address is a secret: name a program that
+# prints it, or a file that only you can read.
 # [notify]
 # timezone = "Europe/Berlin"
 # heartbeat_command = ["pass", "show", "livedeck/heartbeat"]
-# allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # receivers that are not public
-# [notify.targets.ops]
+# allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # private receivers
+# [notify.targets.ops]  # one of {sources}
 # webhook_command = ["pass", "show", "livedeck/ops"]
 # [[notify.routes]]
 # to = "ops"
 # severity = "warning"
 """
 
-_COLLECT = """
-# To whom `livedeck collect` serves what it knows; `livedeck docs collector` says how. `livedeck collect token add NAME`
-# makes a token and writes its digest here; `livedeck collect token rotate NAME` replaces it.
-# [collect]
+_COLLECTOR = """
+# Access to the collector; see `livedeck docs collector`. `livedeck collect token add NAME` makes a token and writes its
+# digest here; `livedeck collect token rotate NAME` replaces it.
+# [collector]
 # listen = "127.0.0.1:8710"
 # behind_proxy = false
 # allowed_hosts = ["collector.example"]
 """
 
 _ENGINE = """
-# Several collectors of one workspace share what they ask through Redis; `livedeck docs engine` says how.
+# Several collectors of a workspace share their polls through Redis; see `livedeck docs engine`.
 # [engine]
 # redis_url_command = ["pass", "show", "livedeck/redis"]
 # name = "north"
 """
 
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID"]'}
-"""Settings whose TOML table has a name of the user's own in its heading."""
+"""Headings of the TOML tables whose name the user chooses."""
 
 
 def settings_table(flags: Collection[str]) -> str:
-    """Every setting as a row of a Markdown table. `flags`: names of those that a flag sets, too."""
+    """Return every setting as a row of a Markdown table. `flags`: names of the settings with a flag."""
     rows = ["| TOML | environment | flag | meaning |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
         key = _TABLES.get(name, f"[{name}]" if isinstance(field.default, dict | BaseModel) else name)
@@ -87,11 +82,23 @@ def settings_table(flags: Collection[str]) -> str:
         variable = f"`{PREFIX}{name.upper()}`{' (JSON)' if is_structured(field) else ''}"
         flag = f"`--{name.replace('_', '-')}`" if name in flags else "-"
         rows.append(f"| {in_toml} | {variable} | {flag} | {_meaning(field)} |")
+        rows += _inner_rows(name, field)
     return "\n".join(rows)
 
 
+def _inner_rows(name: str, field: FieldInfo) -> Iterator[str]:
+    """Yield a row for each table in that setting whose heading the user chooses: `[notify.targets.NAME]`."""
+    inner = type(field.default).model_fields if isinstance(field.default, BaseModel) else {}
+    for part, value in inner.items():
+        models = [kind for kind in get_args(value.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        for model in models:
+            heading = f"[[{name}.{part}]]" if isinstance(value.default, tuple) else f"[{name}.{part}.NAME]"
+            names = ", ".join(f"`{key}`" for key in model.model_fields)
+            yield f"| `{heading}` | - | - | {value.description}: {names} |"
+
+
 def _meaning(field: FieldInfo) -> str:
-    """The description, with the values that are allowed and the default where it is more than empty or off."""
+    """Return the description with the allowed values, and the default unless it is empty or off."""
     text = str(field.description).replace("|", "\\|")
     default = field.default
     if isinstance(default, BaseModel):
@@ -105,17 +112,17 @@ def _meaning(field: FieldInfo) -> str:
 
 
 def template() -> str:
-    """The whole settings file, every setting with its default and reason, commented out."""
+    """Return the whole settings file, every setting commented out with its default and description."""
     parts = [
         _HEAD,
         *_top_level(),
-        "\n# How often the platform is asked.\n[cadence]\n",
+        "\n# Seconds between polls of the platform.\n[cadence]\n",
         *_fields(CadenceSettings),
-        "\n# Limits of the alarms. A hold begins after `samples` and `seconds`, and ends `off` s after the fault.\n",
+        "\n# Limits of the alarms. A hold raises after `samples` and `seconds`, and clears `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
-        _NOTIFY,
-        _COLLECT,
+        _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES)),
+        _COLLECTOR,
         _ENGINE,
         _PROFILES,
     ]
@@ -123,7 +130,7 @@ def template() -> str:
 
 
 def toml(value: object) -> str:
-    """A value as TOML writes it."""
+    """Return a value as TOML."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, BaseModel):
@@ -144,7 +151,7 @@ def _key(name: str) -> str:
 
 
 def _top_level() -> Iterator[str]:
-    """The settings that stand before any table."""
+    """Yield the settings outside of tables."""
     for name, field in Settings.model_fields.items():
         if name != "token" and not isinstance(field.default, dict | BaseModel):
             default = "" if field.default is None else field.default
@@ -157,15 +164,31 @@ def _fields(model: type[BaseModel]) -> Iterator[str]:
 
 
 def _limits(table: object, path: str) -> Iterator[str]:
-    """A table of limits as it stands in the code, with the comment of each there: unit and reason."""
-    comments, tables = dict(_COMMENT.findall(inspect.getsource(type(table)))), []
+    """Yield a table of limits, each with its unit and its reason in a comment."""
+    tables = []
     yield f"[{path}]\n"
     for field in fields(table):  # type: ignore[arg-type]
-        value, comment = getattr(table, field.name), comments.get(field.name, "")
-        if is_dataclass(value) and len(fields(value)) > MAX_INLINE:
+        value = getattr(table, field.name)
+        if isinstance(value, AlarmLimits):
             tables.append((value, f"{path}.{field.name}"))
         else:
-            yield f"# {field.name} = {toml(value)}{f'  # {comment}' if comment else ''}\n"
+            yield f"# {field.name} = {toml(value)}  # {field.metadata.get('unit')}; {field.metadata.get('reason')}\n"
     for value, inner_path in tables:
         yield "\n"
         yield from _limits(value, inner_path)
+
+
+def limits_table() -> str:
+    """Return every limit as a row of a Markdown table: name, default, unit and reason."""
+    rows = ["| limit | default | unit | reason |", "|---|---|---|---|"]
+    return "\n".join([*rows, *_limit_rows(Thresholds())])
+
+
+def _limit_rows(table: object, prefix: str = "") -> Iterator[str]:
+    for field in fields(table):  # type: ignore[arg-type]
+        value = getattr(table, field.name)
+        if isinstance(value, AlarmLimits):
+            yield from _limit_rows(value, f"{prefix}{field.name}.")
+        else:
+            name, unit, reason = f"{prefix}{field.name}", field.metadata.get("unit"), field.metadata.get("reason")
+            yield f"| `{name}` | `{toml(value)}` | {unit} | {reason} |"

@@ -42,7 +42,7 @@ history = "{home}/history.sqlite"
 qos = {interval}
 budget = 150
 at_once = 16
-[collect]
+[collector]
 listen = ""
 [engine]
 redis_url_file = "{home}/redis"

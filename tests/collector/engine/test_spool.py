@@ -194,12 +194,8 @@ async def test_each_reads_in_its_own_times_what_was_told(redis_server: RedisServ
         ahead, spool, now = timedelta(seconds=offset), room.spools[other], room.clock.at
         state, here = spool.state(now), spool.state(now - ahead, offset)
     (life,), (life_here,) = state.lives.values(), here.lives.values()
-    assert (life_here.id, life_here.since, life_here.standing_at) == (
-        life.id,
-        life.since - ahead,
-        life.standing_at - ahead,
-    )
-    assert life_here.told["ops"].at == life.told["ops"].at - ahead
+    assert (life_here.id, life_here.since, life_here.seen_at) == (life.id, life.since - ahead, life.seen_at - ahead)
+    assert life_here.notified["ops"].at == life.notified["ops"].at - ahead
     for moments, moments_here in ((state.sent, here.sent), (state.counted, here.counted)):
         assert moments
         assert moments_here == {box: tuple(at - ahead for at in known) for box, known in moments.items()}

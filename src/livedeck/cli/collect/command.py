@@ -110,7 +110,7 @@ async def _collect(settings: Settings) -> int:
         try:
             await stack.enter_async_context(_served(settings, collector, ledger))
         except OSError as error:
-            echo(f"livedeck collect: {error.filename}: {error.strerror}; `listen` of [collect] says where", err=True)
+            echo(f"livedeck collect: {error.filename}: {error.strerror}; `listen` of [collector] says where", err=True)
             return FAULT
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_collections_short(SystemClock()), name="garbage")
@@ -127,17 +127,19 @@ async def _collect(settings: Settings) -> int:
 @asynccontextmanager
 async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> AsyncIterator[None]:
     """Serve what it knows while the block runs. Raises OSError, with the place, where it cannot listen."""
-    address = settings.collect.address()
+    address = settings.collector.address()
     if address is None:
         yield
         return
     host, port = address
-    exposure = Exposure(port, host, names=settings.collect.allowed_hosts)
-    refusal = Refusal(400, "foreign name", "this is no name of this collector; `allowed_hosts` of [collect] has those")
+    exposure = Exposure(port, host, names=settings.collector.allowed_hosts)
+    refusal = Refusal(
+        400, "foreign name", "this is no name of this collector; `allowed_hosts` of [collector] has those"
+    )
     with exposure.listen() as listener:
         app = OwnName(collector.app(settings, ledger), exposure, refused(refusal))
         async with serve_app(listener, app, max_connections=2 * MAX_READERS) as url:
-            echo(f"livedeck collect: {url}{'' if settings.collect.tokens else _NO_TOKENS}", err=True)
+            echo(f"livedeck collect: {url}{'' if settings.collector.tokens else _NO_TOKENS}", err=True)
             try:
                 yield
             finally:
@@ -179,9 +181,12 @@ class Collector:
 
     def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
         """Return the app that decks attach to. `ledger`: notes who comes."""
-        clock, collect = SystemClock(), settings.collect  # dates of tokens are by this machine's clock, with its steps
-        tokens = WatchedTokens(collect.tokens, clock.monotonic)
-        access = Access(tokens, clock, is_proxied=collect.behind_proxy, ledger=ledger)
+        clock, sharing = (
+            SystemClock(),
+            settings.collector,
+        )  # dates of tokens are by this machine's clock, with its steps
+        tokens = WatchedTokens(sharing.tokens, clock.monotonic)
+        access = Access(tokens, clock, is_proxied=sharing.behind_proxy, ledger=ledger)
         return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
 
     def beat(self, post: Post, address: str) -> None:

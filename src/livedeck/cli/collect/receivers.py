@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -13,7 +14,7 @@ from livedeck.cli.wiring import make_outgoing
 from livedeck.client import Misconfigured, Outgoing, check_outgoing
 from livedeck.egress import Egress
 from livedeck.environment import expand_user, sender_variables, this_process
-from livedeck.notify import AppriseMissing, AppriseTarget, Plan, Sender, Target, Webhook, spool_path
+from livedeck.notify import TARGETS, CheckedTarget, Means, Plan, Sender, TargetError, spool_path
 from livedeck.settings import Settings, SettingsError, TargetSettings
 from livedeck.text.secrets import register_address, register_secret
 
@@ -42,26 +43,34 @@ def make_notification_way(settings: Settings) -> AbstractAsyncContextManager[Out
     return make_outgoing(settings, Egress.of(settings.notify.allow_private))
 
 
-async def make_targets(settings: Settings, outgoing: Outgoing) -> Mapping[str, Target]:
+async def make_targets(settings: Settings, outgoing: Outgoing) -> Mapping[str, CheckedTarget]:
     """The receivers by name. Raises SettingsError where the address of one cannot be had or used."""
     return {name: await _make_target(settings, name, outgoing) for name in settings.notify.targets}
 
 
-async def _make_target(settings: Settings, name: str, outgoing: Outgoing) -> Target:
+async def _make_target(settings: Settings, name: str, outgoing: Outgoing) -> CheckedTarget:
     path, table = f"notify.targets.{name}", settings.notify.targets[name]
-    egress = Egress.of(settings.notify.allow_private)
-    return await asyncio.to_thread(_read_target, path, table, outgoing, egress)
+    variables, egress = sender_variables(outgoing.proxy_variables()), Egress.of(settings.notify.allow_private)
+    means = Means(outgoing.send, _check_receiver, variables, egress)
+    return await asyncio.to_thread(_read_target, path, table, means)
 
 
-def _read_target(path: str, table: TargetSettings, outgoing: Outgoing, egress: Egress) -> Target:
-    if address := read_secret(f"{path}.webhook", table.webhook_command, table.webhook_file):
-        _check_address(f"{path}.webhook", address)
-        return Webhook(outgoing.send, address, read_secret(f"{path}.secret", table.secret_command, table.secret_file))
+def _read_target(path: str, table: TargetSettings, means: Means) -> CheckedTarget:
+    """Read the secrets of a target and make it. Raises SettingsError."""
+    kind = TARGETS[table.kind]
+    address = read_secret(f"{path}.{table.kind}", *table.source(table.kind))
+    secret = read_secret(f"{path}.secret", *table.source("secret")) if kind.secret else ""
     try:
-        address = read_secret(f"{path}.apprise", table.apprise_command, table.apprise_file)
-        return AppriseTarget(address, sender_variables(outgoing.proxy_variables()), egress=egress)
-    except AppriseMissing as error:
-        raise SettingsError(f"{path}: {error}") from None
+        return kind.make(means, address, secret)
+    except TargetError as error:
+        raise SettingsError(f"{path}.{table.kind}: {error}") from None
+
+
+def _check_receiver(address: str) -> None:
+    try:
+        check_outgoing(address)
+    except Misconfigured as error:
+        raise TargetError(str(error)) from None
 
 
 async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[str]:
@@ -69,7 +78,7 @@ async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[s
 
     `looks_up`: look names of webhooks up, to say whether `allow_private` lacks what they lead to.
     """
-    faults, targets, heartbeat = list[str](), dict[str, Target](), ""
+    faults, targets, heartbeat = list[str](), dict[str, CheckedTarget](), ""
     if settings.notify.targets and settings.history_file() is None:
         faults.append(_NO_SPOOL)
     async with make_notification_way(settings) as outgoing:
@@ -86,25 +95,14 @@ async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[s
 
 
 async def refusals(
-    targets: Mapping[str, Target], heartbeat: str, outgoing: Outgoing, *, looks_up: bool = False
+    targets: Mapping[str, CheckedTarget], heartbeat: str, outgoing: Outgoing, *, looks_up: bool = False
 ) -> list[str]:
     """Return which of these receivers `allow_private` lacks, and what to set, as far as that shows before a try."""
-    found = {
-        f"notify.targets.{name}": await _refusal(target, outgoing, looks_up=looks_up)
-        for name, target in targets.items()
-    }
+    find = partial(outgoing.refusal, looks_up=looks_up)
+    found = {f"notify.targets.{name}": await target.find_refusal(find) for name, target in targets.items()}
     if heartbeat:
         found["notify.heartbeat"] = await outgoing.refusal(heartbeat, looks_up=looks_up)
     return [f"{name}: {refusal}" for name, refusal in found.items() if refusal]
-
-
-async def _refusal(target: Target, outgoing: Outgoing, *, looks_up: bool) -> str:
-    match target:
-        case AppriseTarget(refusal=refusal):
-            return refusal
-        case Webhook(address=address):
-            return await outgoing.refusal(address, looks_up=looks_up)
-    return ""
 
 
 async def heartbeat_address(settings: Settings) -> str:

@@ -21,7 +21,7 @@ from livedeck.cli.output import echo
 from livedeck.cli.settings_file import edit_settings
 from livedeck.collector.serving.ledger import Use, UsesError, read_uses, uses_path
 from livedeck.environment import PREFIX, config_path, variables
-from livedeck.settings import CollectTokenSettings, Settings, SettingsError, load
+from livedeck.settings import CollectorTokenSettings, Settings, SettingsError, load
 from livedeck.settings.model import May
 from livedeck.text.outside import escaped
 from livedeck.text.times import TimeReference, parse
@@ -88,7 +88,7 @@ def add_command(ctx: click.Context, /, *, name: str, may: May, expires: datetime
         made = token_hex(_BYTES)
 
         def add(document: TOMLDocument) -> None:
-            tokens = document.setdefault("collect", table()).setdefault("tokens", table(is_super_table=True))
+            tokens = document.setdefault("collector", table()).setdefault("tokens", table(is_super_table=True))
             if name in tokens:
                 raise SettingsError(f"there is a token of {name} already; `livedeck collect token remove {name}` first")
             tokens[name] = {"sha256": sha256(made.encode()).hexdigest(), "may": may, **_expiry(expires)}
@@ -129,9 +129,9 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
         made, now, said = token_hex(_BYTES), datetime.now(UTC).replace(microsecond=0), list[str]()
 
         def rotate(document: TOMLDocument) -> None:
-            tokens = document.get("collect", {}).get("tokens", {})
+            tokens = document.get("collector", {}).get("tokens", {})
             _check_known(name, tokens)
-            old = CollectTokenSettings.model_validate(tokens[name].unwrap())
+            old = CollectorTokenSettings.model_validate(tokens[name].unwrap())
             if old.expires and ctx.get_parameter_source("expires") is ParameterSource.DEFAULT:
                 raise SettingsError(
                     f"the token of {name} expires {_time(old.expires)}: say when the new one does, as with "
@@ -169,7 +169,7 @@ def list_command(ctx: click.Context, /) -> None:
 
     async def work() -> int:
         settings = load()
-        tokens = settings.collect.tokens
+        tokens = settings.collector.tokens
         uses, fault = await asyncio.to_thread(_read_uses, settings)
         rows = [row for name, known in tokens.items() for row in _rows(name, known, uses)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -198,7 +198,7 @@ def _read_uses(settings: Settings) -> tuple[Mapping[str, Use] | None, str]:
         return None, f"last uses unknown: {error}"
 
 
-def _rows(name: str, known: CollectTokenSettings, uses: Mapping[str, Use] | None) -> Iterator[tuple[str, ...]]:
+def _rows(name: str, known: CollectorTokenSettings, uses: Mapping[str, Use] | None) -> Iterator[tuple[str, ...]]:
     now = datetime.now(UTC)
     yield name, known.may, _validity(known.expires, now), _last_use(known.sha256, uses)
     if known.previous_until:
@@ -235,7 +235,7 @@ def remove_command(ctx: click.Context, /, *, name: str) -> None:
 
     async def work() -> int:
         def remove(document: TOMLDocument) -> None:
-            tokens = document.get("collect", {}).get("tokens", {})
+            tokens = document.get("collector", {}).get("tokens", {})
             _check_known(name, tokens)
             del tokens[name]
 
@@ -252,6 +252,6 @@ def _check_known(name: str, tokens: Mapping[str, Any]) -> None:
 
 
 async def _edit(change: Callable[[TOMLDocument], None]) -> Path:
-    if f"{PREFIX}COLLECT" in variables():
-        raise SettingsError(f"{PREFIX}COLLECT is set, and goes before {config_path()}; change or unset it")
+    if f"{PREFIX}COLLECTOR" in variables():
+        raise SettingsError(f"{PREFIX}COLLECTOR is set, and goes before {config_path()}; change or unset it")
     return await asyncio.to_thread(edit_settings, change)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any, get_args
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import click
@@ -18,13 +18,23 @@ from livedeck.cli.options import CommandGroup, merge_flags, platform, time_zone,
 from livedeck.cli.output import ProgressLine, echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import make_api, make_history
-from livedeck.client import Api, ChatExport, ChatFormat, Event, FileFault, MessageFilter, Rejected, plain_name
+from livedeck.client import (
+    CHAT_FORMATS,
+    Api,
+    ChatExport,
+    ChatFormat,
+    Event,
+    FileFault,
+    MessageFilter,
+    Rejected,
+    plain_name,
+)
 from livedeck.monitor import KnownStream, StreamRecord, current_stream, known_streams
 from livedeck.presentation.chat_export import progress_parts, result_parts
 from livedeck.settings import Settings, load
 from livedeck.text import values
 
-FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
+FORMATS = tuple(CHAT_FORMATS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,11 @@ from dataclasses import replace as replaced
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 from livedeck.client.chat_export.filter import NO_FILTER, ChatMessageDict, MessageFilter, in_zone, written_at
-from livedeck.client.chat_export.formats import Csv, JsonDocument, JsonLines, RowFormatter, Text
+from livedeck.client.chat_export.format_table import CHAT_FORMATS, ChatFormat
+from livedeck.client.chat_export.formats import RowFormatter
 from livedeck.client.chat_export.parser import ChatLogParser
 from livedeck.client.chat_export.wholeness import JsonWholeness, TextWholeness
 from livedeck.client.chat_export.workbook import WorkbookWriter
@@ -35,10 +36,6 @@ from livedeck.client.http.request import Request, StreamedResponse, describe_cal
 from livedeck.client.http.response import NotJson, Response, rows
 from livedeck.client.http.transport import Transport
 
-ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
-"""Formats of an export. The first three are the platform's (platform-api.md, "Chat log")."""
-
-_PLATFORM_FORMATS = frozenset({"json", "csv", "txt"})
 _MAX_ERROR_BODY = 64 * 2**10
 
 
@@ -66,8 +63,8 @@ class ChatExport:
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether the file is byte for byte the platform's answer."""
-        return self.format in _PLATFORM_FORMATS and not (self.filter or self.zone or self.safe_csv)
+        """True if the file is byte for byte the platform's response."""
+        return CHAT_FORMATS[self.format].is_verbatim and not (self.filter or self.zone or self.safe_csv)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +127,21 @@ async def export_chat(
     summary = describe_call("export chat of event", export.event_id)
     target = file_target(to, summary)
     may_be_empty = export.format == "txt" and not (isinstance(target, Path) and await asyncio.to_thread(target.exists))
-    workbook = WorkbookWriter() if export.format == "xlsx" else None  # first: its package may not be installed
+    # before the file: the package of the format may be missing
+    formatter = None if export.is_verbatim else CHAT_FORMATS[export.format].writer(export.safe_csv)
     run = _ExportRun(transport, export, summary, progress)
-    with closing(workbook) if workbook else nullcontext():
+    with closing(formatter) if isinstance(formatter, WorkbookWriter) else nullcontext():
         async with (
             download_to_file(target, summary, replace=replace)
             if isinstance(target, Path)
             else download_to_pipe(target, summary)
         ) as writer:
-            if export.is_verbatim:
+            if formatter is None:
                 await run.copy(writer, may_be_empty=may_be_empty)
-            elif workbook:
-                await run.write_workbook(writer, workbook)
+            elif isinstance(formatter, WorkbookWriter):
+                await run.write_workbook(writer, formatter)
             else:
-                await run.write_rows(writer, _row_formatter(export))
+                await run.write_rows(writer, formatter)
     return replaced(run.result, size=writer.written)
 
 
@@ -258,11 +256,3 @@ class _ExportRun:
         """Return the request for the log (platform-api.md, "Chat log")."""
         path = ("v2", "live", "events", self._export.event_id, "stream", self._export.stream_id, f"chat.{suffix}")
         return make_request("GET", self._summary, *path, headers={"Accept": "*/*"})
-
-
-def _row_formatter(export: ChatExport) -> RowFormatter:
-    if export.format == "csv":
-        return Csv(safe=export.safe_csv)
-    if export.format == "txt":
-        return Text()
-    return JsonDocument() if export.format == "json" else JsonLines()

@@ -33,7 +33,7 @@ class MessageFilter:
 
     @property
     def has_times(self) -> bool:
-        """Whether a time condition is set; messages without a readable time do not match it."""
+        """True if a time condition is set; messages without a readable time do not match it."""
         return bool(self.since or self.until)
 
     def filter(self, messages: list[ChatMessageDict]) -> list[ChatMessageDict]:

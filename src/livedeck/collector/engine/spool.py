@@ -136,10 +136,10 @@ class SharedSpool:
         """
         state, messages, withdrawn = outcome
         is_news = bool(messages or withdrawn) or self._kept is None or not state.is_kept_as(self._kept)
-        if not is_news and (not state.told_lives or now - self._kept_at < SEEN_EACH):
+        if not is_news and (not state.notified_lives or now - self._kept_at < SEEN_EACH):
             return
         ahead = timedelta(seconds=offset)
-        lives = tuple(moved(life, ahead) for life in state.told_lives)
+        lives = tuple(moved(life, ahead) for life in state.notified_lives)
         values = {
             "lives": [_LIFE.dump_python(life, mode="json") for life in lives],
             "held": [[*box, [entry.to_json() for entry in entries]] for box, entries in state.held.items()],

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 from zoneinfo import ZoneInfo
 
-from livedeck.client import ChatExport, ChatFormat, MessageFilter
+from livedeck.client import CHAT_FORMATS, ChatExport, ChatFormat, MessageFilter
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema
 from livedeck.text.times import PAST_EXAMPLES
 
-FORMATS: tuple[ChatFormat, ...] = get_args(ChatFormat)
+FORMATS = tuple(CHAT_FORMATS)
 
 
 def message_filter(values: Mapping[str, object]) -> MessageFilter:
