@@ -149,15 +149,15 @@ CHANGES: Mapping[str, Line] = {
     "event.move": lambda stage: ("events", "move", _draft(stage), "--parent-id", folder(stage)),
     "event.delete": lambda stage: ("events", "delete", _draft(stage)),
     "event.poster": lambda stage: ("events", "poster", _draft(stage), "--poster-url", PICTURE),
-    "stream.schedule": lambda stage: ("streams", "schedule", _draft(stage), "--started-at", "in 20 min"),
-    "stream.reschedule": lambda stage: ("streams", "reschedule", _with_stream(stage), "--started-at", "in 20 min"),
-    "room.new": lambda stage: ("rooms", "create", "--name", "Board", "--owner-id", stage.service["user_id"]),
+    "event.schedule": lambda stage: ("streams", "schedule", _draft(stage), "--started-at", "in 20 min"),
+    "event.reschedule": lambda stage: ("streams", "reschedule", _with_stream(stage), "--started-at", "in 20 min"),
+    "room.create": lambda stage: ("rooms", "create", "--name", "Board", "--owner-id", stage.service["user_id"]),
     "room.delete": lambda stage: (
         "rooms", "delete", stage.made("rooms", "create", "--name", "Gone", "--owner-id", stage.service["user_id"]),
     ),
     "relay.edit": lambda stage: ("relays", "edit", *_room(stage), "--stream-key-file", _key_file(stage)),
-    "poster.make": lambda stage: ("posters", "create", stage.video(), "--from-time", "0:20"),
-    "poster.upload": lambda stage: ("posters", "upload", stage.video(), "--poster-url", PICTURE),
+    "poster.create": lambda stage: ("posters", "create", stage.video(), "--from-time", "0:20"),
+    "poster.import": lambda stage: ("posters", "upload", stage.video(), "--poster-url", PICTURE),
     "poster.activate": lambda stage: ("posters", "activate", *_poster(stage)),
     "poster.delete": lambda stage: ("posters", "delete", *_poster(stage)),
     "subtitle.upload": lambda stage: (
@@ -170,7 +170,7 @@ CHANGES: Mapping[str, Line] = {
     "subtitle.reorder": lambda stage: (
         "subtitles", "reorder", stage.video(), *stage.ids("subtitles", "list", stage.video())[::-1],
     ),
-    "annotation.new": lambda stage: (
+    "annotation.create": lambda stage: (
         "annotations", "create", stage.video(), "--title", "Bar 1", "--start-time", "9", "--end-time", "12",
     ),
     "annotation.edit": lambda stage: ("annotations", "edit", *_annotation(stage), "--title", "Bar 119"),
@@ -178,7 +178,7 @@ CHANGES: Mapping[str, Line] = {
     "material.upload": lambda stage: (
         "materials", "upload", stage.video(), "--file", stage.file("c.txt", "words"), "--title", "The words",
     ),
-    "material.rename": lambda stage: ("materials", "rename", *_material(stage), "--title", "Other words"),
+    "material.edit": lambda stage: ("materials", "rename", *_material(stage), "--title", "Other words"),
     "material.delete": lambda stage: ("materials", "delete", *_material(stage)),
     "material.reorder": lambda stage: (
         "materials", "reorder", stage.video(), _material(stage)[1], _material(stage)[1],

@@ -107,7 +107,7 @@ def test_wrong_use_is_exit_code_two(on_stage: Stage, path: str) -> None:
     assert_speaks(run(on_stage, *path.split(), "--no-such-option"), 2)
 
 
-@pytest.mark.parametrize("line", ["event.enable", "subtitle.edit", "room.new"], indirect=True)
+@pytest.mark.parametrize("line", ["event.enable", "subtitle.edit", "room.create"], indirect=True)
 def test_what_the_platform_refuses_is_exit_code_three(on_stage: Stage, line: tuple[str, ...]) -> None:
     writes = [{"kind": "status", "status": 403, "method": method} for method in ("POST", "PUT", "PATCH", "DELETE")]
     for fault in writes:
@@ -355,7 +355,7 @@ def test_what_may_be_left_out_is_not_called_required(on_stage: Stage) -> None:
 
 @pytest.mark.parametrize("name", ["posters", "subtitles", "materials"])
 def test_files_come_down_whole_and_replace_nothing_unasked(on_stage: Stage, name: str, tmp_path: Path) -> None:
-    line = {"posters": "poster.activate", "subtitles": "subtitle.edit", "materials": "material.rename"}[name]
+    line = {"posters": "poster.activate", "subtitles": "subtitle.edit", "materials": "material.edit"}[name]
     video, item = CHANGES[line](on_stage)[2:4]
     target = str(tmp_path / "file")
     assert run(on_stage, name, "download", video, item, "-o", target).returncode == 0

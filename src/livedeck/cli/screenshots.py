@@ -1,4 +1,4 @@
-"""`livedeck screenshots`: the pictures of the documentation, made from a seed and a fixed clock."""
+"""`livedeck docs --screenshots`: the pictures of the documentation, made from a seed and a fixed clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import click
 from textual.pilot import Pilot
 
 from livedeck.atomic_file import replace_file
@@ -254,11 +253,8 @@ def export_svg(deck: Deck) -> str:
     return svg.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
 
 
-@click.command
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("screenshots"))
-@click.pass_context
-def command(ctx: click.Context, folder: Path) -> None:
-    """Make the pictures of the documentation in FOLDER, the same ones on every machine."""
+def make_screenshots(folder: Path) -> int:
+    """Make the pictures of the documentation in the folder, the same on every machine. Returns the exit code."""
 
     async def work() -> int:
         for name, (size, keys) in PICTURES.items():
@@ -270,7 +266,7 @@ def command(ctx: click.Context, folder: Path) -> None:
         _write(folder / "tour.svg", tour([(folder / f"{name}.svg").read_text(encoding="utf-8") for name in TOUR]))
         return DONE
 
-    ctx.exit(run(work))
+    return run(work)
 
 
 def _write(target: Path, svg: str) -> None:

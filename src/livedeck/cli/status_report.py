@@ -53,7 +53,7 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:
     """A line for each change that the history has without a verdict, and what to do; empty where there is none."""
     lines = [f"? {change.intent.id[:8]} {open_change_text(change, now)}" for change in changes]
-    advice = [f"  {ADVICE}", "  once you have looked: livedeck status --close ID"]
+    advice = [f"  {ADVICE}", "  once you have looked: livedeck change close ID"]
     return "".join(f"{line}\n" for line in (["", *lines, *advice] if lines else []))
 
 

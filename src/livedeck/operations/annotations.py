@@ -45,8 +45,8 @@ def edit_entries(annotation: Annotation) -> FieldValues:
 class CreateAnnotation(CreateFromForm[Annotation]):
     """Lay an annotation over a video."""
 
-    name = "annotation.new"
-    command = "create"
+    name = "annotation.create"
+    audit_name = "annotation.new"
     verb = "new"
     past = "created"
     kind = "annotation"

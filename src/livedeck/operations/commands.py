@@ -49,18 +49,18 @@ class Command:
 
     @property
     def noun(self) -> Noun:
-        """What it changes: `event.create` is a command of `events`."""
-        return NOUNS[f"{self.operation.name.partition('.')[0]}s"]
+        """The noun of what it changes: `event` of `event.create`."""
+        return NOUNS[self.operation.name.partition(".")[0]]
 
     @property
     def name(self) -> str:
-        """Its name in the group."""
-        return self.operation.command or self.operation.name.partition(".")[2].replace("_", "-")
+        """The verb: `create` of `event.create`."""
+        return self.operation.name.partition(".")[2].replace("_", "-")
 
     @property
     def path(self) -> str:
-        """The words behind `livedeck`: `events create`."""
-        return f"{self.noun.name} {self.name}"
+        """The words after `livedeck`: `event create`, `video poster import`."""
+        return f"{self.noun.path} {self.name}"
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def _upload_material(found: Found, form: ParsedForm[Any]) -> Operation[Any]:
 def _reorder(operation: type[subtitles.ReorderSubtitles] | type[materials.ReorderMaterials]) -> Make:
     def make(found: Found, _: ParsedForm[Any]) -> Operation[Any]:
         shown = tuple(row.id for row in found.siblings) or found.order
-        names = {row.id: NOUNS[f"{operation.kind}s"].called(row) or row.id for row in found.siblings}
+        names = {row.id: NOUNS[operation.kind].called(row) or row.id for row in found.siblings}
         return operation(found.owner, found.order, shown, names)
 
     return make

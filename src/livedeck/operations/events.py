@@ -598,12 +598,13 @@ class SetEventPoster(EventFormOperation):
 class ScheduleStream(EventFormOperation):
     """Give an event a stream that begins at a time."""
 
-    name = "stream.schedule"
+    name = "event.schedule"
+    audit_name = "stream.schedule"
     verb = "schedule"
     past = "given a stream"
     help = "Schedule a stream of the event"
     evidence = "it has another stream, which begins when it was to begin"
-    looks_like = ("stream.reschedule",)
+    looks_like = ("event.reschedule",)
     schema = SCHEDULE_FORM
 
     started_at: datetime
@@ -627,13 +628,14 @@ class ScheduleStream(EventFormOperation):
 class RescheduleStream(FieldOperation[EventView], EventFormOperation):
     """Move the stream of an event to another time."""
 
-    name = "stream.reschedule"
+    name = "event.reschedule"
+    audit_name = "stream.reschedule"
     verb = "reschedule"
     past = "rescheduled"
     help = "Move the event's stream to another time"
     evidence = "its stream begins when it was to begin, and did not before"
     shows_values = True
-    looks_like = ("stream.schedule",)
+    looks_like = ("event.schedule",)
     schema = SCHEDULE_FORM
 
     started_at: datetime

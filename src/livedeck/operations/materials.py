@@ -116,7 +116,8 @@ class MaterialOperation(Operation[bool]):
 class RenameMaterial(MaterialOperation):
     """Give a material another title. Nothing tells its title afterwards."""
 
-    name = "material.rename"
+    name = "material.edit"
+    audit_name = "material.rename"
     verb = "rename"
     past = "renamed"
     level = ConfirmLevel.NONE

@@ -167,8 +167,7 @@ class Operation(ABC, Generic[T]):
     it is made from. `button`: the word of yes, where that is not the verb. `lists_changes`: whether the confirmation
     does. `audit_name`: in the audit, where that is not its name. `shows_values`: whether a read shows the values that
     it sets (`other_values`). `evidence`: what shows, once its answer was lost, that it happened; `no_evidence`: why
-    nothing does, or may not. `looks_like`: the names of others that may show the same. `command`: in the group of
-    commands of its noun, where that is not the last part of its name.
+    nothing does, or may not. `looks_like`: the names of others that may show the same.
     """
 
     __slots__ = ()
@@ -187,7 +186,6 @@ class Operation(ABC, Generic[T]):
     evidence: ClassVar[str] = ""
     no_evidence: ClassVar[str] = ""
     looks_like: ClassVar[tuple[str, ...]] = ()
-    command: ClassVar[str] = ""
 
     @property
     @abstractmethod

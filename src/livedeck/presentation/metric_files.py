@@ -139,7 +139,7 @@ def rules_text() -> str:
 
 
 def _rule_lines() -> Iterator[str]:
-    yield "# Made by `livedeck metrics --write`: change the tables, not this file."
+    yield "# Made by `livedeck collector dashboard`: change the tables, not this file."
     yield "groups:"
     yield "  - name: livedeck"
     yield "    rules:"

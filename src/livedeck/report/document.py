@@ -19,7 +19,7 @@ FIELDS = ("event_id", "event", "what", "since", "until", "seconds", "name", "sev
 def report_object(report: Report) -> dict[str, Any]:
     """Return the whole report as JSON."""
     return {
-        "schema": "livedeck report v1",
+        "schema": "livedeck past report v1",
         "title": report.title,
         "made": isoformat_utc(report.made),
         **span_object(report.span),

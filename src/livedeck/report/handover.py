@@ -184,7 +184,7 @@ def handover_markdown(handover: Handover) -> str:
 def handover_object(handover: Handover) -> dict[str, Any]:
     """Return the sheet as JSON."""
     return {
-        "schema": "livedeck handover v1",
+        "schema": "livedeck past handover v1",
         "made": isoformat_utc(handover.made),
         "watched": isoformat_utc(handover.watched),
         "fresh": handover.is_fresh,

@@ -240,7 +240,7 @@ def _check_entry(text: str) -> str:
 
 
 class NotifySettings(BaseModel):
-    """Who is told by `livedeck collect` (notifications.md)."""
+    """Who is told by `livedeck collector run` (notifications.md)."""
 
     model_config = _STRICT
 
@@ -318,13 +318,13 @@ class CollectTokenSettings(BaseModel):
 
     model_config = _STRICT
 
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the token; `livedeck collect token add` makes both")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the token, by `livedeck collector token create`")
     may: May = Field(default="read", description="what it may")
     expires: AwareDatetime | None = Field(default=None, description="when it is refused from; empty: never")
     previous_sha256: str = Field(
         default="",
         pattern=r"^([0-9a-f]{64})?$",
-        description="of the token before the last `livedeck collect token rotate`",
+        description="of the token before the last `livedeck collector token rotate`",
     )
     previous_until: AwareDatetime | None = Field(default=None, description="when that one is refused from")
 
@@ -336,7 +336,7 @@ class CollectTokenSettings(BaseModel):
 
 
 class CollectSettings(BaseModel):
-    """To whom `livedeck collect` serves what it knows (collector.md)."""
+    """To whom `livedeck collector run` serves what it knows (collector.md)."""
 
     model_config = _STRICT
 
@@ -365,7 +365,7 @@ class SharingSettings(BaseModel):
     model_config = _STRICT
 
     collect: CollectSettings = Field(
-        default=CollectSettings(), description="to whom `livedeck collect` serves what it knows (`collector.md`)"
+        default=CollectSettings(), description="to whom `livedeck collector run` serves what it knows (`collector.md`)"
     )
 
 
@@ -477,7 +477,7 @@ class DisplaySettings(BaseModel):
     )
     window_title: bool = Field(default=True, description="the window is called by the most urgent alarm")
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
-        default={}, description="name of an action = its key, or a list of keys (`livedeck keys`)"
+        default={}, description="name of an action = its key, or a list of keys (`livedeck config keys`)"
     )
 
 
@@ -538,7 +538,7 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         default=CadenceSettings(), description="seconds between asks, and how many at once"
     )
     notify: NotifySettings = Field(
-        default=NotifySettings(), description="who is told of alarms by `livedeck collect` (`notifications.md`)"
+        default=NotifySettings(), description="who is told of alarms by `livedeck collector run` (`notifications.md`)"
     )
     engine: EngineSettings = Field(
         default=EngineSettings(), description="where several collectors of one workspace meet (`engine.md`)"

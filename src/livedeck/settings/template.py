@@ -25,7 +25,7 @@ MAX_INLINE = 3
 
 _HEAD = """\
 # Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and that over this file.
-# What is commented out is the default. `livedeck config validate` checks this file, `livedeck doctor` what it leads to.
+# What is commented out is the default. `livedeck config check` checks this file, `livedeck doctor` what it leads to.
 """
 
 _PROFILES = """
@@ -43,8 +43,8 @@ _EVENTS = """
 """
 
 _NOTIFY = """
-# Who is told of alarms by `livedeck collect`; `livedeck docs notifications` says how. Addresses are secrets: a program
-# prints them, or a file that nobody else can read holds them.
+# Who is told of alarms by `livedeck collector run`; `livedeck docs notifications` says how. Addresses are secrets:
+# a program prints them, or a file that nobody else can read holds them.
 # [notify]
 # timezone = "Europe/Berlin"
 # heartbeat_command = ["pass", "show", "livedeck/heartbeat"]
@@ -57,8 +57,8 @@ _NOTIFY = """
 """
 
 _COLLECT = """
-# To whom `livedeck collect` serves what it knows; `livedeck docs collector` says how. `livedeck collect token add NAME`
-# makes a token and writes its digest here; `livedeck collect token rotate NAME` replaces it.
+# To whom `livedeck collector run` serves what it knows; `livedeck docs collector` says how.
+# `livedeck collector token create NAME` makes a token and writes its digest here; `token rotate NAME` replaces it.
 # [collect]
 # listen = "127.0.0.1:8710"
 # behind_proxy = false

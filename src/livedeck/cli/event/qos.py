@@ -1,4 +1,4 @@
-"""`livedeck qos`: the samples of one event, once or as they come."""
+"""`livedeck event qos`: the samples of one event, once or as they arrive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import merge_flags, platform, time_span
+from livedeck.cli.options import FOLLOW, formats, merge_flags, platform, time_span
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
@@ -25,31 +25,24 @@ from livedeck.text.times import timestamp
 OutputFormat = Literal["table", "json", "csv"]
 
 DEFAULT_SPAN = 60.0
-"""Seconds of samples in a table, and before those of --follow, where --last names no others."""
+"""Seconds of samples in a table, and before those of --follow, without --last."""
 
 
 @click.command
 @click.argument("event", metavar="EVENT")
-@click.option("--follow", is_flag=True, help="Go on: every new sample once, until ctrl-c.")
-@click.option("--json", "output_format", flag_value="json", help="One JSON object; with --follow one line a sample.")
-@click.option("--csv", "output_format", flag_value="csv", help="A header and a row a sample.")
-@click.option("--last", type=time_span, metavar="TIME", help="So much of the stream's end: 90s, 15m, 2h.")
+@FOLLOW
+@formats("table", "json", "csv")
+@click.option("--last", type=time_span, metavar="TIME", help="Print only the last part of the stream: 90s, 15m, 2h.")
 @platform
 @click.pass_context
 def command(
-    ctx: click.Context,
-    /,
-    *,
-    event: str,
-    follow: bool,
-    output_format: OutputFormat | None,
-    last: float | None,
-    **flags: Any,
+    ctx: click.Context, /, *, event: str, follow: bool, output_format: OutputFormat, last: float | None, **flags: Any
 ) -> None:
-    """Print the QoS samples of EVENT: an id, a name, or the beginning of either that fits one event alone.
+    """Print the QoS samples of EVENT, once or as they arrive.
 
-    Without --last: all that the platform keeps, as JSON or CSV; the last minute for people, and before --follow.
-    Rates are bit/s and frames/s, times ISO 8601 UTC; what was not measured is empty or null, and never 0.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Without --last, JSON and CSV have every
+    stored sample; the table and --follow begin with the last minute. Rates are in bit/s and frames/s, times in ISO 8601
+    UTC. Missing values are empty or null, never 0. With --follow, JSON has a line for each sample.
     """
 
     async def work() -> int:
@@ -59,8 +52,8 @@ def command(
             follower = QosFollower(api.without_retry() if follow else api, target, clock, settings)
             if follow:
                 span = DEFAULT_SPAN if last is None else last
-                return await follow_samples(follower, output_format or "table", span)
-            return await print_samples(follower, output_format or "table", last)
+                return await follow_samples(follower, output_format, span)
+            return await print_samples(follower, output_format, last)
 
     ctx.exit(run(work))
 
@@ -158,7 +151,7 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
     echo("\n".join([_head(output_format), *_lines(output_format, event, readings)]))
     if not readings:
         reason = "no stream is scheduled" if event.stream is None else "its stream has sent none"
-        echo(f"livedeck qos: {_name(event)} has no samples: {reason}", err=True)
+        echo(f"livedeck event qos: {_name(event)} has no samples: {reason}", err=True)
     elif output_format == "table":
         age = values.age(follower.age() or 0.0)
         echo(f"\n{len(readings)} samples of {_name(event)}, the newest {age} old ({follower.freshness().value})")
@@ -169,7 +162,7 @@ async def follow_samples(follower: QosFollower, output_format: OutputFormat, las
     """Print every sample once, as it comes, until somebody ends it. Raises NotFound where the event goes away."""
 
     def report(text: str) -> None:
-        echo(f"livedeck qos: {_name(follower.event)}: {text}", err=True)
+        echo(f"livedeck event qos: {_name(follower.event)}: {text}", err=True)
 
     if output_format != "json":
         echo(_head(output_format))

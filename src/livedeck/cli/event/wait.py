@@ -1,4 +1,4 @@
-"""`livedeck wait`: return once an event is what a script waits for."""
+"""`livedeck event wait`: wait until an event is on air, healthy or completed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
+from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, UNREACHABLE, code_of_error, code_of_link, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import merge_flags, platform, time_span
+from livedeck.cli.options import QUIET, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
@@ -29,16 +30,17 @@ RETRY_SECONDS = 2.0
 
 @click.command
 @click.argument("event", metavar="EVENT")
-@click.option("--until", "goal", type=click.Choice(GOALS), required=True, help="What to wait for.")
-@click.option("--timeout", type=time_span, default="10m", show_default=True, metavar="TIME", help="90s, 15m or 2h.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but faults.")
+@click.option("--until", "goal", type=click.Choice(GOALS), required=True, help="Wait for this state.")
+@options.timeout("10m")
+@QUIET
 @platform
 @click.pass_context
 def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, quiet: bool, **flags: Any) -> None:
-    """Return once EVENT is on air, healthy (on air, with a good picture and no fault), or completed.
+    """Wait until EVENT is on air, healthy (on air, good picture, no fault), or completed.
 
-    EVENT: an id, a name, or the beginning of either that fits one event alone. A platform that gives no answer is asked
-    again until --timeout. Exit code 6 where it is not so in time, and 4 where the platform never answered.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Retries until --timeout if the platform
+    does not answer. Exit code 6 if the state is not reached in time or can no longer be reached, 4 if the platform
+    never answered.
     """
 
     async def work() -> int:
@@ -94,7 +96,7 @@ class Wait:
                 self._note_link(snapshot.link)
                 state = snapshot.find(event_id)
                 if state is None and snapshot.link.as_of is not None and snapshot.link.state.is_answering:
-                    echo("livedeck wait: the event is gone", err=True)
+                    echo("livedeck event wait: the event is gone", err=True)
                     return NOT_SO
                 if state is None:
                     continue
@@ -105,7 +107,7 @@ class Wait:
                 if is_reached(state, self.goal):
                     return DONE
                 if state.phase.tally is BroadcastState.COMPLETED:
-                    echo(f"livedeck wait: it is over, and will not be {self.goal}", err=True)
+                    echo(f"livedeck event wait: it is over, and will not be {self.goal}", err=True)
                     return NOT_SO
         return NOT_SO
 
@@ -114,7 +116,7 @@ class Wait:
         since = f" since {self.answered_at:%H:%M:%S}Z" if self.answered_at else ""
         silence = f": the platform has not answered{since}" if self.problem or not self.answered_at else ""
         why = f": {self.problem}" if self.problem else ""
-        echo(f"livedeck wait: not {self.goal} after {seconds:g} s{silence}{why}", err=True)
+        echo(f"livedeck event wait: not {self.goal} after {seconds:g} s{silence}{why}", err=True)
         return self.code
 
     def _note_link(self, link: ConnectionStatus) -> None:
@@ -125,7 +127,7 @@ class Wait:
 
     def _tell(self, text: str) -> None:
         if not self.is_quiet:
-            echo(f"livedeck wait: {text}", err=True)
+            echo(f"livedeck event wait: {text}", err=True)
 
 
 def is_reached(state: EventState, goal: str) -> bool:

@@ -81,7 +81,7 @@ class CommandPort:
         if confirmation.level is ConfirmLevel.TYPE_NAME:
             return self._agrees_by_name(confirmation, "it may cut an audience off")
         if not self.consent.yes and not is_interactive():
-            return self._refuse("nobody can be asked here: add --yes", USAGE)
+            return self._refuse("No terminal to confirm at. Add --yes.", USAGE)
         if self.consent.yes or confirmation.level is ConfirmLevel.NONE:
             return True
         is_yes = self._ask(f"{confirmation.button}? [y/N] ").casefold() in _YES

@@ -121,7 +121,7 @@ _ADVICE = {
     sqlite3.SQLITE_PERM: "it may not be written: chmod u+w it and its folder, or set `history` to another file",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check its folder, or set `history` to another file",
     sqlite3.SQLITE_IOERR: "the disk fails: check it, or set `history` to another file",
-    sqlite3.SQLITE_CORRUPT: "it is damaged: `livedeck history salvage` saves what can be read",
+    sqlite3.SQLITE_CORRUPT: "it is damaged: `livedeck past salvage` saves what can be read",
     sqlite3.SQLITE_NOTADB: "it is no history and no recording",
 }
 
@@ -194,7 +194,7 @@ class Database:
 
     def unsound(self, error: UnsoundError) -> StorageError:
         """Return the error of this file for a value that cannot stand in its column."""
-        return StorageError(self.path, f"{error}: `livedeck history salvage` saves what can be read")
+        return StorageError(self.path, f"{error}: `livedeck past salvage` saves what can be read")
 
     def run(self, statement: str, values: Values = ()) -> None:
         """One change."""
@@ -253,7 +253,7 @@ class Database:
         application, schema = (number(db, name) for name in ("application_id", "user_version"))
         advice = "" if reads else ": set `history` to another file"
         if application == RECORDING and not reads:
-            raise StorageError(self.path, "it is a recording, and stays as it is: `livedeck replay` opens it")
+            raise StorageError(self.path, "it is a recording, and stays as it is: `livedeck past replay` opens it")
         if not fresh and application not in {APPLICATION, RECORDING}:
             raise StorageError(self.path, f"it belongs to another program{advice}")
         if 0 < schema < OLDEST:

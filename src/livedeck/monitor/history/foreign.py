@@ -202,7 +202,7 @@ def check_whole(path: Path) -> None:
             raise StorageError(path, "it is empty")
     if faults:
         words = safe(faults[0], 200)
-        raise StorageError(path, f"it is damaged ({words}): `livedeck history salvage` saves what can be read")
+        raise StorageError(path, f"it is damaged ({words}): `livedeck past salvage` saves what can be read")
 
 
 class Foreign(Database):

@@ -237,7 +237,7 @@ class _Salvage:
     def _rows(self, pages: Iterable[int], table: str = "") -> Iterator[Row]:
         for number in pages:
             if monotonic() > self._deadline:
-                raise TimeoutError("it took too long; `livedeck history salvage` goes on with it")
+                raise TimeoutError("it took too long; `livedeck past salvage` goes on with it")
             self._stop.check()
             page = self._file.page(number)
             if page:
@@ -433,7 +433,7 @@ def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
         )
         return _RESULT.validate_json(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValidationError) as error:
-        return Salvage(fault=f"{type(error).__name__}; `livedeck history salvage` tries it again")
+        return Salvage(fault=f"{type(error).__name__}; `livedeck past salvage` tries it again")
 
 
 def main() -> None:

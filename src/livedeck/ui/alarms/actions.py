@@ -283,7 +283,7 @@ def previous_log(ctx: Context, _: str) -> None:
 
 ALARMS = (
     Action(
-        "alarm.acknowledge",
+        "alarm.ack",
         ("a",),
         "acknowledge",
         "Promise to act on the alarm of the row, or on all of the selected event: silent until they are over, or the "
@@ -296,7 +296,7 @@ ALARMS = (
         is_for_now=True,
     ),
     Action(
-        "alarm.acknowledge_event",
+        "alarm.ack_event",
         ("A",),
         "all of the event",
         "Promise to act on all alarms of the event of the row",
@@ -337,7 +337,7 @@ ALARMS = (
         is_for_now=True,
     ),
     Action(
-        "alarm.return",
+        "alarm.undo",
         ("u",),
         "take back",
         f"Take your last acknowledgement of the event back within {TAKE_BACK_MINUTES} min, or bring back an alarm that "

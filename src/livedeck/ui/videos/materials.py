@@ -147,7 +147,7 @@ ACTIONS = (
     _on_material(
         "material.link", ("l",), "link", "Copy an address that downloads the file for a short while", link, rank=13
     ),
-    _material("material.rename", ("e",), "rename", rename, takes="[TITLE]", rank=16),
+    _material("material.edit", ("e",), "rename", rename, takes="[TITLE]", rank=16),
     _material("material.delete", ("D",), "delete", delete, rank=18),
     _on_material("material.know", (), "by id", "Take in a material of this video by its id", know, takes="ID"),
 )
