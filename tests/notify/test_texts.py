@@ -37,7 +37,7 @@ def test_a_text_says_what_is_since_when_what_viewers_see_why_and_what_to_do() ->
         "Viewers: nothing",
         "Cause: the encoder is off",
         "Do: call the venue",
-        "watch-1 profile arena: livedeck alarms --profile arena",
+        "watch-1 profile arena: livedeck alarm list --profile arena",
     ]
 
 
@@ -73,7 +73,7 @@ def test_of_many_the_worst_are_named_and_the_rest_counted() -> None:
 def test_the_json_has_what_a_program_needs() -> None:
     payload = json.loads(told().payload)
     (entry,) = payload.pop("alarms")
-    assert {name: payload[name] for name in ("schema", "status", "route", "incident", "truncated")} == {
+    assert {name: payload[name] for name in ("status", "--schema", "route", "incident", "truncated")} == {
         "schema": 1,
         "status": "firing",
         "route": "ops",
@@ -186,7 +186,7 @@ def test_several_ends_are_one_list_without_severities() -> None:
     assert message.text.splitlines() == [
         "NO_INGEST ONE: over after 11 s, 20:14:05 to 20:14:16 UTC",
         "FPS_LOW TWO: over after 11 s, 20:14:05 to 20:14:16 UTC",
-        "livedeck alarms",
+        "livedeck alarm list",
     ]
 
 
@@ -259,7 +259,7 @@ def test_a_test_says_that_nothing_is_wrong_and_nothing_else() -> None:
     assert message.title == "TEST livedeck"
     assert message.text.splitlines() == [
         "A test message of livedeck, 21:14:05 CET: nothing is wrong.",
-        "watch-1 profile arena: livedeck alarms --profile arena",
+        "watch-1 profile arena: livedeck alarm list --profile arena",
     ]
 
 
@@ -267,4 +267,4 @@ def test_a_long_text_is_cut_before_who_tells_and_never_after() -> None:
     words = Diagnosis(*(f"{name} " * 80 for name in ("cause", "viewers", "advice")))
     message = told(name="x" * 200, actual="y" * 400, expected="z" * 400, diagnosis=words)
     assert len(message.text) == 1000
-    assert message.text.endswith("…\nwatch-1 profile arena: livedeck alarms --profile arena")
+    assert message.text.endswith("…\nwatch-1 profile arena: livedeck alarm list --profile arena")

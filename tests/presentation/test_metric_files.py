@@ -24,7 +24,7 @@ KEPT = Path(__file__).parents[2] / "monitoring"
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_kept_file_is_what_the_command_makes(name: str) -> None:
-    """Else: `livedeck metrics --write monitoring`."""
+    """Else: `livedeck collector dashboard`."""
     assert (KEPT / name).read_text(encoding="utf-8") == FILES[name]()
 
 

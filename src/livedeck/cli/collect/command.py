@@ -58,7 +58,7 @@ def command(ctx: click.Context, /, **flags: Any) -> None:
         try:
             return await cancel_on_signals(lambda: _collect(settings))
         except SpoolError as error:
-            echo(f"livedeck collector: {error}", err=True)
+            echo(f"livedeck collector run: {error}", err=True)
             return FAULT
 
     code = run(work)
@@ -104,7 +104,7 @@ async def _collect(settings: Settings) -> int:
         try:
             await stack.enter_async_context(_served(settings, collector, ledger))
         except OSError as error:
-            echo(f"livedeck collector: {error.filename}: {error.strerror}; `listen` of [collect] says where", err=True)
+            echo(f"livedeck collector run: {error.filename}: {error.strerror}; `listen` of [collect] says where", err=True)
             return FAULT
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_collections_short(SystemClock()), name="garbage")
@@ -131,7 +131,7 @@ async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> A
     with exposure.listen() as listener:
         app = OwnName(collector.app(settings, ledger), exposure, refused(refusal))
         async with serve_app(listener, app, max_connections=2 * MAX_READERS) as url:
-            echo(f"livedeck collector: {url}{'' if settings.collect.tokens else _NO_TOKENS}", err=True)
+            echo(f"livedeck collector run: {url}{'' if settings.collect.tokens else _NO_TOKENS}", err=True)
             try:
                 yield
             finally:
@@ -148,7 +148,7 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 
 
 def _tell(text: str) -> None:
-    echo(f"livedeck collector: {text}", err=True)
+    echo(f"livedeck collector run: {text}", err=True)
 
 
 class Collector:
@@ -229,4 +229,4 @@ class Collector:
         if link.state is not self._reported and link.state is not ConnectionState.CONNECTING:
             self._reported = link.state
             texts = {ConnectionState.OK: "the platform answers", ConnectionState.POOR: f"poor link: {loss_text(link)}"}
-            echo(f"livedeck collector: {texts.get(link.state, f'cannot watch: {link.reason}')}", err=True)
+            echo(f"livedeck collector run: {texts.get(link.state, f'cannot watch: {link.reason}')}", err=True)
