@@ -273,7 +273,7 @@ def test_a_port_that_is_taken_is_named_and_what_to_change(tmp_path: Path) -> Non
         platform = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9", "LIVEDECK_TOKEN": "none"}
         done = called(tmp_path, "collector", "run", env=env | platform)
     assert done.returncode == 1
-    assert f"port {port} of this machine: Address already in use; `listen` of [collect] says where" in done.stderr
+    assert f"port {port} of this machine: Address already in use; see `listen` of [collect]" in done.stderr
 
 
 def test_it_is_reached_from_elsewhere_only_through_a_proxy(tmp_path: Path) -> None:

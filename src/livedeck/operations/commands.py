@@ -31,7 +31,7 @@ class Names(StrEnum):
 
 
 Make = Callable[[Found, ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
-"""Make the operation from the named objects and a filled form; awaited if it reads a file. Raises Invalid, FileFault."""
+"""Makes the operation from named objects and a filled form; awaited if it reads a file. Raises Invalid, FileFault."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,8 @@ async def _collect(settings: Settings) -> int:
         try:
             await stack.enter_async_context(_served(settings, collector, ledger))
         except OSError as error:
-            echo(f"livedeck collector run: {error.filename}: {error.strerror}; `listen` of [collect] says where", err=True)
+            text = f"{error.filename}: {error.strerror}; see `listen` of [collect]"
+            echo(f"livedeck collector run: {text}", err=True)
             return FAULT
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_collections_short(SystemClock()), name="garbage")

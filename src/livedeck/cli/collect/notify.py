@@ -107,7 +107,7 @@ def _test_message(plan: Plan, route: Route) -> Any:
 def explain_command(
     ctx: click.Context, /, *, event: str, kind: str, severity: str, at: str | None, **flags: Any
 ) -> None:
-    """Explain an alarm: its cause, the limits in force, and which routes would notify of it, with reasons.
+    """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
     KIND is a kind of alarm, such as NO_INGEST; SEVERITY is info, warning or critical. EVENT is an id or a name in the
     history of this machine; an unknown one is taken as typed. --at takes a time in the zone of the settings. The
