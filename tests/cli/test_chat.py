@@ -141,7 +141,7 @@ def test_a_file_holds_what_the_platform_sends_and_words_go_to_stderr(
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         assert answer.read().startswith(to.read_bytes())  # it grows on
     again = export(tmp_path, env, "-o", str(to))
-    assert (again.returncode, "is there already; --force replaces it" in again.stderr) == (1, True)
+    assert (again.returncode, "is there already; add --force to replace it" in again.stderr) == (1, True)
     assert export(tmp_path, env, "-o", str(to), "--force").returncode == 0
 
 

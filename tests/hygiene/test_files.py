@@ -18,6 +18,7 @@ EXPECTED = {
     "monitoring": ("*.json", "*.yml"),
     "screenshots": ("*.svg",),
     "src/livedeck": ("*.py", "py.typed"),
+    "src/livedeck/cli": ("*.py", "commands.json"),
     "src/livedeck/client": ("*.py", "*.toml"),
     "src/livedeck/collector/engine/scripts": ("*.lua",),
     "src/livedeck/docs": ("*.py", "*.md"),

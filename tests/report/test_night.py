@@ -180,7 +180,7 @@ def test_a_report_that_is_there_is_not_replaced(folder: Path, night: Path) -> No
     env = {"LIVEDECK_HISTORY": str(night)}
     line = ("past", "report", "Small hall", "-o", str(folder / "Small hall"))
     done = called(folder, *line, env=env)
-    assert (done.returncode, "--force replaces it" in done.stderr) == (1, True)
+    assert (done.returncode, "add --force to replace it" in done.stderr) == (1, True)
     assert called(folder, *line, "--force", env=env).returncode == 0
 
 

@@ -222,7 +222,7 @@ def _takes(param: click.Parameter, command: click.Command) -> Any:
     name = str(param.name)
     if name == "columns":
         return {"list": [*getattr(command, "columns", ())]}
-    metavar = str(param.metavar or "").partition("|")[0]
+    metavar = str(param.metavar or "").partition("|")[0].strip("[].")
     if name in {"profile", "scenario", "faults", "topic"}:
         return name.upper()
     return metavar if metavar in {"EVENT", "FILE", "PATH"} else "NONE"

@@ -82,7 +82,7 @@ def command(
 
 
 def export_from_flags(flags: dict[str, Any], target: ExportTarget, *, all_streams: bool) -> ChatExport:
-    """What the flags ask for, of no event yet; takes them out of the flags. Raises UsageError."""
+    """Take the export out of the flags, without an event yet. Raises UsageError."""
     zone: ZoneInfo | None = flags.pop("zone")
     since, until = (_aware(flags.pop(name), zone) for name in ("since", "until"))
     if since and until and since >= until:
@@ -105,7 +105,7 @@ def _aware(time: datetime | None, zone: ZoneInfo | None) -> datetime | None:
 
 
 def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *, all_streams: bool) -> None:
-    """Raises UsageError for what does not go together."""
+    """Raise UsageError for flags that exclude each other."""
     if all_streams and stream:
         raise click.UsageError("--stream and --all-streams exclude each other")
     if all_streams and target.pipe:
@@ -118,7 +118,7 @@ def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *,
 
 
 async def select_streams(api: Api, event: Event, stream: str | None, history: Settings | None) -> list[KnownStream]:
-    """The streams that are to be exported; may be none. `history`: settings that name the history to search for more.
+    """Return the streams to export, perhaps none. `history`: settings whose history is searched for more.
 
     Those that were found there are named on standard error.
     """

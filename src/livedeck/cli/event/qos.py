@@ -59,7 +59,7 @@ def command(
 
 
 class QosFollower:
-    """Polls one event's samples. `left_out`: how many of the last answer could not be used."""
+    """Polls the samples of one event. `left_out`: number of unusable samples in the last reply."""
 
     def __init__(self, api: Api, event: Event, clock: Clock, settings: Settings) -> None:
         self.event, self.readings, self.left_out = event, Readings(), 0
@@ -68,7 +68,7 @@ class QosFollower:
         self._skew, self._failures, self._reported = 0.0, 0, Freshness.FRESH
 
     async def poll(self) -> None:
-        """Merge what the platform has now. Raises ApiError."""
+        """Merge the current samples of the platform. Raises ApiError."""
         answer = await self._api.qos.get(self.event.id)
         self._skew = skew(self._api.timings, self._skew, self._thresholds)
         until = self.now() + self._thresholds.ahead
@@ -76,7 +76,7 @@ class QosFollower:
         self.readings = merge(self.readings, answer, until=until)
 
     async def new_readings(self, last: float, report: Callable[[str], None]) -> AsyncIterator[list[Reading]]:
-        """The samples of the last so many seconds, and then each new one once. Never ends but by NotFound.
+        """Yield the samples of the last `last` seconds, then each new one once. Ends only by NotFound.
 
         `report` is called once when the platform fails or the samples grow stale, and once when that is over.
         """
@@ -97,12 +97,12 @@ class QosFollower:
         return self._clock.now().timestamp() + self._skew
 
     def age(self) -> float | None:
-        """Seconds since the newest sample, None where there is none."""
+        """Return the seconds since the newest sample; None if there is none."""
         newest = self.readings.last
         return None if newest is None else max(0.0, self.now() - newest.time)
 
     def freshness(self) -> Freshness:
-        """How far the samples tell of now."""
+        """Return how fresh the samples are."""
         age = self.age()
         return Freshness.NEVER if age is None else sample_freshness(age, cadence(self.readings), self._thresholds)
 
@@ -126,7 +126,7 @@ class QosFollower:
         return self._cadence.qos_focus
 
     def _report_freshness(self, report: Callable[[str], None]) -> None:
-        """Where the samples went stale, came back, or never were there."""
+        """Report once that the samples went stale, came back, or never existed."""
         freshness = self.freshness()
         if freshness is Freshness.LATE or freshness is self._reported:
             return
@@ -140,7 +140,7 @@ class QosFollower:
 
 
 async def print_samples(follower: QosFollower, output_format: OutputFormat, last: float | None) -> int:
-    """Print what there is. Returns the exit code."""
+    """Print the stored samples. Returns the exit code."""
     event = follower.event
     await follower.poll()
     span = DEFAULT_SPAN if last is None and output_format == "table" else last
@@ -159,7 +159,7 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
 
 
 async def follow_samples(follower: QosFollower, output_format: OutputFormat, last: float) -> int:
-    """Print every sample once, as it comes, until somebody ends it. Raises NotFound where the event goes away."""
+    """Print every sample once, as it arrives, until ctrl-c. Raises NotFound if the event is deleted."""
 
     def report(text: str) -> None:
         echo(f"livedeck event qos: {_name(follower.event)}: {text}", err=True)
@@ -182,7 +182,7 @@ def _lines(output_format: OutputFormat, event: Event, readings: Iterable[Reading
 
 
 def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> dict[str, Any]:
-    """`age`: seconds of the newest sample; `left_out`: samples that could not be used (no time, or a future one)."""
+    """Return the samples as JSON. `age`: seconds of the newest; `left_out`: unusable ones (no or a future time)."""
     event, age = follower.event, follower.age()
     return {
         "event": {"id": event.id, "name": event.name},

@@ -25,7 +25,7 @@ from livedeck.text.values import safe
 GOALS = ("on-air", "healthy", "completed")
 
 RETRY_SECONDS = 2.0
-"""Between two questions of which event is meant, while the platform gives no answer."""
+"""Seconds between two searches for the event while the platform does not answer."""
 
 
 @click.command
@@ -59,7 +59,7 @@ def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, qui
 
 @dataclass(slots=True)
 class Wait:
-    """What is waited for, and what came of it so far. `answered_at`: when the platform last answered.
+    """The goal of a wait and its progress. `answered_at`: time of the last reply of the platform.
 
     `problem`: why it gives no answer; empty while it does. `code`: the exit code where it is not so in time.
     """
@@ -71,7 +71,7 @@ class Wait:
     code: int = UNREACHABLE
 
     async def find_event(self, api: Api, words: str) -> str:
-        """The id of the event that is meant, however long the platform gives no answer. Raises UsageError, ApiError."""
+        """Return the id of the event; retry while the platform does not answer. Raises UsageError, ApiError."""
         clock = SystemClock()
         while True:
             try:
@@ -88,7 +88,7 @@ class Wait:
                 return event.id
 
     async def follow(self, monitor: Monitor, event_id: str) -> int:
-        """Wait until that event is so. Returns the exit code."""
+        """Wait until the event reaches the goal. Returns the exit code."""
         monitor.set_focus(event_id)
         last_text = ""
         async with aclosing(monitor.snapshots()) as snapshots:
@@ -112,7 +112,7 @@ class Wait:
         return NOT_SO
 
     def end_late(self, seconds: float) -> int:
-        """Say that it is not so in time, and why that may not be known. Returns the exit code."""
+        """Print that the goal was not reached in time, and why that may be unknown. Returns the exit code."""
         since = f" since {self.answered_at:%H:%M:%S}Z" if self.answered_at else ""
         silence = f": the platform has not answered{since}" if self.problem or not self.answered_at else ""
         why = f": {self.problem}" if self.problem else ""
@@ -131,7 +131,7 @@ class Wait:
 
 
 def is_reached(state: EventState, goal: str) -> bool:
-    """Whether the event is what is waited for."""
+    """Return whether the event has reached the goal."""
     if goal == "completed":
         return state.phase.tally is BroadcastState.COMPLETED
     if state.phase.tally is not BroadcastState.ON_AIR:
@@ -141,7 +141,7 @@ def is_reached(state: EventState, goal: str) -> bool:
 
 
 def describe(state: EventState) -> str:
-    """What it is now: `Choir, hall B: ON AIR, 100 GOOD`."""
+    """Return the state of the event in words: `Choir, hall B: ON AIR, 100 GOOD`."""
     health = state.assessment.health
     score = f", {health.score} {health.grade}" if health.score is not None else ""
     faults = ", ".join(finding.kind for finding in state.assessment.findings)

@@ -82,7 +82,7 @@ class EventsScreen(EventList):
     NAME = "Events"
     MODE = "events"
     SCHEMA = EVENTS
-    EMPTY = "No events yet. {event.new} makes one."
+    EMPTY = "No events yet. {event.create} makes one."
     DETAIL = "qos"
 
     def __init__(self) -> None:

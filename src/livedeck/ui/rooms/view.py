@@ -41,7 +41,7 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
 def no_rooms_text(rooms: CachedList[Room]) -> str:
     """Why the table of rooms is empty: not asked, not answered, or none. A text for `with_keys`."""
     if rooms.as_of is not None:
-        return "this workspace has no rooms: {room.new} makes one"
+        return "this workspace has no rooms: {room.create} makes one"
     return "the rooms could not be asked for" if rooms.error else "waiting for the platform's first answer"
 
 

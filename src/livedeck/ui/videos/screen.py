@@ -257,7 +257,7 @@ class PostersScreen(VideoTab):
 
     MODE = "posters"
     SCHEMA = POSTERS
-    EMPTY = "no poster; {poster.make} makes one of a moment, {poster.upload} takes the picture at an address"
+    EMPTY = "no poster; {poster.create} makes one of a moment, {poster.import} takes the picture at an address"
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="head")
@@ -322,7 +322,7 @@ class AnnotationsScreen(VideoTab):
 
     MODE = "annotations"
     SCHEMA = ANNOTATIONS
-    EMPTY = "no annotation; {annotation.new} makes one"
+    EMPTY = "no annotation; {annotation.create} makes one"
 
 
 class MaterialsScreen(OrderedScreen):
