@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -107,7 +108,7 @@ def test_a_command_that_prints_json_prints_its_schema() -> None:
         assert json.loads(done.stdout)["title"] == f"livedeck {path} v1", done.stderr
 
 
-def _described() -> list[tuple[str, dict[str, list[dict[str, object]]]]]:
+def _described() -> list[tuple[str, dict[str, Any]]]:
     return [(path, dict(facts)) for path, facts in load_description().items()]
 
 
