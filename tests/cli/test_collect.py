@@ -197,7 +197,7 @@ def test_a_collector_notes_who_came_and_keeps_what_it_refused(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["a\nb", "a\r", "a\x1b[2Jb", "tab\tx", "a\u2028b", "a\u202eb", "", "\n"])
 def test_a_name_that_is_none_is_refused_in_one_line_that_shows_what_is_hidden(tmp_path: Path, name: str) -> None:
     env = settings_of(tmp_path, "")
-    for verb in ("add", "remove"):
+    for verb in ("create", "delete"):
         done = called(tmp_path, "collector", "token", verb, name, env=env)
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1, done.stderr

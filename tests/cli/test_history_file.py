@@ -51,7 +51,7 @@ def path(whole: Path, tmp_path: Path) -> Path:
 
 def history(home: Path, *arguments: str) -> tuple[int, str]:
     """The exit code and all that it prints."""
-    done = called(home, "past", "show", *arguments)
+    done = called(home, "past", *arguments)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -62,8 +62,8 @@ def count(path: Path, table: str) -> int:
 
 def test_a_sound_file_is_said_to_be_with_what_is_kept_of_whom(path: Path, tmp_path: Path) -> None:
     before = path.read_bytes()
-    code, text = history(tmp_path, "verify", "--history", str(path))
-    assert (code, text.splitlines()[-1]) == (0, "it is sound")
+    code, text = history(tmp_path, "check", "--history", str(path))
+    assert (code, text.splitlines()[-1]) == (0, "the file is sound")
     assert f"2026-03-01 12:00:00Z to 2026-03-01 13:59:58Z  {SAMPLES:,} samples" in text
     assert path.read_bytes() == before
 
@@ -71,20 +71,20 @@ def test_a_sound_file_is_said_to_be_with_what_is_kept_of_whom(path: Path, tmp_pa
 def test_what_is_wrong_with_a_file_is_said(path: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE journal SET body = 'rotten' WHERE kind = 'marker'")
-    code, text = history(tmp_path, "verify", "--history", str(path))
+    code, text = history(tmp_path, "check", "--history", str(path))
     assert (code, "cannot be read: 2 log entries" in text) == (6, True)
     content = bytearray(path.read_bytes())
     content[len(content) // 2 :] = b"\xff" * (len(content) - len(content) // 2)
     path.write_bytes(content)
-    code, text = history(tmp_path, "verify", "--history", str(path))
+    code, text = history(tmp_path, "check", "--history", str(path))
     assert (code, "damaged: " in text) == (6, True)
     path.write_bytes(b"no database\n" * 400)
-    assert history(tmp_path, "verify", "--history", str(path))[0] == 1
+    assert history(tmp_path, "check", "--history", str(path))[0] == 1
 
 
 def test_pruning_says_what_goes_and_deletes_that_and_no_more(path: Path, tmp_path: Path) -> None:
     asked = history(tmp_path, "prune", "--before", "2026-03-01T13:00Z", "--history", str(path))
-    assert (asked[0], "add --yes" in asked[1]) == (2, True)
+    assert (asked[0], "Add --yes" in asked[1]) == (2, True)
     assert count(path, "sample") == 2 * SAMPLES
     assert history(tmp_path, "prune", "--event", "one", "-y", "--history", str(path))[0] == 0
     assert {count(path, f"{table} WHERE event = 'one'") for table in ("alarm", "answer")} == {0}
@@ -114,7 +114,7 @@ def test_the_room_of_what_was_pruned_is_given_back_while_a_deck_goes_on(path: Pa
         assert (code, " before, " in text) == (0, True)
         assert path.stat().st_size < 0.7 * before
         runner.run(write())
-    assert history(tmp_path, "verify", "--history", str(path))[0] == 0
+    assert history(tmp_path, "check", "--history", str(path))[0] == 0
 
 
 def test_a_recording_holds_what_was_asked_for_in_one_file_that_no_deck_writes_to(path: Path, tmp_path: Path) -> None:
@@ -166,4 +166,4 @@ def test_a_target_that_is_no_file_is_named_and_not_standard_output(
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith(f"livedeck: {target}: ")
     report = livedeck(tmp_path, "past", "report", "--day", "today", "-o", "/dev/full", env=env)
-    assert (report.returncode, "/dev/full is no folder" in report.stderr) == (2, True)
+    assert (report.returncode, "/dev/full is not a folder" in report.stderr) == (2, True)

@@ -114,7 +114,7 @@ def test_what_is_explained_is_of_a_known_kind_and_the_event_of_the_history(tmp_p
     assert (stranger.returncode, "no event called 'Main stge' is known here" in stranger.stderr) == (0, True)
     assert called(tmp_path, "alarm", "explain", "x", "PACKET_LOSS", "info", "--at", "soon", env=env).returncode == 2
     help_text = called(tmp_path, "notify", "--help").stdout
-    assert "by every route, and print what the receiver answers." in " ".join(help_text.split())
+    assert "by every route, and print the reply of each receiver" in " ".join(help_text.split())
 
 
 def test_a_target_that_cannot_be_used_is_told_before_it_is_needed(tmp_path: Path, sink: Sink) -> None:

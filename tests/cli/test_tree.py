@@ -162,7 +162,7 @@ def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:
             "LIVEDECK_HISTORY": str(path),
         }
         listed = json.loads(called(tmp_path, "alarm", "list", "--json", env=env).stdout)["alarms"]
-        found = next(alarm for alarm in listed if alarm["kind"] == "LATE_START")  # it lasts, and since the same time
+        found = next(alarm for alarm in listed if alarm["kind"] == "KEYFRAME_SEVERE")  # it lasts
         named = (found["event_id"], found["kind"])
         lines = (
             ("ack", *named),

@@ -73,7 +73,7 @@ def test_of_many_the_worst_are_named_and_the_rest_counted() -> None:
 def test_the_json_has_what_a_program_needs() -> None:
     payload = json.loads(told().payload)
     (entry,) = payload.pop("alarms")
-    assert {name: payload[name] for name in ("status", "--schema", "route", "incident", "truncated")} == {
+    assert {name: payload[name] for name in ("schema", "status", "route", "incident", "truncated")} == {
         "schema": 1,
         "status": "firing",
         "route": "ops",

@@ -160,10 +160,10 @@ def test_of_half_of_the_answers_nothing_is_told(fails: str, night: Path, tmp_pat
     assert "answers 502: a proxy before it fails, or the collector itself" in done.stderr
 
 
-@pytest.mark.parametrize("line", [("verify",), ("prune", "--before", "2020-01-01"), ("export", "-o", "OUT")])
+@pytest.mark.parametrize("line", [("check",), ("prune", "--before", "2020-01-01"), ("export", "-o", "OUT")])
 def test_what_looks_after_a_file_says_whose_it_is(line: tuple[str, ...], night: Path, tmp_path: Path) -> None:
     line = tuple(str(tmp_path / "out") if word == "OUT" else word for word in line)
     env = environment(tmp_path, "http://127.0.0.1:9", night)
-    words = "this is the history of this machine; what the collector keeps is looked after on its own"
-    assert words in called(tmp_path, "past", "show", *line, env=env).stderr
-    assert words not in called(tmp_path, "past", "show", *line, "--history", str(night), env=env).stderr
+    words = "this is the history of this machine; look after the history of the collector where it runs"
+    assert words in called(tmp_path, "past", *line, env=env).stderr
+    assert words not in called(tmp_path, "past", *line, "--history", str(night), env=env).stderr

@@ -247,7 +247,7 @@ async def test_an_acknowledgement_is_taken_back_with_all_that_one_press_answered
         await stage.idle()
         assert "no alarm is acknowledged, shelved or out of service here" in stage.last_notice()
     actions = [record.action for record in await history.audit(EVENING - timedelta(days=1))]
-    assert sorted(actions) == ["alarm.ack"] * 2 + ["alarm.unacknowledge"] * 2
+    assert sorted(actions) == ["alarm.acknowledge"] * 2 + ["alarm.unacknowledge"] * 2
     log = [record.turn.value for record in await history.alarm_log(EVENING - timedelta(days=1))]
     assert log.count("acknowledgement taken back") == 2
     await history.close()
