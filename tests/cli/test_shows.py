@@ -36,8 +36,7 @@ def run(on_stage: Stage, *arguments: str, **env: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "word"),
-    [((ON_AIR,), 0, "OK"), ((), 2, "CRITICAL"), (("no such event",), 3, "UNKNOWN")],
+    ("arguments", "code", "word"), [((ON_AIR,), 0, "OK"), ((), 2, "CRITICAL"), (("no such event",), 3, "UNKNOWN")]
 )
 def test_a_check_is_a_plugin(on_stage: Stage, arguments: tuple[str, ...], code: int, word: str) -> None:
     """scripting.md, "Checks"."""
