@@ -264,7 +264,7 @@ async def measure(
         for number in range(collectors):
             place = home / f"collector-{number}"
             write_settings(place, platform_port, with_listen + number, budget, redis)
-            run = program("-m", "livedeck", "collect", home=place, out=(place / "log").open("wb"))
+            run = program("-m", "livedeck", "collector", "run", home=place, out=(place / "log").open("wb"))
             running.append(await stack.enter_async_context(run))
         pids = [*(process.pid for process in running), platform.pid]
         began = monotonic()

@@ -358,7 +358,7 @@ async def known(history: History, end: float) -> float:
 
 
 def maintaining(folder: Path, report: Report) -> None:
-    """What `livedeck history` does with the whole file, as so many copies of it by hand in the same run."""
+    """What `livedeck past show` does with the whole file, as so many copies of it by hand in the same run."""
     path = folder / "month.sqlite"
     began = time.perf_counter()
     shutil.copy(path, folder / "copy.sqlite")

@@ -143,7 +143,7 @@ def real(minutes: float) -> bool:
 def _watched(env: dict[str, str], minutes: float) -> bool:
     pid, master = pty.fork()
     if not pid:
-        os.execve(sys.executable, [sys.executable, "-m", "livedeck", "wallboard", "--theme", "dark"], env)
+        os.execve(sys.executable, [sys.executable, "-m", "livedeck", "wall", "--theme", "dark"], env)
     base = _resized(pid, master, minutes * 60)
     termios.tcsetwinsize(master, (30, 160))  # the clock in plain letters
     shown = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", _read(master, 5.0))

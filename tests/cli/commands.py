@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +17,7 @@ import structlog
 from click.testing import CliRunner
 
 from livedeck.cli import main
+from livedeck.cli.description import load_description
 
 TIMEOUT = 60
 """Seconds after which a command that should have ended is a failure."""
@@ -95,14 +96,21 @@ def settings_of(home: Path, text: str = "") -> dict[str, str]:
 
 @contextmanager
 def collecting(home: Path, env: Mapping[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A `livedeck collect` that knows a token, and its address: all that its first line says."""
+    """A `livedeck collector run` that knows a token, and its address: all that its first line says."""
     pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*LIVEDECK, "collect"], env=environment(home, **env), **pipes) as process:
+    with subprocess.Popen([*LIVEDECK, "collector", "run"], env=environment(home, **env), **pipes) as process:
         try:
             assert process.stderr
             line = process.stderr.readline()
-            listening = re.fullmatch(r"livedeck collect: (http://127\.0\.0\.1:\d+)/\n", line)
+            listening = re.fullmatch(r"livedeck collector run: (http://127\.0\.0\.1:\d+)/\n", line)
             assert listening, line
             yield process, listening[1]
         finally:
             process.kill()
+
+
+def command_of(line: Sequence[str]) -> tuple[str, ...]:
+    """The words of the command at the beginning of a line."""
+    known = load_description()
+    counts = [count for count in range(1, len(line) + 1) if " ".join(line[:count]) in known]
+    return tuple(line[: counts[-1]])

@@ -13,7 +13,7 @@ import os
 import sys
 from importlib import import_module
 
-from livedeck.cli import COMMANDS, PLACES
+from livedeck.cli import PLACES
 
 
 def open_stream(number: int, spec: str) -> None:
@@ -88,7 +88,6 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    modules = {PLACES.get(name, name).partition(":")[0] for name in COMMANDS}
-    for module in ("objects.changing", "objects.reading", *modules):
+    for module in ("objects.groups", *{place.partition(":")[0] for place in PLACES.values()}):
         import_module(f"livedeck.cli.{module}")
     serve()

@@ -43,7 +43,7 @@ class Stage:
 
     def video(self) -> str:
         """The recording that tracks, annotations and posters hang on."""
-        return self.ids("events", "recordings", REHEARSAL)[0]
+        return self.ids("video", "list", REHEARSAL)[0]
 
     def file(self, name: str, text: str) -> str:
         """The path of a file with that in it."""
@@ -87,7 +87,7 @@ def stage(home: Path) -> Iterator[Stage]:
 
 def _with_stream(stage: Stage) -> str:
     event = _draft(stage)
-    stage.made("streams", "schedule", event, "--started-at", "in 1 h")
+    stage.made("event", "schedule", event, "--started-at", "in 1 h")
     return event
 
 
@@ -100,8 +100,8 @@ def _key_file(stage: Stage) -> str:
 
 
 def _room(stage: Stage) -> tuple[str, str]:
-    for room in stage.ids("rooms", "list"):
-        relays = stage.ids("relays", "list", room)
+    for room in stage.ids("room", "list"):
+        relays = stage.ids("room", "relay", "list", room)
         if relays:
             return room, relays[0]
     raise AssertionError("no room has a relay profile")
@@ -109,97 +109,97 @@ def _room(stage: Stage) -> tuple[str, str]:
 
 def _poster(stage: Stage) -> tuple[str, str]:
     video = stage.video()
-    return video, stage.made("posters", "create", video, "--from-time", "12")
+    return video, stage.made("video", "poster", "create", video, "--from-time", "12")
 
 
 def _track(stage: Stage) -> tuple[str, str]:
     video = stage.video()
     file = stage.file("a.uk.vtt", VTT)
-    return video, stage.made("subtitles", "upload", video, "--file", file, "--language", "uk")
+    return video, stage.made("video", "subtitle", "upload", video, "--file", file, "--language", "uk")
 
 
 def _annotation(stage: Stage) -> tuple[str, str]:
     video = stage.video()
     times = ("--start-time", "90", "--end-time", "120")
-    return video, stage.made("annotations", "create", video, "--title", "Bar 118", *times)
+    return video, stage.made("video", "annotation", "create", video, "--title", "Bar 118", *times)
 
 
 def _material(stage: Stage) -> tuple[str, str]:
     video = stage.video()
-    return video, stage.made("materials", "upload", video, "--file", stage.file("words.txt", "words"))
+    return video, stage.made("video", "material", "upload", video, "--file", stage.file("words.txt", "words"))
 
 
 def _draft(stage: Stage) -> str:
-    return stage.made("events", "create", "--name", "Made for this")
+    return stage.made("event", "create", "--name", "Made for this")
 
 
 def folder(stage: Stage) -> str:
     """The id of a project or folder."""
-    events = stage.read("events", "list")["items"]
+    events = stage.read("event", "list")["items"]
     return next(str(event["parent_id"]) for event in events if event["parent_id"])
 
 
 Line = Callable[[Stage], tuple[str, ...]]
 
 CHANGES: Mapping[str, Line] = {
-    "event.create": lambda _: ("events", "create", "--name", "Evening show", "--type", "one-time"),
-    "event.edit": lambda stage: ("events", "edit", _draft(stage), "--name", "Renamed", "--chat-active"),
-    "event.enable": lambda stage: ("events", "enable", _draft(stage)),
-    "event.complete": lambda stage: ("events", "complete", _draft(stage)),
-    "event.move": lambda stage: ("events", "move", _draft(stage), "--parent-id", folder(stage)),
-    "event.delete": lambda stage: ("events", "delete", _draft(stage)),
-    "event.poster": lambda stage: ("events", "poster", _draft(stage), "--poster-url", PICTURE),
-    "stream.schedule": lambda stage: ("streams", "schedule", _draft(stage), "--started-at", "in 20 min"),
-    "stream.reschedule": lambda stage: ("streams", "reschedule", _with_stream(stage), "--started-at", "in 20 min"),
-    "room.new": lambda stage: ("rooms", "create", "--name", "Board", "--owner-id", stage.service["user_id"]),
+    "event.create": lambda _: ("event", "create", "--name", "Evening show", "--type", "one-time"),
+    "event.edit": lambda stage: ("event", "edit", _draft(stage), "--name", "Renamed", "--chat-active"),
+    "event.enable": lambda stage: ("event", "enable", _draft(stage)),
+    "event.complete": lambda stage: ("event", "complete", _draft(stage)),
+    "event.move": lambda stage: ("event", "move", _draft(stage), "--parent-id", folder(stage)),
+    "event.delete": lambda stage: ("event", "delete", _draft(stage)),
+    "event.poster": lambda stage: ("event", "poster", _draft(stage), "--url", PICTURE),
+    "event.schedule": lambda stage: ("event", "schedule", _draft(stage), "--started-at", "in 20 min"),
+    "event.reschedule": lambda stage: ("event", "reschedule", _with_stream(stage), "--started-at", "in 20 min"),
+    "room.create": lambda stage: ("room", "create", "--name", "Board", "--owner-id", stage.service["user_id"]),
     "room.delete": lambda stage: (
-        "rooms", "delete", stage.made("rooms", "create", "--name", "Gone", "--owner-id", stage.service["user_id"]),
+        "room", "delete", stage.made("room", "create", "--name", "Gone", "--owner-id", stage.service["user_id"]),
     ),
-    "relay.edit": lambda stage: ("relays", "edit", *_room(stage), "--stream-key-file", _key_file(stage)),
-    "poster.make": lambda stage: ("posters", "create", stage.video(), "--from-time", "0:20"),
-    "poster.upload": lambda stage: ("posters", "upload", stage.video(), "--poster-url", PICTURE),
-    "poster.activate": lambda stage: ("posters", "activate", *_poster(stage)),
-    "poster.delete": lambda stage: ("posters", "delete", *_poster(stage)),
+    "relay.edit": lambda stage: ("room", "relay", "edit", *_room(stage), "--stream-key-file", _key_file(stage)),
+    "poster.create": lambda stage: ("video", "poster", "create", stage.video(), "--from-time", "0:20"),
+    "poster.import": lambda stage: ("video", "poster", "import", stage.video(), "--url", PICTURE),
+    "poster.activate": lambda stage: ("video", "poster", "activate", *_poster(stage)),
+    "poster.delete": lambda stage: ("video", "poster", "delete", *_poster(stage)),
     "subtitle.upload": lambda stage: (
-        "subtitles", "upload", stage.video(), "--file", stage.file("b.fr.vtt", VTT), "--language", "fr",
+        "video", "subtitle", "upload", stage.video(), "--file", stage.file("b.fr.vtt", VTT), "--language", "fr",
     ),
-    "subtitle.recognise": lambda stage: ("subtitles", "recognise", stage.video(), "--languages", "it"),
-    "subtitle.edit": lambda stage: ("subtitles", "edit", *_track(stage), "--description", "For the hall"),
-    "subtitle.copy": lambda stage: ("subtitles", "copy", *_track(stage)),
-    "subtitle.delete": lambda stage: ("subtitles", "delete", *_track(stage)),
+    "subtitle.recognise": lambda stage: ("video", "subtitle", "recognise", stage.video(), "--languages", "it"),
+    "subtitle.edit": lambda stage: ("video", "subtitle", "edit", *_track(stage), "--description", "For the hall"),
+    "subtitle.copy": lambda stage: ("video", "subtitle", "copy", *_track(stage)),
+    "subtitle.delete": lambda stage: ("video", "subtitle", "delete", *_track(stage)),
     "subtitle.reorder": lambda stage: (
-        "subtitles", "reorder", stage.video(), *stage.ids("subtitles", "list", stage.video())[::-1],
+        "video", "subtitle", "reorder", stage.video(), *stage.ids("video", "subtitle", "list", stage.video())[::-1],
     ),
-    "annotation.new": lambda stage: (
-        "annotations", "create", stage.video(), "--title", "Bar 1", "--start-time", "9", "--end-time", "12",
+    "annotation.create": lambda stage: (
+        "video", "annotation", "create", stage.video(), "--title", "Bar 1", "--start-time", "9", "--end-time", "12",
     ),
-    "annotation.edit": lambda stage: ("annotations", "edit", *_annotation(stage), "--title", "Bar 119"),
-    "annotation.delete": lambda stage: ("annotations", "delete", *_annotation(stage)),
+    "annotation.edit": lambda stage: ("video", "annotation", "edit", *_annotation(stage), "--title", "Bar 119"),
+    "annotation.delete": lambda stage: ("video", "annotation", "delete", *_annotation(stage)),
     "material.upload": lambda stage: (
-        "materials", "upload", stage.video(), "--file", stage.file("c.txt", "words"), "--title", "The words",
+        "video", "material", "upload", stage.video(), "--file", stage.file("c.txt", "words"), "--title", "The words",
     ),
-    "material.rename": lambda stage: ("materials", "rename", *_material(stage), "--title", "Other words"),
-    "material.delete": lambda stage: ("materials", "delete", *_material(stage)),
+    "material.edit": lambda stage: ("video", "material", "edit", *_material(stage), "--title", "Other words"),
+    "material.delete": lambda stage: ("video", "material", "delete", *_material(stage)),
     "material.reorder": lambda stage: (
-        "materials", "reorder", stage.video(), _material(stage)[1], _material(stage)[1],
+        "video", "material", "reorder", stage.video(), _material(stage)[1], _material(stage)[1],
     ),
 }  # fmt: skip
 """Name of an operation -> a line that does it, to what may be changed."""
 
 READS: Mapping[str, Line] = {
-    "api.events.list": lambda _: ("events", "list"),
-    "api.events.get": lambda _: ("events", "get", ON_AIR),
-    "api.events.videos": lambda _: ("events", "recordings", REHEARSAL),
-    "api.rooms.list": lambda _: ("rooms", "list"),
-    "api.rooms.get": lambda stage: ("relays", "list", _room(stage)[0]),
-    "api.posters.list": lambda stage: ("posters", "list", stage.video()),
-    "api.posters.get": lambda stage: ("posters", "get", *_poster(stage)),
-    "api.subtitles.list": lambda stage: ("subtitles", "list", stage.video()),
-    "api.subtitles.get": lambda stage: ("subtitles", "get", *_track(stage)),
-    "api.annotations.list": lambda stage: ("annotations", "list", stage.video()),
-    "api.annotations.get": lambda stage: ("annotations", "get", *_annotation(stage)),
-    "api.materials.link": lambda stage: ("materials", "get", *_material(stage)),
-    "api.qos.get": lambda _: ("qos", ON_AIR),
-    "api.chat.export": lambda _: ("chat", "export", ON_AIR, "-o", "-"),
+    "api.events.list": lambda _: ("event", "list"),
+    "api.events.get": lambda _: ("event", "get", ON_AIR),
+    "api.events.videos": lambda _: ("video", "list", REHEARSAL),
+    "api.rooms.list": lambda _: ("room", "list"),
+    "api.rooms.get": lambda stage: ("room", "relay", "list", _room(stage)[0]),
+    "api.posters.list": lambda stage: ("video", "poster", "list", stage.video()),
+    "api.posters.get": lambda stage: ("video", "poster", "get", *_poster(stage)),
+    "api.subtitles.list": lambda stage: ("video", "subtitle", "list", stage.video()),
+    "api.subtitles.get": lambda stage: ("video", "subtitle", "get", *_track(stage)),
+    "api.annotations.list": lambda stage: ("video", "annotation", "list", stage.video()),
+    "api.annotations.get": lambda stage: ("video", "annotation", "get", *_annotation(stage)),
+    "api.materials.link": lambda stage: ("video", "material", "get", *_material(stage)),
+    "api.qos.get": lambda _: ("event", "qos", ON_AIR),
+    "api.chat.export": lambda _: ("event", "chat", ON_AIR, "-o", "-"),
 }
 """Method of the client -> a line that has it sent."""

@@ -64,10 +64,10 @@ def programs(
     with ExitStack() as stack:
         deck = stack.enter_context(terminal(home, size=size, program=LIVEDECK, **env))
         deck.until("100 GOOD")
-        wall = stack.enter_context(terminal(home, "wallboard", size=size, program=LIVEDECK, **env))
+        wall = stack.enter_context(terminal(home, "wall", size=size, program=LIVEDECK, **env))
         wall.until(r"s ago")
         follow = subprocess.Popen(
-            [*LIVEDECK, "alarms", "--follow", "--json"],
+            [*LIVEDECK, "alarm", "list", "--follow", "--json"],
             env=environment(home, **env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""`livedeck alarms`, and the alarms of `livedeck status`."""
+"""`livedeck alarm list`, and the alarms of `livedeck status`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from virtual_clock import VirtualClock
 def test_alarms_are_printed_most_urgent_first_with_state_cause_and_what_to_do(tmp_path: Path) -> None:
     with served(tmp_path, "--speed", "0.01") as (_, service):  # one evening in all three, however long they take
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
-        told = called(tmp_path, "alarms", "--json", env=env)
-        table = called(tmp_path, "alarms", env=env)
+        told = called(tmp_path, "alarm", "list", "--json", env=env)
+        table = called(tmp_path, "alarm", "list", env=env)
         status = called(tmp_path, "status", env=env)
     assert (told.returncode, told.stderr, table.returncode) == (0, "", 0)
     alarms = json.loads(told.stdout)["alarms"]
@@ -48,11 +48,11 @@ def test_what_was_acknowledged_at_a_deck_is_so_for_alarms_status_and_metrics(tmp
         path = tmp_path / "history.sqlite"
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         env = {**platform, "LIVEDECK_HISTORY": str(path)}
-        alarms = json.loads(called(tmp_path, "alarms", "--json", env=env).stdout)["alarms"]
+        alarms = json.loads(called(tmp_path, "alarm", "list", "--json", env=env).stdout)["alarms"]
         asyncio.run(_acknowledge(path, alarms))
-        told = [called(tmp_path, word, "--json", env=env).stdout for word in ("alarms", "status")]
-        metrics = called(tmp_path, "metrics", env=env).stdout
-        alone = called(tmp_path, "metrics", env={**platform, "LIVEDECK_HISTORY": "off"}).stdout
+        told = [called(tmp_path, *words, "--json", env=env).stdout for words in (("alarm", "list"), ("status",))]
+        metrics = called(tmp_path, "status", "--format", "prometheus", env=env).stdout
+        alone = called(tmp_path, "status", "--format", "prometheus", env={**platform, "LIVEDECK_HISTORY": "off"}).stdout
     for printed in told:
         assert "acknowledged" in {alarm["state"] for alarm in json.loads(printed)["alarms"]}
     assert ('state="acknowledged"' in metrics, 'state="acknowledged"' in alone) == (True, False)
@@ -73,7 +73,7 @@ async def _acknowledge(path: Path, alarms: list[dict[str, Any]]) -> None:
 
 def test_the_alarms_of_a_platform_that_cannot_be_asked_are_not_called_none(tmp_path: Path) -> None:
     env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
-    done = called(tmp_path, "alarms", env=env)
+    done = called(tmp_path, "alarm", "list", env=env)
     assert (done.returncode, "no data" in done.stdout) == (4, True)
     assert "cannot be reached" in done.stderr
 

@@ -84,7 +84,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
-    [(("status",), 0, "Größe 試合"), (("alarms",), 0, "NO_INGEST"), (("check", "--all"), 2, "NO_INGEST")],
+    [(("status",), 0, "Größe 試合"), (("alarm", "list"), 0, "NO_INGEST"), (("event", "check"), 2, "NO_INGEST")],
 )
 def test_a_command_prints_what_the_collector_says_and_asks_the_platform_nothing(
     tmp_path: Path, stage: Stage, arguments: tuple[str, ...], code: int, words: str
@@ -98,14 +98,14 @@ def test_metrics_are_those_of_the_collector_and_one_that_is_away_leaves_nothing_
     tmp_path: Path, stage: Stage
 ) -> None:
     stage.theirs.metrics[1:] = ["livedeck_platform_link_up 1", 'livedeck_event_info{event_id="e1",name="Größe 試合"} 1']
-    done = called(tmp_path, "metrics", env=stage.env)
+    done = called(tmp_path, "status", "--format", "prometheus", env=stage.env)
     assert (done.returncode, done.stdout) == (0, "\n".join(stage.theirs.metrics) + "\n"), done.stderr
     stage.theirs.metrics[1] = "livedeck_platform_link_up 0"
-    blind = called(tmp_path, "metrics", env=stage.env)
+    blind = called(tmp_path, "status", "--format", "prometheus", env=stage.env)
     assert (blind.returncode, "link_up 0" in blind.stdout) == (4, True)
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    away = called(tmp_path, "metrics", env={**stage.env, "LIVEDECK_COLLECTOR_URL": address})
+    away = called(tmp_path, "status", "--format", "prometheus", env={**stage.env, "LIVEDECK_COLLECTOR_URL": address})
     assert (away.returncode, away.stdout, "cannot be reached" in away.stderr) == (4, "", True)
     assert stage.connections == []
 
@@ -161,7 +161,7 @@ def test_a_setting_that_cannot_be_used_is_refused_before_anything_is_sent(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [((), "NO_INGEST"), (("wallboard",), "✖ 1"), (("alarms", "--follow"), "NO_INGEST")]
+    ("arguments", "words"), [((), "NO_INGEST"), (("wall",), "✖ 1"), (("alarm", "list", "--follow"), "NO_INGEST")]
 )
 def test_what_goes_on_shows_it_and_follows_it_and_asks_the_platform_nothing(
     tmp_path: Path, arguments: tuple[str, ...], words: str
@@ -175,7 +175,7 @@ def test_what_goes_on_shows_it_and_follows_it_and_asks_the_platform_nothing(
 
 async def test_a_deck_whose_token_expired_says_so_and_what_to_do(tmp_path: Path) -> None:
     """On the screen, too, where a banner has little room."""
-    say = "the token of wall expired 2026-11-24 02:01Z: run `livedeck collect token rotate wall` beside the collector"
+    say = "the token of wall expired 2026-11-24 02:01Z: run `livedeck collector token rotate wall` beside the collector"
     refusal = plain("401 Unauthorized", json.dumps({"error": "expired token", "say": say}).encode())
     token = tmp_path / "collector-token"
     token.write_text("of-a-deck", encoding="utf-8")
@@ -185,7 +185,7 @@ async def test_a_deck_whose_token_expired_says_so_and_what_to_do(tmp_path: Path)
         done = livedeck(tmp_path, "status", env=env)
         assert (done.returncode, say in done.stderr) == (3, True), done.stderr
         with terminal(tmp_path, size=(160, 40), **env) as shown:
-            shown.until("COLLECTOR REFUSES since .{0,200}run `livedeck collect token rotate wall`")
+            shown.until("COLLECTOR REFUSES since .{0,200}run `livedeck collector token rotate wall`")
 
     async with stand_in(saying(refusal)) as server:
         env = {"LIVEDECK_COLLECTOR_URL": server.address, "LIVEDECK_COLLECTOR_TOKEN_FILE": str(token)}

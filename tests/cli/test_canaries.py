@@ -166,18 +166,18 @@ def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
     commands = (
         ("status",),
         ("status", "--json"),
-        ("alarms", "--all"),
-        ("alarms", "--json"),
+        ("alarm", "list", "--shelved"),
+        ("alarm", "list", "--json"),
         ("doctor",),
         ("config", "show"),
-        ("qos", "Morning service", "--json"),
-        ("qos", "Morning service", "--csv"),
-        ("chat", "export", "Morning service", "-o", str(tmp_path / "chat.json")),
-        ("chat", "export", "Morning service", "--all", "--format", "xlsx", "-o", str(tmp_path / "chats")),
-        ("wallboard", "--svg", str(tmp_path / "wall.svg")),
-        ("record", "-o", str(tmp_path / "show.livedeck"), "--for", "8s"),
-        ("history", "export", "--file", str(tmp_path / "show.livedeck"), "-o", str(tmp_path / "again.livedeck")),
-        ("replay", str(tmp_path / "show.livedeck"), "--judge"),
+        ("event", "qos", "Morning service", "--json"),
+        ("event", "qos", "Morning service", "--format", "csv"),
+        ("event", "chat", "Morning service", "-o", str(tmp_path / "chat.json")),
+        ("event", "chat", "Morning service", "--all-streams", "--format", "xlsx", "-o", str(tmp_path / "chats")),
+        ("wall", "--svg", str(tmp_path / "wall.svg")),
+        ("past", "record", "-o", str(tmp_path / "show.livedeck"), "--duration", "8s"),
+        ("past", "export", "--history", str(tmp_path / "show.livedeck"), "-o", str(tmp_path / "again.livedeck")),
+        ("past", "replay", str(tmp_path / "show.livedeck"), "--judge"),
     )
     (tmp_path / "chats").mkdir()
     with settled(tmp_path):

@@ -1,4 +1,4 @@
-"""`livedeck chat export` as a script meets it: what is in the file, what is said, and how it ends."""
+"""`livedeck event chat` as a script meets it: what is in the file, what is said, and how it ends."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def names(folder: Path) -> list[str]:
 
 
 def export(tmp_path: Path, env: dict[str, str], *arguments: str, event: str = EVENT) -> Any:
-    return called(tmp_path / "home", "chat", "export", event, *arguments, env=env)
+    return called(tmp_path / "home", "event", "chat", event, *arguments, env=env)
 
 
 def piped(tmp_path: Path, env: dict[str, str], *arguments: str) -> Any:
     """An export to standard output, which a process of its own has."""
-    return livedeck(tmp_path / "home", "chat", "export", EVENT, "-o", "-", *arguments, env=env)
+    return livedeck(tmp_path / "home", "event", "chat", EVENT, "-o", "-", *arguments, env=env)
 
 
 class Endless(BaseHTTPRequestHandler):
@@ -118,7 +118,7 @@ def begun(tmp_path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         threading.Thread(target=platform.serve_forever, kwargs={"poll_interval": 0.01}).start()
         address = f"http://127.0.0.1:{platform.server_port}"
         given = environment(tmp_path / "home", LIVEDECK_BASE_URL=address, LIVEDECK_TOKEN="t", LIVEDECK_TIMEOUT="60")
-        command = [*LIVEDECK, "chat", "export", EVENT, *arguments]
+        command = [*LIVEDECK, "event", "chat", EVENT, *arguments]
         with subprocess.Popen(command, env=given, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
             try:
                 assert platform.begun.wait(TIMEOUT)
@@ -141,7 +141,7 @@ def test_a_file_holds_what_the_platform_sends_and_words_go_to_stderr(
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         assert answer.read().startswith(to.read_bytes())  # it grows on
     again = export(tmp_path, env, "-o", str(to))
-    assert (again.returncode, "already exists; --force replaces it" in again.stderr) == (1, True)
+    assert (again.returncode, "already exists; add --force to replace it" in again.stderr) == (1, True)
     assert export(tmp_path, env, "-o", str(to), "--force").returncode == 0
 
 
@@ -182,7 +182,7 @@ def test_safe_csv_says_how_many(tmp_path: Path, env: dict[str, str]) -> None:
 
 def test_a_file_without_a_name_is_called_after_the_event_and_stays_here(tmp_path: Path, env: dict[str, str]) -> None:
     given = environment(tmp_path / "home", **env)
-    command = [*LIVEDECK, "chat", "export", EVENT, "--format", "txt"]
+    command = [*LIVEDECK, "event", "chat", EVENT, "--format", "txt"]
     subprocess.run(command, env=given, cwd=tmp_path, check=True, capture_output=True, timeout=TIMEOUT)
     (name,) = names(tmp_path)
     assert name.startswith("Choir-hall-B-")
@@ -191,7 +191,7 @@ def test_a_file_without_a_name_is_called_after_the_event_and_stays_here(tmp_path
 
 def test_all_streams_go_into_a_folder_and_are_named(tmp_path: Path, env: dict[str, str]) -> None:
     (tmp_path / "chats").mkdir()
-    done = export(tmp_path, env, "--all", "-o", str(tmp_path / "chats"))
+    done = export(tmp_path, env, "--all-streams", "-o", str(tmp_path / "chats"))
     assert done.returncode == 0, done.stderr
     assert "known streams of Choir, hall B: " in done.stderr
     assert "(current)" in done.stderr
@@ -212,7 +212,7 @@ def test_streams_of_the_history_are_named_and_a_refusal_of_one_does_not_keep_the
     asyncio.run(remember(tmp_path / "deck.sqlite", event["id"]))
     (tmp_path / "chats").mkdir()
     env |= {"LIVEDECK_HISTORY": str(tmp_path / "deck.sqlite")}
-    done = export(tmp_path, env, "--all", "-o", str(tmp_path / "chats"))
+    done = export(tmp_path, env, "--all-streams", "-o", str(tmp_path / "chats"))
     assert done.returncode == 3
     assert f"stream-{event['id'][:20]}" in done.stderr
     assert "(history, 2026-03-01 12:00Z)" in done.stderr
@@ -225,14 +225,14 @@ def test_streams_of_the_history_are_named_and_a_refusal_of_one_does_not_keep_the
     ("arguments", "words"),
     [
         (("--format", "xml"), "xml"),
-        (("--from", "yesterday"), "no moment"),
-        (("--to", "25:00"), "no moment"),
+        (("--from", "yesterday"), "is not a time"),
+        (("--to", "25:00"), "is not a time"),
         (("--from", "2026-11-21T18:00", "--to", "2026-11-21T18:00"), "--from"),
         (("--from", "2026-11-21T18:00Z", "--to", "2026-11-21T18:30", "--tz", "Europe/Berlin"), "--from"),
         (("--tz", "Mars/Olympus"), "time zone"),
         (("--from", "2026-11-22", "--to", "2026-11-21"), "--from"),
-        (("--all", "--stream", "x"), "--all"),
-        (("--all", "-o", "-"), "folder"),
+        (("--all-streams", "--stream", "x"), "exclude each other"),
+        (("--all-streams", "-o", "-"), "folder"),
         (("--safe-csv",), "--format csv"),
     ],
 )
@@ -300,7 +300,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(form: str, tmp_path: Path, env: 
     """A limit on the size of files stands for it: 8 kB."""
     (tmp_path / "home").mkdir()
     shell = f'ulimit -f 8; exec "$@" -o {tmp_path}/a.{form}'
-    command = ["bash", "-c", shell, "-", *LIVEDECK, "chat", "export", EVENT]
+    command = ["bash", "-c", shell, "-", *LIVEDECK, "event", "chat", EVENT]
     given = environment(tmp_path / "home", **env)
     done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert (done.returncode, "File too large" in done.stderr) == (1, True), done.stderr
@@ -311,7 +311,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(form: str, tmp_path: Path, env: 
 
 def test_a_full_pipe_is_said(tmp_path: Path, env: dict[str, str]) -> None:
     with Path("/dev/full").open("wb") as full:
-        command = [*LIVEDECK, "chat", "export", EVENT, "-o", "-"]
+        command = [*LIVEDECK, "event", "chat", EVENT, "-o", "-"]
         given = environment(tmp_path / "home", **env)
         done = subprocess.run(command, env=given, stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
     assert (done.returncode, b"No space left on device" in done.stderr) == (1, True)
@@ -320,7 +320,7 @@ def test_a_full_pipe_is_said(tmp_path: Path, env: dict[str, str]) -> None:
 def test_a_reader_who_leaves_ends_it_quietly(tmp_path: Path, env: dict[str, str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [*LIVEDECK, "chat", "export", EVENT, "-o", "-", "--format", "txt"]
+    command = [*LIVEDECK, "event", "chat", EVENT, "-o", "-", "--format", "txt"]
     given = environment(tmp_path / "home", **env)
     done = subprocess.run(command, env=given, stdout=writing, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
     os.close(writing)
@@ -329,7 +329,7 @@ def test_a_reader_who_leaves_ends_it_quietly(tmp_path: Path, env: dict[str, str]
 
 def test_a_terminal_is_not_given_what_it_would_obey(tmp_path: Path) -> None:
     outer, inner = os.openpty()
-    command = [*LIVEDECK, "chat", "export", EVENT, "-o", "-"]
+    command = [*LIVEDECK, "event", "chat", EVENT, "-o", "-"]
     given = environment(tmp_path / "home")
     done = subprocess.run(command, env=given, stdout=inner, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
     os.close(outer)

@@ -23,7 +23,7 @@ from cli.terminals import terminal
 
 def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     env = settings_of(tmp_path, '# mine\ntheme = "dark"  # as ever\n')
-    made = called(tmp_path, "collect", "token", "add", "anna", "--may", "act", env=env)
+    made = called(tmp_path, "collector", "token", "create", "anna", "--may", "act", env=env)
     assert made.returncode == 0, made.stderr
     token = made.stdout.removesuffix("\n")
     assert re.fullmatch("[0-9a-f]{64}", token)
@@ -33,17 +33,17 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     digest = sha256(token.encode()).hexdigest()
     assert tomllib.loads(text)["collector"] == {"tokens": {"anna": {"sha256": digest, "may": "act"}}}
     assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
-    assert called(tmp_path, "collect", "token", "add", "wall", env=env).returncode == 0
-    listed = called(tmp_path, "collect", "token", "list", env=env)
+    assert called(tmp_path, "collector", "token", "create", "wall", env=env).returncode == 0
+    listed = called(tmp_path, "collector", "token", "list", env=env)
     assert listed.stdout == "anna  act   never expires  last use unknown\nwall  read  never expires  last use unknown\n"
     assert f"{tmp_path}/history.sqlite.uses is not there" in listed.stderr
-    again = called(tmp_path, "collect", "token", "add", "anna", env=env)
+    again = called(tmp_path, "collector", "token", "create", "anna", env=env)
     assert (again.returncode, "there is a token of anna already" in again.stderr) == (2, True)
-    assert called(tmp_path, "collect", "token", "add", "a b", env=env).returncode == 2
-    assert called(tmp_path, "collect", "token", "remove", "anna", env=env).returncode == 0
-    gone = called(tmp_path, "collect", "token", "remove", "anna", env=env)
+    assert called(tmp_path, "collector", "token", "create", "a b", env=env).returncode == 2
+    assert called(tmp_path, "collector", "token", "delete", "anna", env=env).returncode == 0
+    gone = called(tmp_path, "collector", "token", "delete", "anna", env=env)
     assert (gone.returncode, "known: wall" in gone.stderr) == (2, True)
-    named = called(tmp_path, "collect", "token", "add", "bert", env={**env, "LIVEDECK_COLLECTOR": "{}"})
+    named = called(tmp_path, "collector", "token", "create", "bert", env={**env, "LIVEDECK_COLLECTOR": "{}"})
     assert (named.returncode, "LIVEDECK_COLLECTOR is set" in named.stderr) == (2, True)
 
 
@@ -65,13 +65,13 @@ def test_a_token_expires_when_it_was_said_to(tmp_path: Path) -> None:
         ("both", "1d 12h", timedelta(hours=36)),
         ("minutes", "90 min", timedelta(minutes=90)),
     ):
-        done = called(tmp_path, "collect", "token", "add", name, "--expires", expires, env=env)
+        done = called(tmp_path, "collector", "token", "create", name, "--expires", expires, env=env)
         assert done.returncode == 0, done.stderr
         assert near(at := token_of(tmp_path, name)["expires"], wanted), expires
         assert f"The token of {name} expires {at.astimezone(UTC):%Y-%m-%d %H:%M}Z." in done.stderr
-    assert called(tmp_path, "collect", "token", "add", "day", "--expires", "2999-01-31", env=env).returncode == 0
+    assert called(tmp_path, "collector", "token", "create", "day", "--expires", "2999-01-31", env=env).returncode == 0
     assert token_of(tmp_path, "day")["expires"].astimezone().timetuple()[:5] == (2999, 1, 31, 0, 0)
-    assert called(tmp_path, "collect", "token", "add", "ever", "--expires", "never", env=env).returncode == 0
+    assert called(tmp_path, "collector", "token", "create", "ever", "--expires", "never", env=env).returncode == 0
     assert "expires" not in token_of(tmp_path, "ever")
     before = (tmp_path / "config.toml").read_text()
     for expires, words in (
@@ -80,7 +80,7 @@ def test_a_token_expires_when_it_was_said_to(tmp_path: Path) -> None:
         ("2999-02-31", "type 30d"),
         ("-3d", "that moment is over"),
     ):
-        done = called(tmp_path, "collect", "token", "add", "none", "--expires", expires, env=env)
+        done = called(tmp_path, "collector", "token", "create", "none", "--expires", expires, env=env)
         assert (done.returncode, words in done.stderr) == (2, True), done.stderr
     assert (tmp_path / "config.toml").read_text() == before
     shown = called(tmp_path, "config", "show", env=env).stdout
@@ -90,8 +90,8 @@ def test_a_token_expires_when_it_was_said_to(tmp_path: Path) -> None:
 
 def test_a_rotation_prints_a_new_token_and_keeps_the_old_one_for_a_while(tmp_path: Path) -> None:
     env = settings_of(tmp_path)
-    first = called(tmp_path, "collect", "token", "add", "anna", "--may", "act", env=env).stdout.strip()
-    done = called(tmp_path, "collect", "token", "rotate", "anna", env=env)
+    first = called(tmp_path, "collector", "token", "create", "anna", "--may", "act", env=env).stdout.strip()
+    done = called(tmp_path, "collector", "token", "rotate", "anna", env=env)
     second = done.stdout.strip()
     assert re.fullmatch("[0-9a-f]{64}", second)
     assert second != first
@@ -102,11 +102,11 @@ def test_a_rotation_prints_a_new_token_and_keeps_the_old_one_for_a_while(tmp_pat
     assert "The old token is valid until " in done.stderr
     assert not {first, second} & set((tmp_path / "config.toml").read_text().split('"'))
     assert second not in done.stderr
-    again = called(tmp_path, "collect", "token", "rotate", "anna", "--grace", "2h", env=env)
+    again = called(tmp_path, "collector", "token", "rotate", "anna", "--grace", "2h", env=env)
     assert "The one before it is refused now." in again.stderr
     assert token_of(tmp_path)["previous_sha256"] == sha256(second.encode()).hexdigest()
     assert near(token_of(tmp_path)["previous_until"], timedelta(hours=2))
-    at_once = called(tmp_path, "collect", "token", "rotate", "anna", "--grace", "0", env=env)
+    at_once = called(tmp_path, "collector", "token", "rotate", "anna", "--grace", "0", env=env)
     assert "The old token is refused now." in at_once.stderr
     assert set(token_of(tmp_path)) == {"sha256", "may"}
     for arguments, words in (
@@ -114,41 +114,41 @@ def test_a_rotation_prints_a_new_token_and_keeps_the_old_one_for_a_while(tmp_pat
         (("anna", "--grace", "31d"), "at most 30d"),
         (("anna", "--grace", "long"), "type 1d"),
     ):
-        refused = called(tmp_path, "collect", "token", "rotate", *arguments, env=env)
+        refused = called(tmp_path, "collector", "token", "rotate", *arguments, env=env)
         assert (refused.returncode, words in refused.stderr) == (2, True), refused.stderr
 
 
 def test_a_rotation_gives_no_old_token_more_time_than_it_had(tmp_path: Path) -> None:
     env = settings_of(tmp_path)
-    assert called(tmp_path, "collect", "token", "add", "anna", "--expires", "1h", env=env).returncode == 0
-    refused = called(tmp_path, "collect", "token", "rotate", "anna", env=env)
+    assert called(tmp_path, "collector", "token", "create", "anna", "--expires", "1h", env=env).returncode == 0
+    refused = called(tmp_path, "collector", "token", "rotate", "anna", env=env)
     assert (refused.returncode, "say when the new one does" in refused.stderr) == (2, True), refused.stderr
-    assert called(tmp_path, "collect", "token", "rotate", "anna", "--expires", "30d", env=env).returncode == 0
+    assert called(tmp_path, "collector", "token", "rotate", "anna", "--expires", "30d", env=env).returncode == 0
     assert near(token_of(tmp_path)["previous_until"], timedelta(hours=1))
     assert near(token_of(tmp_path)["expires"], timedelta(days=30))
     text = (tmp_path / "config.toml").read_text()
     over = re.sub(r"(?m)^expires = .*$", "expires = 2020-01-01T00:00:00Z", text)
     assert over != text
     (tmp_path / "config.toml").write_text(over)
-    assert "EXPIRED 2020-01-01 00:00Z" in called(tmp_path, "collect", "token", "list", env=env).stdout
-    assert called(tmp_path, "collect", "token", "rotate", "anna", "--expires", "never", env=env).returncode == 0
+    assert "EXPIRED 2020-01-01 00:00Z" in called(tmp_path, "collector", "token", "list", env=env).stdout
+    assert called(tmp_path, "collector", "token", "rotate", "anna", "--expires", "never", env=env).returncode == 0
     assert set(token_of(tmp_path)) == {"sha256", "may"}  # what had expired stays so
 
 
 def test_the_list_names_the_last_use_and_cleans_what_others_sent(tmp_path: Path) -> None:
     env = settings_of(tmp_path)
-    old = called(tmp_path, "collect", "token", "add", "anna", env=env).stdout.strip()
-    called(tmp_path, "collect", "token", "rotate", "anna", env=env)
+    old = called(tmp_path, "collector", "token", "create", "anna", env=env).stdout.strip()
+    called(tmp_path, "collector", "token", "rotate", "anna", env=env)
     use = ["2026-11-21T18:00:59+00:00", "203.0.113.9\x1b[31m"]
     (tmp_path / "history.sqlite.uses").write_text(json.dumps({sha256(old.encode()).hexdigest(): use}))
-    listed = called(tmp_path, "collect", "token", "list", env=env)
+    listed = called(tmp_path, "collector", "token", "list", env=env)
     new, previous = listed.stdout.splitlines()
     assert new.endswith("no use noted")
     assert "old token expires " in previous
     assert previous.endswith("last used 2026-11-21 18:00Z from 203.0.113.9[31m")
     assert listed.stderr == ""
     (tmp_path / "history.sqlite.uses").write_text("{")
-    assert "not a file of last uses" in called(tmp_path, "collect", "token", "list", env=env).stderr
+    assert "not a file of last uses" in called(tmp_path, "collector", "token", "list", env=env).stderr
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_the_list_names_the_last_use_and_cleans_what_others_sent(tmp_path: Path)
 )
 def test_a_token_that_cannot_be_judged_is_refused_with_its_line(tmp_path: Path, line: str, words: str) -> None:
     env = settings_of(tmp_path, f'[collector.tokens.anna]\nsha256 = "{"0" * 64}"\n{line}\n')
-    done = called(tmp_path, "config", "validate", env=env)
+    done = called(tmp_path, "config", "check", env=env)
     assert (done.returncode, words in done.stderr, "config.toml:" in done.stderr) == (2, True, True), done.stderr
 
 
@@ -173,8 +173,8 @@ def test_a_collector_notes_who_came_and_keeps_what_it_refused(tmp_path: Path) ->
             "LIVEDECK_BASE_URL": platform["base_url"],
             "LIVEDECK_TOKEN": platform["token"],
         }
-        token = called(tmp_path, "collect", "token", "add", "anna", env=env).stdout.strip()
-        called(tmp_path, "collect", "token", "add", "over", env=env)
+        token = called(tmp_path, "collector", "token", "create", "anna", env=env).stdout.strip()
+        called(tmp_path, "collector", "token", "create", "over", env=env)
         with collecting(tmp_path, env) as (collector, address):
             port = int(address.rpartition(":")[2])
             assert asked(port, "/v1/notifications", token)[0] == 200
@@ -183,10 +183,10 @@ def test_a_collector_notes_who_came_and_keeps_what_it_refused(tmp_path: Path) ->
             collector.send_signal(signal.SIGTERM)
             collector.communicate(timeout=TIMEOUT)
         assert collector.returncode == 0
-        anna, over = called(tmp_path, "collect", "token", "list", env=env).stdout.splitlines()
+        anna, over = called(tmp_path, "collector", "token", "list", env=env).stdout.splitlines()
         assert re.search(r"last used \d{4}-\d\d-\d\d \d\d:\d\dZ from 127\.0\.0\.1$", anna)
         assert over.endswith("no use noted")
-        found = called(tmp_path, "search", "collector.token", env=env).stdout
+        found = called(tmp_path, "past", "search", "collector.token", env=env).stdout
         assert "127.0.0.1: collector.token: refused, unknown token" in found
     counts = [int(count or 1) for count in re.findall(r"unknown token: (?:(\d+) times|once)", found)]
     assert sum(counts) == 12, found
@@ -197,8 +197,8 @@ def test_a_collector_notes_who_came_and_keeps_what_it_refused(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["a\nb", "a\r", "a\x1b[2Jb", "tab\tx", "a\u2028b", "a\u202eb", "", "\n"])
 def test_a_name_that_is_none_is_refused_in_one_line_that_shows_what_is_hidden(tmp_path: Path, name: str) -> None:
     env = settings_of(tmp_path, "")
-    for verb in ("add", "remove"):
-        done = called(tmp_path, "collect", "token", verb, name, env=env)
+    for verb in ("create", "delete"):
+        done = called(tmp_path, "collector", "token", verb, name, env=env)
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1, done.stderr
         assert done.stderr.removesuffix("\n").isprintable()
@@ -207,14 +207,14 @@ def test_a_name_that_is_none_is_refused_in_one_line_that_shows_what_is_hidden(tm
 
 
 def test_a_token_is_the_one_line_of_standard_output_in_a_pipe_and_at_a_terminal(tmp_path: Path) -> None:
-    """`TOKEN=$(livedeck collect token add wall)` has it, and nothing else."""
+    """`TOKEN=$(livedeck collector token create wall)` has it, and nothing else."""
     env = settings_of(tmp_path, "")
-    shell = 'TOKEN=$("$0" -m livedeck collect token add wall 2>/dev/null); printf "[%s]" "$TOKEN"'
+    shell = 'TOKEN=$("$0" -m livedeck collector token create wall 2>/dev/null); printf "[%s]" "$TOKEN"'
     asked = ["sh", "-c", shell, sys.executable]
     done = subprocess.run(asked, env=environment(tmp_path, **env), capture_output=True, timeout=TIMEOUT, check=True)
     assert re.fullmatch(rb"\[[0-9a-f]{64}\]", done.stdout)
     config = env["LIVEDECK_CONFIG"]
-    with terminal(tmp_path, "collect", "token", "add", "desk", LIVEDECK_CONFIG=config) as shown:
+    with terminal(tmp_path, "collector", "token", "create", "desk", LIVEDECK_CONFIG=config) as shown:
         assert shown.ended() == 0
     assert re.search(rb"shown this once:\r\n[0-9a-f]{64}\r\n\Z", shown.written)
 
@@ -224,14 +224,14 @@ def test_a_file_is_changed_as_it_is_read(tmp_path: Path) -> None:
     env = settings_of(tmp_path, "")
     file = tmp_path / "config.toml"
     file.write_bytes(b'\xef\xbb\xbf# mine\r\ntheme = "dark"\r\n')
-    assert called(tmp_path, "collect", "token", "add", "anna", env=env).returncode == 0
+    assert called(tmp_path, "collector", "token", "create", "anna", env=env).returncode == 0
     assert file.read_bytes().startswith(b'# mine\r\ntheme = "dark"\r\n')
     for content, words in (
         (b'theme = "dark"\nthem = "dark"\n', "config.toml:2): no such setting; did you mean theme"),
         (b"theme = '\xff'\n", "config.toml:1: not UTF-8"),
     ):
         file.write_bytes(content)
-        refused = called(tmp_path, "collect", "token", "add", "anna", env=env)
+        refused = called(tmp_path, "collector", "token", "create", "anna", env=env)
         assert (refused.returncode, words in refused.stderr, file.read_bytes()) == (2, True, content), refused.stderr
 
 
@@ -250,7 +250,7 @@ def test_a_collector_serves_whoever_has_a_token_and_says_where(tmp_path: Path) -
     with served(tmp_path) as (_, service):
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         env = settings_of(tmp_path, '[collector]\nlisten = "127.0.0.1:0"\n') | platform
-        token = called(tmp_path, "collect", "token", "add", "anna", env=env).stdout.strip()
+        token = called(tmp_path, "collector", "token", "create", "anna", env=env).stdout.strip()
         with collecting(tmp_path, env) as (collector, address):
             assert collector.stderr
             line, port = collector.stderr.readline(), int(address.rpartition(":")[2])
@@ -271,9 +271,9 @@ def test_a_port_that_is_taken_is_named_and_what_to_change(tmp_path: Path) -> Non
         port = taken.getsockname()[1]
         env = settings_of(tmp_path, f'[collector]\nlisten = "127.0.0.1:{port}"\n')
         platform = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9", "LIVEDECK_TOKEN": "none"}
-        done = called(tmp_path, "collect", env=env | platform)
+        done = called(tmp_path, "collector", "run", env=env | platform)
     assert done.returncode == 1
-    assert f"port {port} of this machine: Address already in use; `listen` of [collector] says where" in done.stderr
+    assert f"port {port} of this machine: Address already in use; see `listen` of [collector]" in done.stderr
 
 
 def test_it_is_reached_from_elsewhere_only_through_a_proxy(tmp_path: Path) -> None:
@@ -285,6 +285,6 @@ def test_it_is_reached_from_elsewhere_only_through_a_proxy(tmp_path: Path) -> No
         ("", "", ""),
     ):
         env = settings_of(tmp_path, f'[collector]\nlisten = "{listen}"\n{proxy}')
-        done = called(tmp_path, "config", "validate", env=env)
+        done = called(tmp_path, "config", "check", env=env)
         assert (done.returncode, reason in done.stderr) == (2 if reason else 0, True), done.stderr
         assert not reason or "config.toml:2" in done.stderr

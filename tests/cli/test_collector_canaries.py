@@ -67,9 +67,9 @@ def collecting(home: Path, sink: Sink, engine: str = "") -> Iterator[tuple[int, 
         config.write_text(settings(address, home, sink) + engine)
         config.chmod(0o600)
         env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "history.sqlite")}
-        token = called(home, "collect", "token", "add", "anna", "--may", "act", env=env).stdout.strip()
+        token = called(home, "collector", "token", "create", "anna", "--may", "act", env=env).stdout.strip()
         with (home / "printed").open("w") as printed, (home / "errors").open("w") as errors:
-            command = [*LIVEDECK, "collect", "--debug"]
+            command = [*LIVEDECK, "collector", "run", "--debug"]
             process = subprocess.Popen(command, env=environment(home, **env), stdout=printed, stderr=errors)
         try:
             yield port_of(home / "errors", process), token, said
@@ -89,7 +89,7 @@ def beside(home: Path) -> Iterator[None]:
     config.chmod(0o600)
     env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(place / "history.sqlite")}
     with (place / "printed").open("w") as printed:
-        command = [*LIVEDECK, "collect", "--debug"]
+        command = [*LIVEDECK, "collector", "run", "--debug"]
         process = subprocess.Popen(command, env=environment(place, **env), stdout=printed, stderr=printed)
     try:
         yield

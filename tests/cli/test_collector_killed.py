@@ -89,7 +89,7 @@ def test_a_killed_collector_blinds_every_deck_and_back_again_it_has_forgotten_no
         env = settings_of(tmp_path, f'[collector]\nlisten = "127.0.0.1:{port}"\n') | platform
         tokens = []
         for name, may in (("anna", "act"), ("bert", "act"), ("wall", "read")):
-            done = called(tmp_path, "collect", "token", "add", name, "--may", may, env=env)
+            done = called(tmp_path, "collector", "token", "create", name, "--may", may, env=env)
             tokens.append(done.stdout.strip())
         first, address = stack.enter_context(collecting(tmp_path, env))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from click.shell_completion import BashComplete
 
 from cli.commands import environment, livedeck
 from cli.groups_stage import ON_AIR, stage
-from livedeck import __version__
 from livedeck.cli import main
 
 EVENTS = [["id-1", ON_AIR], ["id-2", "Twins"], ["id-3", "Twins"], ["id-4", "Abendmusik 東京"]]
@@ -21,15 +19,12 @@ EVENTS = [["id-1", ON_AIR], ["id-2", "Twins"], ["id-3", "Twins"], ["id-4", "Aben
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home whose commands have listed events once, and have been completed once."""
+    """A home whose commands have listed events once."""
     home = tmp_path_factory.mktemp("completion")
-    state = home / ".local" / "state" / "livedeck"
-    state.mkdir(parents=True)
-    (state / "completion-events.json").write_text(json.dumps(EVENTS))
+    (state_of(home) / "completion-events.json").write_text(json.dumps(EVENTS))
     config = home / ".config" / "livedeck"
     config.mkdir(parents=True)
     (config / "config.toml").write_text('[profiles.house]\nbase_url = "https://a.example"\n')
-    answers(home, "bash", "livedeck ")
     return home
 
 
@@ -47,21 +42,21 @@ def answers(home: Path, shell: str, line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("livedeck ev", {"events"}),
-        ("livedeck events comp", {"complete"}),
-        ("livedeck events complete --conf", {"--confirm"}),
-        ("livedeck events get ab", {"id-4"}),
-        ("livedeck --read-only qos cho", {"id-1"}),
-        ("livedeck wait tw", set()),
-        ("livedeck check id-", {"id-1", "id-2", "id-3", "id-4"}),
-        ("livedeck wait Twins --until on", {"on-air"}),
-        ("livedeck events list --columns id,strea", {"id,stream", "id,streamkey"}),
+        ("livedeck ev", {"event"}),
+        ("livedeck event comp", {"complete"}),
+        ("livedeck event complete --conf", {"--confirm"}),
+        ("livedeck event get ab", {"id-4"}),
+        ("livedeck --read-only event qos cho", {"id-1"}),
+        ("livedeck event wait tw", set()),
+        ("livedeck event check id-", {"id-1", "id-2", "id-3", "id-4"}),
+        ("livedeck event wait Twins --until on", {"on-air"}),
+        ("livedeck event list --columns id,strea", {"id,stream", "id,streamkey"}),
         ("livedeck demo --scenario bad", {"bad-night"}),
         ("livedeck demo --faults fl", {"flaky"}),
         ("livedeck --profile ho", {"house"}),
         ("livedeck --theme con", {"contrast"}),
         ("livedeck docs script", {"scripting"}),
-        ("livedeck profile Twins ra", {"radio"}),
+        ("livedeck event content Twins ra", {"radio"}),
     ],
 )
 def test_commands_options_and_values_are_completed(
@@ -80,35 +75,33 @@ def test_completion_asks_nobody_and_imports_nothing_heavy(home: Path) -> None:
         "try:\n    main(prog_name='livedeck')\nexcept SystemExit:\n    pass\n"
         "heavy = {'textual', 'httpx', 'pydantic', 'starlette', 'asyncio'} & set(sys.modules)\nassert not heavy, heavy\n"
     )
-    asked = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": "livedeck events get cho", "COMP_CWORD": "3"}
+    asked = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": "livedeck event get cho", "COMP_CWORD": "3"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment(home, **asked), capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "plain,id-1\n"), done.stderr
 
 
-def keep_tree(home: Path, tmp_path: Path) -> Path:
-    """A folder of the state with the tree of commands in it, which takes long to make."""
-    kept, state = (folder / ".local" / "state" / "livedeck" for folder in (home, tmp_path))
+def state_of(home: Path) -> Path:
+    """The folder of the state in a home, which it makes."""
+    state = home / ".local" / "state" / "livedeck"
     state.mkdir(parents=True)
-    shutil.copy(kept / f"completion-{__version__}.json", state)
     return state
 
 
-def test_a_file_that_cannot_be_read_completes_no_event_and_fails_nobody(home: Path, tmp_path: Path) -> None:
-    (keep_tree(home, tmp_path) / "completion-events.json").write_text("{")
-    assert answers(tmp_path, "bash", "livedeck events get cho") == []
+def test_a_file_that_cannot_be_read_completes_no_event_and_fails_nobody(tmp_path: Path) -> None:
+    (state_of(tmp_path) / "completion-events.json").write_text("{")
+    assert answers(tmp_path, "bash", "livedeck event get cho") == []
 
 
-def test_what_a_command_listed_is_completed(home: Path, tmp_path: Path) -> None:
-    keep_tree(home, tmp_path)
+def test_what_a_command_listed_is_completed(tmp_path: Path) -> None:
     with stage(tmp_path) as made:
-        ids = made.ids("events", "list")
-    (answer,) = answers(tmp_path, "bash", "livedeck events get cup")
+        ids = made.ids("event", "list")
+    (answer,) = answers(tmp_path, "bash", "livedeck event get cup")
     assert answer.removeprefix("plain,") in ids
 
 
-def test_a_word_that_a_shell_would_evaluate_or_take_for_an_option_is_never_offered(home: Path, tmp_path: Path) -> None:
+def test_a_word_that_a_shell_would_evaluate_or_take_for_an_option_is_never_offered(tmp_path: Path) -> None:
     odd = [
         "--yes",
         "-f",
@@ -126,13 +119,13 @@ def test_a_word_that_a_shell_would_evaluate_or_take_for_an_option_is_never_offer
         "\u0430b",
         "a" * 201,
     ]
-    kept = keep_tree(home, tmp_path) / "completion-events.json"
+    kept = state_of(tmp_path) / "completion-events.json"
     kept.write_text(json.dumps([[identity, f"name {identity}"] for identity in [*odd, "fine-1"]]))
     config = tmp_path / ".config" / "livedeck"
     config.mkdir(parents=True)
     (config / "config.toml").write_text('[profiles."a b; date"]\n[profiles.fine]\n')
     for shell in ("bash", "zsh", "fish"):
-        offered = "\n".join(answers(tmp_path, shell, "livedeck events get "))
+        offered = "\n".join(answers(tmp_path, shell, "livedeck event get "))
         assert "fine-1" in offered
         assert not [identity for identity in odd if identity in offered.split("\n")]
     assert answers(tmp_path, "bash", "livedeck --profile ") == ["plain,fine"]

@@ -90,8 +90,8 @@ def try_name(shown: Shell, name: str, identity: str, quote: str) -> None:
         if not PLAIN.fullmatch(typed):
             continue  # a person types a plain beginning, and the shell meets the rest
         dropped = "\x15" if quote else ""  # a quote that stays open would wait for its end
-        calls = shown.enter(f"livedeck events get {quote}{typed}\t{dropped}")
-        taken = [] if quote else [["events", "get", word] for word in (typed, identity) if PLAIN.fullmatch(word)]
+        calls = shown.enter(f"livedeck event get {quote}{typed}\t{dropped}")
+        taken = [] if quote else [["event", "get", word] for word in (typed, identity) if PLAIN.fullmatch(word)]
         assert (calls[0] in taken) if taken else (calls == []), (name, identity, calls)
         assert shown.fired() == [], (name, identity, quote)
 
@@ -121,7 +121,7 @@ def test_a_name_completes_to_the_id_of_its_event(program: str, name: str, tmp_pa
     with shell(program, tmp_path) as shown:
         shown.offer([("71c2-Gala", name), ("8d00", "Another")])
         typed = "71c" if program == "fish" else name[:2].lower()
-        assert shown.enter(f"livedeck events get {typed}\t") == [["events", "get", "71c2-Gala"]]
+        assert shown.enter(f"livedeck event get {typed}\t") == [["event", "get", "71c2-Gala"]]
         assert shown.fired() == []
 
 
@@ -130,5 +130,5 @@ def test_a_tab_behind_a_hostile_word_runs_nothing_of_it(program: str, tmp_path: 
     with shell(program, tmp_path) as shown:
         shown.offer([("71c2", "$(touch PWNED)")])
         for word in ("'$(touch PWNED)", "\\$(touch\\ PWNED", "\\;date", "$HOME", "a{b,c}"):
-            shown.enter(f"livedeck events get {word}\t\x15")
+            shown.enter(f"livedeck event get {word}\t\x15")
             assert shown.fired() == [], word

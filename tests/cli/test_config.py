@@ -35,7 +35,7 @@ def test_init_makes_a_private_file_once_and_validate_finds_it_sound(tmp_path: Pa
     again = called(tmp_path, "config", "init")
     assert (again.returncode, "--force" in again.stderr) == (2, True)
     assert config.read_text(encoding="utf-8") == "timeout = 9\n"
-    checked = called(tmp_path, "config", "validate", env={"LIVEDECK_BASEURL": "x"})
+    checked = called(tmp_path, "config", "check", env={"LIVEDECK_BASEURL": "x"})
     assert (checked.returncode, checked.stdout) == (0, f"{config}: sound\n")
     assert "LIVEDECK_BASEURL" in checked.stderr
     assert called(tmp_path, "config", "init", "--force").returncode == 0
@@ -54,7 +54,7 @@ def test_validate_checks_every_profile(tmp_path: Path) -> None:
     config.write_text(
         '[profiles.a]\ntoken_file = "a"\n[profiles.b]\ntoken_file = "a"\ntoken_keyring = "a/b"\n', "utf-8"
     )
-    done = called(tmp_path, "config", "validate", env={"LIVEDECK_CONFIG": str(config)})
+    done = called(tmp_path, "config", "check", env={"LIVEDECK_CONFIG": str(config)})
     assert (done.returncode, done.stdout) == (2, "")
     assert "set only one source" in done.stderr
 
@@ -62,7 +62,7 @@ def test_validate_checks_every_profile(tmp_path: Path) -> None:
 def test_validate_checks_the_keys(tmp_path: Path) -> None:
     config = tmp_path / "livedeck.toml"
     config.write_text('[keys]\n"event.fly" = "X"\n', "utf-8")
-    done = called(tmp_path, "config", "validate", env={"LIVEDECK_CONFIG": str(config)})
+    done = called(tmp_path, "config", "check", env={"LIVEDECK_CONFIG": str(config)})
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{config}:2" in done.stderr
 

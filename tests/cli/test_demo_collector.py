@@ -22,8 +22,8 @@ async def test_what_it_prints_attaches_without_a_platform_and_may_act(monkeypatc
             serve(simulator) as addresses,
             run_collector(demo_settings(simulator, addresses.base_url, history=IN_MEMORY)) as collector,
         ):
-            *environment, program, name = collector.command("wallboard").split()
-            assert (program, name) == ("livedeck", "wallboard")
+            *environment, program, name = collector.command("wall").split()
+            assert (program, name) == ("livedeck", "wall")
             for variable, value in (assignment.split("=", 1) for assignment in environment):
                 monkeypatch.setenv(variable, value)
             assert stat.S_IMODE(collector.token_file.stat().st_mode) == 0o600

@@ -203,7 +203,7 @@ _EXPIRED = b'{"error":"expired token","say":"the token of anna expired 2026-11-0
 @pytest.mark.parametrize(
     ("answer", "code", "words", "advice"),
     [
-        (plain("401 Unauthorized", _NOT_KNOWN), 3, "this token is not known here", "livedeck collect token add"),
+        (plain("401 Unauthorized", _NOT_KNOWN), 3, "this token is not known here", "livedeck collector token create"),
         (plain("401 Unauthorized", _EXPIRED), 3, "the token of anna expired 2026-11-01", "put the new token where"),
         (plain("200 OK", b'{"hello":1}'), 4, "is no collector", "collector_url"),
         (plain("404 Not Found", b"<html>", "Content-Type: text/html"), 4, "unlike a collector", ""),

@@ -21,7 +21,7 @@ from cli.terminals import Terminal, terminal
 NOWHERE = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9", "LIVEDECK_TOKEN": "t" * 20}
 """A platform that never answers: a screen stands over it all the same."""
 
-SCREENS = {"deck": (), "wall": ("wallboard",)}
+SCREENS = {"deck": (), "wall": ("wall",)}
 
 ON_AT_REST = {b"7", b"25"}
 """Private modes of a terminal that nobody uses: wrapping, cursor."""

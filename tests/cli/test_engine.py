@@ -1,4 +1,4 @@
-"""`livedeck collect` and `livedeck doctor` where several collectors meet."""
+"""`livedeck collector run` and `livedeck doctor` where several collectors meet."""
 
 from __future__ import annotations
 

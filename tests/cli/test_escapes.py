@@ -164,11 +164,11 @@ def collected(home: Path, platform: dict[str, Any]) -> Iterator[tuple[subprocess
     config.write_text('[collector]\nlisten = "127.0.0.1:0"\n')
     env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "collector.sqlite"), **platform}
     token = home / "collector-token"
-    token.write_text(called(home, "collect", "token", "add", "anna", "--may", "act", env=env).stdout.strip())
+    token.write_text(called(home, "collector", "token", "create", "anna", "--may", "act", env=env).stdout.strip())
     token.chmod(0o600)
     with errors.open("w") as said:
         collector = subprocess.Popen(
-            [*LIVEDECK, "collect"], env=environment(home, **env), stdout=subprocess.DEVNULL, stderr=said
+            [*LIVEDECK, "collector", "run"], env=environment(home, **env), stdout=subprocess.DEVNULL, stderr=said
         )
     try:
         address = f"http://127.0.0.1:{port_of(errors, collector)}"
@@ -209,7 +209,7 @@ def test_no_payload_passes_a_collector_nor_what_is_said_of_it(tmp_path: Path, pr
 
 def test_no_payload_passes_the_wall(tmp_path: Path) -> None:
     size, program = (120, 40), PROGRAMS["the last filter alone"]
-    with hostile(tmp_path) as platform, terminal(tmp_path, "wallboard", size=size, program=program, **platform) as wall:
+    with hostile(tmp_path) as platform, terminal(tmp_path, "wall", size=size, program=program, **platform) as wall:
         wall.until("Morning service")
         wall.press("q")
         assert wall.ended() == 0

@@ -9,6 +9,7 @@ from itertools import product
 import jsonschema_rs
 import pytest
 
+from cli.commands import command_of
 from cli.forked import Run, forked
 from cli.groups_stage import CHANGES, READS, Stage, stage
 from livedeck.operations.catalogue import OPERATIONS
@@ -87,6 +88,6 @@ def test_an_operation_ends_as_documented(on_stage: Stage, run: Run, run_nowhere:
     assert "Traceback" not in errors
     assert errors or not code
     if output and is_grouped:
-        _, schema, _ = run("schema", *line[:2])
+        _, schema, _ = run(*command_of(line), "--schema")
         jsonschema_rs.validator_for(json.loads(schema)).validate(json.loads(output))
     assert output or code

@@ -125,8 +125,8 @@ def test_an_address_that_takes_no_beat_is_said_once_and_that_it_does_again(
     answers = [Reply(404, f"no such check {secret}"), Reply(0, "no answer"), Reply(302), Reply(), Reply()]
     assert said(tmp_path, 6, (210, die), answers=answers) == [*["well"] * 4, *["no response from the platform"] * 2]
     words = [line for line in capsys.readouterr().err.splitlines() if "heartbeat" in line]
-    assert words[0].startswith("livedeck collect: heartbeat failed: 404 no such check ")
-    assert words[1:] == ["livedeck collect: heartbeat works again"]
+    assert words[0].startswith("livedeck collector run: heartbeat failed: 404 no such check ")
+    assert words[1:] == ["livedeck collector run: heartbeat works again"]
     assert secret not in words[0]
 
 

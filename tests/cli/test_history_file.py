@@ -1,4 +1,4 @@
-"""`livedeck history verify|vacuum|prune|export|salvage`: told right, with decks at work, and nothing lost by it."""
+"""`livedeck past check|vacuum|prune|export|salvage`: told right, with decks at work, and nothing lost by it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def path(whole: Path, tmp_path: Path) -> Path:
 
 def history(home: Path, *arguments: str) -> tuple[int, str]:
     """The exit code and all that it prints."""
-    done = called(home, "history", *arguments)
+    done = called(home, "past", *arguments)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -62,8 +62,8 @@ def count(path: Path, table: str) -> int:
 
 def test_a_sound_file_is_said_to_be_with_what_is_kept_of_whom(path: Path, tmp_path: Path) -> None:
     before = path.read_bytes()
-    code, text = history(tmp_path, "verify", "--file", str(path))
-    assert (code, text.splitlines()[-1]) == (0, "it is sound")
+    code, text = history(tmp_path, "check", "--history", str(path))
+    assert (code, text.splitlines()[-1]) == (0, "the file is sound")
     assert f"2026-03-01 12:00:00Z to 2026-03-01 13:59:58Z  {SAMPLES:,} samples" in text
     assert path.read_bytes() == before
 
@@ -71,32 +71,32 @@ def test_a_sound_file_is_said_to_be_with_what_is_kept_of_whom(path: Path, tmp_pa
 def test_what_is_wrong_with_a_file_is_said(path: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE journal SET body = 'rotten' WHERE kind = 'marker'")
-    code, text = history(tmp_path, "verify", "--file", str(path))
+    code, text = history(tmp_path, "check", "--history", str(path))
     assert (code, "cannot be read: 2 log entries" in text) == (6, True)
     content = bytearray(path.read_bytes())
     content[len(content) // 2 :] = b"\xff" * (len(content) - len(content) // 2)
     path.write_bytes(content)
-    code, text = history(tmp_path, "verify", "--file", str(path))
+    code, text = history(tmp_path, "check", "--history", str(path))
     assert (code, "damaged: " in text) == (6, True)
     path.write_bytes(b"no database\n" * 400)
-    assert history(tmp_path, "verify", "--file", str(path))[0] == 1
+    assert history(tmp_path, "check", "--history", str(path))[0] == 1
 
 
 def test_pruning_says_what_goes_and_deletes_that_and_no_more(path: Path, tmp_path: Path) -> None:
-    asked = history(tmp_path, "prune", "--before", "2026-03-01T13:00Z", "--file", str(path))
-    assert (asked[0], "add --yes" in asked[1]) == (2, True)
+    asked = history(tmp_path, "prune", "--before", "2026-03-01T13:00Z", "--history", str(path))
+    assert (asked[0], "Add --yes" in asked[1]) == (2, True)
     assert count(path, "sample") == 2 * SAMPLES
-    assert history(tmp_path, "prune", "--event", "one", "-y", "--file", str(path))[0] == 0
+    assert history(tmp_path, "prune", "--event", "one", "-y", "--history", str(path))[0] == 0
     assert {count(path, f"{table} WHERE event = 'one'") for table in ("alarm", "answer")} == {0}
     assert count(path, "journal WHERE topic = 'one'") == 0
     assert count(path, "journal WHERE topic = 'two' AND kind = 'marker'") == count(path, "alarm") == 1
     assert count(path, "sample") == SAMPLES
-    code, text = history(tmp_path, "prune", "--before", "2026-03-01T13:00Z", "-y", "--file", str(path))
+    code, text = history(tmp_path, "prune", "--before", "2026-03-01T13:00Z", "-y", "--history", str(path))
     assert (code, count(path, "sample")) == (0, 1805)  # the second began ten seconds late
     assert f"deleted: {SAMPLES - 1805:,} samples" in text
     assert f"to be deleted, all before 2026-03-01 13:00Z: {SAMPLES - 1805:,} samples" in text
     assert count(path, "journal WHERE kind = 'marker'") == 1
-    assert "no event" in history(tmp_path, "prune", "--event", "three", "-y", "--file", str(path))[1]
+    assert "no event" in history(tmp_path, "prune", "--event", "three", "-y", "--history", str(path))[1]
 
 
 def test_the_room_of_what_was_pruned_is_given_back_while_a_deck_goes_on(path: Path, tmp_path: Path) -> None:
@@ -108,24 +108,27 @@ def test_the_room_of_what_was_pruned_is_given_back_while_a_deck_goes_on(path: Pa
 
     with asyncio.Runner() as runner:
         deck = runner.run(History.open(path, NOW))
-        history(tmp_path, "prune", "--event", "two", "-y", "--file", str(path))
+        history(tmp_path, "prune", "--event", "two", "-y", "--history", str(path))
         before = path.stat().st_size
-        code, text = history(tmp_path, "vacuum", "--file", str(path))
+        code, text = history(tmp_path, "vacuum", "--history", str(path))
         assert (code, " before, " in text) == (0, True)
         assert path.stat().st_size < 0.7 * before
         runner.run(write())
-    assert history(tmp_path, "verify", "--file", str(path))[0] == 0
+    assert history(tmp_path, "check", "--history", str(path))[0] == 0
 
 
 def test_a_recording_holds_what_was_asked_for_in_one_file_that_no_deck_writes_to(path: Path, tmp_path: Path) -> None:
     target = tmp_path / "show.livedeck"
     arguments = ("export", "one", "--from", "2026-03-01T12:30Z", "--to", "2026-03-01T13:30Z", "-o", str(target))
-    code, text = history(tmp_path, *arguments, "--file", str(path))
+    code, text = history(tmp_path, *arguments, "--history", str(path))
     assert (code, "1,800 samples" in text) == (0, True)
     assert [file.name for file in tmp_path.glob("show*")] == ["show.livedeck"]
     assert b'"two"' not in target.read_bytes()
     assert target.stat().st_mode & 0o777 == 0o600
-    assert (history(tmp_path, *arguments, "--file", str(path))[0], target.exists()) == (2, True)  # --force replaces it
+    assert (history(tmp_path, *arguments, "--history", str(path))[0], target.exists()) == (
+        2,
+        True,
+    )  # --force replaces it
     before = target.read_bytes()
 
     async def session() -> None:
@@ -144,12 +147,12 @@ def test_a_recording_holds_what_was_asked_for_in_one_file_that_no_deck_writes_to
 
 def test_a_damaged_file_is_salvaged_by_hand_into_the_history(path: Path, tmp_path: Path) -> None:
     path.write_bytes(bytes(100) + path.read_bytes()[100:])
-    code, text = history(tmp_path, "salvage", str(path), "--file", str(tmp_path / "new.sqlite"))
+    code, text = history(tmp_path, "salvage", str(path), "--history", str(tmp_path / "new.sqlite"))
     assert (code, f"saved: {2 * SAMPLES:,} samples" in text) == (0, True)
     assert count(tmp_path / "new.sqlite", "alarm") == 2
 
 
-@pytest.mark.parametrize("line", [("history", "export", "--force"), ("record", "--for", "1s", "--force")])
+@pytest.mark.parametrize("line", [("past", "export", "--force"), ("past", "record", "--duration", "1s", "--force")])
 def test_a_target_that_is_no_file_is_named_and_not_standard_output(
     path: Path, tmp_path: Path, line: tuple[str, ...]
 ) -> None:
@@ -162,5 +165,5 @@ def test_a_target_that_is_no_file_is_named_and_not_standard_output(
         done = livedeck(tmp_path, *line, "-o", target, env=env)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith(f"livedeck: {target}: ")
-    report = livedeck(tmp_path, "report", "--day", "today", "-o", "/dev/full", env=env)
-    assert (report.returncode, "/dev/full is no folder" in report.stderr) == (2, True)
+    report = livedeck(tmp_path, "past", "report", "--day", "today", "-o", "/dev/full", env=env)
+    assert (report.returncode, "/dev/full is not a folder" in report.stderr) == (2, True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import pytest
 
-from cli.commands import called, livedeck
+from cli.commands import called, command_of, livedeck
 from livedeck.cli import main
 
-NEED_NO_HOME = {"docs", "help", "schema", "screenshots"}
+NEED_NO_HOME = {("docs",), ("help",), ("collector", "dashboard")}
 """Commands that read no file of the user's."""
 
 
@@ -26,10 +26,10 @@ def lines(command: click.Command = main, words: tuple[str, ...] = ()) -> Iterato
         return
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     wanted = [__file__ if isinstance(param.type, click.Path) else "word" for param in arguments if param.required]
-    yield (*words, *(["word"] if words == ("report",) else []), *wanted)
+    yield (*words, *(["word"] if words == ("past", "report") else []), *wanted)
 
 
-LINES = [(), *(line for line in lines() if line[0] not in NEED_NO_HOME)]
+LINES = [(), *(line for line in lines() if command_of(line) not in NEED_NO_HOME)]
 
 
 @pytest.mark.parametrize("line", LINES, ids=" ".join)
@@ -45,7 +45,13 @@ def test_a_relative_home_is_refused_in_a_line(
 
 def test_what_is_wrong_with_a_home_is_said_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for line in (("report", "word"), ("search", "word"), ("config", "path"), ("status",), ("history", "verify")):
+    for line in (
+        ("past", "report", "word"),
+        ("past", "search", "word"),
+        ("config", "path"),
+        ("status",),
+        ("past", "check"),
+    ):
         for variable in ("HOME", "XDG_CONFIG_HOME"):
             done = called(tmp_path, *line, env={variable: "relative"})
             said = f"livedeck: {variable}: should be an absolute path; set it to one, or unset it\n"
@@ -53,6 +59,6 @@ def test_what_is_wrong_with_a_home_is_said_with_what_to_do(tmp_path: Path, monke
 
 
 def test_a_shell_that_completes_a_line_is_not_told_of_it(tmp_path: Path) -> None:
-    words = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": "livedeck events get ", "COMP_CWORD": "3"}
+    words = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": "livedeck event get ", "COMP_CWORD": "3"}
     done = livedeck(tmp_path, env={**words, "HOME": "relative"})
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")

@@ -1,4 +1,4 @@
-"""`livedeck notify` and `livedeck collect`, as a person or systemd runs them, against a receiver of other make."""
+"""What `livedeck collector run` sends to people, and `livedeck notify`."""
 
 from __future__ import annotations
 
@@ -101,27 +101,27 @@ def test_what_would_be_told_is_explained(
     tmp_path: Path, sink: Sink, severity: str, at: str, expected: tuple[int, str]
 ) -> None:
     env = configured(tmp_path, sink)
-    done = called(tmp_path, "notify", "explain", "Friday show", "NO_INGEST", severity, "--at", at, env=env)
+    done = called(tmp_path, "alarm", "explain", "Friday show", "NO_INGEST", severity, "--at", at, env=env)
     code, words = expected
     assert (done.returncode, done.stdout) == (code, f"ops -> ops: {words}\n")
 
 
 def test_what_is_explained_is_of_a_known_kind_and_the_event_of_the_history(tmp_path: Path, sink: Sink) -> None:
     env = configured(tmp_path, sink)
-    typo = called(tmp_path, "notify", "explain", "Main stage", "PACKETLOSS", "critical", env=env)
+    typo = called(tmp_path, "alarm", "explain", "Main stage", "PACKETLOSS", "critical", env=env)
     assert (typo.returncode, "did you mean PACKET_LOSS" in typo.stderr) == (2, True)
-    stranger = called(tmp_path, "notify", "explain", "Main stge", "packet_loss", "critical", "--at", "21:00", env=env)
+    stranger = called(tmp_path, "alarm", "explain", "Main stge", "packet_loss", "critical", "--at", "21:00", env=env)
     assert (stranger.returncode, "no event called 'Main stge' is known here" in stranger.stderr) == (0, True)
-    assert called(tmp_path, "notify", "explain", "x", "PACKET_LOSS", "info", "--at", "soon", env=env).returncode == 2
+    assert called(tmp_path, "alarm", "explain", "x", "PACKET_LOSS", "info", "--at", "soon", env=env).returncode == 2
     help_text = called(tmp_path, "notify", "--help").stdout
-    assert "by every route, and print what the receiver answers." in " ".join(help_text.split())
+    assert "by every route, and print the reply of each receiver" in " ".join(help_text.split())
 
 
 def test_a_target_that_cannot_be_used_is_told_before_it_is_needed(tmp_path: Path, sink: Sink) -> None:
     env = configured(tmp_path, sink)
-    assert called(tmp_path, "config", "validate", env=env).returncode == 0
+    assert called(tmp_path, "config", "check", env=env).returncode == 0
     (tmp_path / "hook").chmod(0o644)
-    checked = called(tmp_path, "config", "validate", env=env)
+    checked = called(tmp_path, "config", "check", env=env)
     assert (checked.returncode, "notify.targets.ops.webhook_file" in checked.stderr) == (2, True)
     checks = json.loads(called(tmp_path, "doctor", "--json", env=env).stdout)["checks"]
     (found,) = (check for check in checks if check["name"] == "notify")
@@ -141,7 +141,7 @@ def test_a_receiver_that_the_settings_do_not_allow_is_named_with_the_line_to_add
     config.write_text(allowed.replace('allow_private = ["127.0.0.1"]', f'heartbeat_file = "{tmp_path}/beat"'))
     tried = called(tmp_path, "notify", "test", env=env)
     assert (tried.returncode, tried.stdout) == (1, f"ops -> ops: NOT TAKEN: {NOT_ALLOWED}\n")
-    checked = called(tmp_path, "config", "validate", env=env)
+    checked = called(tmp_path, "config", "check", env=env)
     assert checked.returncode == 2
     checks = json.loads(called(tmp_path, "doctor", "--json", env=env).stdout)["checks"]
     found = [check["found"] for check in checks if (check["name"], check["verdict"]) == ("notify", "fail")]
@@ -151,7 +151,7 @@ def test_a_receiver_that_the_settings_do_not_allow_is_named_with_the_line_to_add
     mend = NOT_ALLOWED.partition("set ")[2].removesuffix(" in [notify]")
     config.write_text(config.read_text().replace("[notify]\n", f"[notify]\n{mend}\n"))
     assert called(tmp_path, "notify", "test", env=env).returncode == 0
-    assert called(tmp_path, "config", "validate", env=env).returncode == 0
+    assert called(tmp_path, "config", "check", env=env).returncode == 0
     assert SECRET not in tried.stdout + checked.stderr + str(found)
 
 
@@ -163,13 +163,13 @@ def test_a_collector_says_at_its_start_which_receiver_it_may_not_send_to_and_the
         env = environment(tmp_path, **configured(tmp_path, sink, **platform))
         config = tmp_path / "config.toml"
         config.write_text(config.read_text().replace('allow_private = ["127.0.0.1"]', ""))
-        command = [*LIVEDECK, "collect"]
+        command = [*LIVEDECK, "collector", "run"]
         with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as collector:
             assert collector.stderr
             line = next(line for line in collector.stderr if "notify.targets" in line)
             collector.send_signal(signal.SIGTERM)
             collector.communicate(timeout=TIMEOUT)
-    assert line == f"livedeck collect: notify.targets.ops: {NOT_ALLOWED}\n"
+    assert line == f"livedeck collector run: notify.targets.ops: {NOT_ALLOWED}\n"
     assert sink.received == []
     spool = Spool(spool_path(tmp_path / "history.sqlite"))
     desk = Desk()
@@ -187,11 +187,11 @@ def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: 
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         env = environment(tmp_path, **configured(tmp_path, sink, **platform))
         collector = subprocess.Popen(
-            [*LIVEDECK, "collect"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*LIVEDECK, "collector", "run"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         try:
             lines = _lines_until(collector, lambda line: "  to be told  " in line)
-            second = called(tmp_path, "collect", env=configured(tmp_path, sink, **platform))
+            second = called(tmp_path, "collector", "run", env=configured(tmp_path, sink, **platform))
         finally:
             collector.send_signal(signal.SIGTERM)
             rest, errors = collector.communicate(timeout=TIMEOUT)

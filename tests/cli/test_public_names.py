@@ -26,7 +26,7 @@ def test_json_names_the_event_and_the_doctor_tells_of_its_key(tmp_path: Path) ->
         event_id, name = asyncio.run(named_like_its_key(service["base_url"], service["token"]))
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         status = json.loads(livedeck(tmp_path, "status", "--json", env=env).stdout)
-        listed = json.loads(livedeck(tmp_path, "events", "get", event_id, "--json", env=env).stdout)
+        listed = json.loads(livedeck(tmp_path, "event", "get", event_id, "--json", env=env).stdout)
         checks = json.loads(livedeck(tmp_path, "doctor", "--json", env=env).stdout)["checks"]
     assert name in [event["name"] for event in status["events"]]
     assert name in json.dumps(listed)

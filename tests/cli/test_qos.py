@@ -1,4 +1,4 @@
-"""`livedeck qos`: what was measured is printed, each sample once, and what was not is never 0."""
+"""`livedeck event qos`: what was measured is printed, each sample once, and what was not is never 0."""
 
 from __future__ import annotations
 
@@ -167,22 +167,22 @@ def test_what_fits_none_or_several_is_refused_and_they_are_listed(words: str, to
 def test_the_command_over_real_http(tmp_path: Path) -> None:
     with served(tmp_path) as (process, service):
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
-        table = called(tmp_path, "qos", "choir", "--last", "10s", env=env)
+        table = called(tmp_path, "event", "qos", "choir", "--last", "10s", env=env)
         assert (table.returncode, table.stderr) == (0, "")
         assert "0 normal" in table.stdout
         assert "samples of Choir, hall B" in table.stdout
-        unclear = called(tmp_path, "qos", "c", "--json", env=env)
+        unclear = called(tmp_path, "event", "qos", "c", "--json", env=env)
         assert (unclear.returncode, unclear.stdout) == (2, "")
         assert "Choir, hall B" in unclear.stderr
         _follow_to_the_end(tmp_path, env)
         process.kill()
         process.wait(TIMEOUT)
-        assert called(tmp_path, "qos", "choir", env=env).returncode == 4
+        assert called(tmp_path, "event", "qos", "choir", env=env).returncode == 4
 
 
 def _follow_to_the_end(home: Path, env: dict[str, str]) -> None:
     """Ctrl-c is exit code 130, a reader that leaves 141; neither says a word."""
-    command = [*LIVEDECK, "qos", "choir", "--follow", "--json", "--last", "2s"]
+    command = [*LIVEDECK, "event", "qos", "choir", "--follow", "--json", "--last", "2s"]
     for leave, code in (("ctrl-c", 130), ("pipe", 141)):
         with subprocess.Popen(
             command, env=environment(home, **env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -1,4 +1,4 @@
-"""`livedeck rebaseline` and `livedeck profile`: what is said there is known to every process of the same history."""
+"""`livedeck event rebaseline` and `livedeck event content`: every process of the same history knows it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def test_what_commands_say_of_an_event_is_in_the_history(tmp_path: Path) -> None
             "LIVEDECK_TOKEN": service["token"],
             "LIVEDECK_HISTORY": str(path),
         }
-        usual = called(tmp_path, "rebaseline", "morning", env=env)
-        chosen = called(tmp_path, "profile", "morning", "slides", env=env)
-        undone = called(tmp_path, "profile", "morning", "default", env=env)
-        nothing = called(tmp_path, "rebaseline", "lecture", env=env)
-        unkept = called(tmp_path, "rebaseline", "morning", env={**env, "LIVEDECK_HISTORY": "off"})
+        usual = called(tmp_path, "event", "rebaseline", "morning", env=env)
+        chosen = called(tmp_path, "event", "content", "morning", "slides", env=env)
+        undone = called(tmp_path, "event", "content", "morning", "default", env=env)
+        nothing = called(tmp_path, "event", "rebaseline", "lecture", env=env)
+        unkept = called(tmp_path, "event", "rebaseline", "morning", env={**env, "LIVEDECK_HISTORY": "off"})
     assert (usual.returncode, usual.stderr) == (0, "")
-    assert usual.stdout.startswith("Morning service: usual from now on is what it sends now")
+    assert usual.stdout.startswith("Morning service: the new baseline is the current signal")
     assert chosen.stdout == "Morning service: content slides\n"
     assert undone.stdout == "Morning service: content show, by the settings\n"
-    assert (nothing.returncode, "nothing to take as usual" in nothing.stderr) == (1, True)
+    assert (nothing.returncode, "no samples to take as a baseline" in nothing.stderr) == (1, True)
     assert (unkept.returncode, "no history is kept" in unkept.stderr) == (2, True)
     mark, *choices = asyncio.run(HistoryReader(path).new_rulings())
     assert isinstance(mark, UsualMark)

@@ -17,7 +17,7 @@ from breadth import slow
 from cli.commands import LIVEDECK, TIMEOUT, environment, served
 from cli.terminals import Terminal, terminal
 
-SCREENS = {"anna": (), "bert": (), "wall": ("wallboard",)}
+SCREENS = {"anna": (), "bert": (), "wall": ("wall",)}
 FOLLOW = "follow"
 SIZE = (120, 40)
 DECKS = ("anna", "bert")
@@ -36,7 +36,7 @@ class Program:
             self._out = (self._home / "out.jsonl").open("ab")
             stack.callback(self._out.close)
             self._follow = subprocess.Popen(
-                [*LIVEDECK, "alarms", "--follow", "--json"],
+                [*LIVEDECK, "alarm", "list", "--follow", "--json"],
                 env=environment(self._home, **env),
                 stdin=subprocess.DEVNULL,
                 stdout=self._out,

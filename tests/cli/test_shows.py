@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from cli.commands import LIVEDECK, called, environment
+from cli.commands import LIVEDECK, called, command_of, environment
 from cli.groups_stage import ON_AIR, REHEARSAL, Stage, stage
 from livedeck import docs
 from livedeck.monitor import BroadcastState
@@ -36,18 +36,11 @@ def run(on_stage: Stage, *arguments: str, **env: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "word"),
-    [
-        ((ON_AIR,), 0, "OK"),
-        (("--all",), 2, "CRITICAL"),
-        (("no such event",), 3, "UNKNOWN"),
-        ((), 3, "UNKNOWN"),
-        ((ON_AIR, "--all"), 3, "UNKNOWN"),
-    ],
+    ("arguments", "code", "word"), [((ON_AIR,), 0, "OK"), ((), 2, "CRITICAL"), (("no such event",), 3, "UNKNOWN")]
 )
 def test_a_check_is_a_plugin(on_stage: Stage, arguments: tuple[str, ...], code: int, word: str) -> None:
     """scripting.md, "Checks"."""
-    done = run(on_stage, "check", *arguments)
+    done = run(on_stage, "event", "check", *arguments)
     assert (done.returncode, done.stderr) == (code, "")
     head = done.stdout.splitlines()[0]
     assert head.startswith(f"LIVEDECK {word} - ")
@@ -58,26 +51,26 @@ def test_a_check_is_a_plugin(on_stage: Stage, arguments: tuple[str, ...], code: 
 
 
 def test_wrong_use_and_a_platform_that_is_silent_are_unknown_to_a_check(on_stage: Stage) -> None:
-    assert run(on_stage, "check", "--no-such").returncode == 3
-    silent = run(on_stage, "check", ON_AIR, LIVEDECK_BASE_URL="http://127.0.0.1:9", LIVEDECK_UPLOAD_URL="")
+    assert run(on_stage, "event", "check", "--no-such").returncode == 3
+    silent = run(on_stage, "event", "check", ON_AIR, LIVEDECK_BASE_URL="http://127.0.0.1:9", LIVEDECK_UPLOAD_URL="")
     assert (silent.returncode, silent.stdout.startswith("LIVEDECK UNKNOWN")) == (3, True)
 
 
 def test_what_is_so_already_is_not_waited_for_and_what_never_will_be_neither(on_stage: Stage) -> None:
-    assert run(on_stage, "wait", ON_AIR, "--until", "on-air").returncode == 0
-    never = run(on_stage, "wait", REHEARSAL, "--until", "on-air")
+    assert run(on_stage, "event", "wait", ON_AIR, "--until", "on-air").returncode == 0
+    never = run(on_stage, "event", "wait", REHEARSAL, "--until", "on-air")
     assert (never.returncode, "over" in never.stderr) == (6, True)
-    late = run(on_stage, "wait", "Untitled event", "--until", "healthy", "--timeout", "1s")
+    late = run(on_stage, "event", "wait", "Untitled event", "--until", "healthy", "--timeout", "1s")
     assert (late.returncode, "after 1 s" in late.stderr) == (6, True)
 
 
 def test_a_wait_outlasts_an_outage_and_says_so(on_stage: Stage) -> None:
     """scripting.md, "Ready or not"."""
     nowhere = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9"}
-    silent = run(on_stage, "wait", ON_AIR, "--until", "on-air", "--timeout", "1s", **nowhere)
+    silent = run(on_stage, "event", "wait", ON_AIR, "--until", "on-air", "--timeout", "1s", **nowhere)
     assert (silent.returncode, "has not answered" in silent.stderr) == (4, True), silent.stderr
     env = environment(on_stage.home, **on_stage.env, LIVEDECK_CADENCE='{"events": 1, "events_near": 1}')
-    line = [*LIVEDECK, "wait", "Untitled event", "--until", "on-air", "--timeout", "8s"]
+    line = [*LIVEDECK, "event", "wait", "Untitled event", "--until", "on-air", "--timeout", "8s"]
     with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as waiting:
         assert waiting.stderr is not None
         assert "DRAFT" in waiting.stderr.readline()
@@ -89,40 +82,42 @@ def test_a_wait_outlasts_an_outage_and_says_so(on_stage: Stage) -> None:
 def test_a_platform_that_fails_is_an_outage_and_no_refusal(on_stage: Stage) -> None:
     """commands.md, "Exit codes"."""
     with on_stage.fault(kind="status", status=503, method="GET"):
-        for line in (("events", "list"), ("status",), ("events", "enable", ON_AIR, "--yes")):
+        for line in (("event", "list"), ("status",), ("event", "enable", ON_AIR, "--yes")):
             assert run(on_stage, *line).returncode == 4
 
 
 def test_preflight_says_why_and_its_json_follows_its_schema(on_stage: Stage) -> None:
-    draft = run(on_stage, "preflight", "Untitled event")
+    draft = run(on_stage, "event", "preflight", "Untitled event")
     assert (draft.returncode, "NO-GO: schedule" in draft.stdout) == (6, True)
-    done = run(on_stage, "preflight", ON_AIR, "--json")
+    done = run(on_stage, "event", "preflight", ON_AIR, "--json")
     found = json.loads(done.stdout)
-    schema = json.loads(run(on_stage, "schema", "preflight").stdout)
+    schema = json.loads(run(on_stage, "event", "preflight", "--schema").stdout)
     jsonschema_rs.validator_for(schema).validate(found)
     assert (done.returncode, found["go"]) == (0, True)
 
 
-@pytest.mark.parametrize("line", [("status",), ("alarms", "--all"), ("qos", ON_AIR), ("doctor",)])
+@pytest.mark.parametrize("line", [("status",), ("alarm", "list", "--shelved"), ("event", "qos", ON_AIR), ("doctor",)])
 def test_what_a_report_prints_follows_its_schema(on_stage: Stage, line: tuple[str, ...]) -> None:
     printed = json.loads(run(on_stage, *line, "--json").stdout)
-    schema = json.loads(run(on_stage, "schema", line[0]).stdout)
+    schema = json.loads(run(on_stage, *command_of(line), "--schema").stdout)
     jsonschema_rs.validator_for(schema).validate(printed)
     assert {*printed} >= {*schema["properties"]}
 
 
 def test_metrics_say_too_that_the_platform_does_not_answer(on_stage: Stage) -> None:
-    told = run(on_stage, "metrics")
+    told = run(on_stage, "status", "--format", "prometheus")
     assert (told.returncode, "livedeck_platform_link_up 1\n" in told.stdout) == (0, True)
-    silent = run(on_stage, "metrics", LIVEDECK_BASE_URL="http://127.0.0.1:9", LIVEDECK_UPLOAD_URL="")
+    silent = run(
+        on_stage, "status", "--format", "prometheus", LIVEDECK_BASE_URL="http://127.0.0.1:9", LIVEDECK_UPLOAD_URL=""
+    )
     assert (silent.returncode, "livedeck_platform_link_up 0\n" in silent.stdout) == (4, True)
     measured = "livedeck_platform_clock_skew_seconds 0\n"
     assert (measured in told.stdout, measured in silent.stdout) == (True, False)
 
 
 def test_the_requests_are_shown_without_secrets(on_stage: Stage) -> None:
-    event = on_stage.made("events", "create", "--name", "Debugged")
-    done = run(on_stage, "events", "get", event, "--debug")
+    event = on_stage.made("event", "create", "--name", "Debugged")
+    done = run(on_stage, "event", "get", event, "--debug")
     assert re.search(r"GET /v2/live/events/\S+: 200", done.stderr)
     assert on_stage.service["token"] not in done.stderr
 

@@ -77,7 +77,7 @@ def test_a_terminal_gets_the_colours_that_it_can_show(
 def test_a_paste_presses_no_key_and_no_byte_ends_the_deck(tmp_path: Path) -> None:
     """Escape sequences in what is pasted (a log, coloured output) are none, and a byte that is no UTF-8 is no fault."""
     coloured = "\x1b[200~" + "\x1b[31mq\x1b[0m word " * 4000 + "\x1b[201~"
-    with terminal(tmp_path, "replay", str(RECORDING)) as deck:
+    with terminal(tmp_path, "past", "replay", str(RECORDING)) as deck:
         deck.until("paused")
         deck.press_slowly(b"\xff\xfe" + coloured.encode())
         deck.press("T")

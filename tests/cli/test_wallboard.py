@@ -1,4 +1,4 @@
-"""`livedeck wallboard` from outside: its file, its token, its way through an outage."""
+"""`livedeck wall` from outside: its file, its token, its way through an outage."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ async def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_said_before_anything_is_shown(tmp_path: Path) -> None:
     env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
     target = tmp_path / "none" / "wall.svg"
-    done = called(tmp_path, "wallboard", "--svg", str(target), env=env)
+    done = called(tmp_path, "wall", "--svg", str(target), env=env)
     assert done.returncode == 1
     assert f"{target}: No such file or directory" in done.stderr
 
 
-@pytest.mark.parametrize("kind", ["folder", "device", "pipe", "socket", "link to a device", "link of somebody else"])
+@pytest.mark.parametrize("kind", ["folder", "device", "pipe", "socket", "link to a device", "link of another user"])
 def test_what_is_no_file_is_refused_at_the_start_and_stays(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,7 +146,7 @@ def test_what_is_no_file_is_refused_at_the_start_and_stays(
                 os.lchown(target, somebody, -1)
     before = target.lstat()
     env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
-    done = called(tmp_path, "wallboard", "--svg", str(target), env=env)
+    done = called(tmp_path, "wall", "--svg", str(target), env=env)
     with pytest.raises(OSError, match=r"not a regular file|another user|Is a directory"):
         replace_file(target, b"picture")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -168,7 +168,7 @@ def test_a_picture_is_not_written_through_a_link_beside_it(tmp_path: Path) -> No
 
 
 def test_a_filter_that_is_none_is_refused_by_its_name(tmp_path: Path) -> None:
-    done = called(tmp_path, "wallboard", "--filter", "helth<70")
+    done = called(tmp_path, "wall", "--filter", "helth<70")
     assert done.returncode == 2
     assert "--filter: no field 'helth'" in done.stderr
     assert "health" in done.stderr
@@ -192,21 +192,21 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     with Exposure(0).listen() as listener:
         port = str(listener.getsockname()[1])
         env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
-        done = called(tmp_path, "wallboard", "--http", port, env=env)
+        done = called(tmp_path, "wall", "--http", port, env=env)
     assert done.returncode == 1
     assert f"port {port} of this machine: Address already in use" in done.stderr
 
 
 @pytest.mark.parametrize("origin", ["*", "https:", "https://desk.example/page", "'none'; script-src *", "a b"])
 def test_what_is_no_origin_is_refused_as_an_ancestor(tmp_path: Path, origin: str) -> None:
-    done = called(tmp_path, "wallboard", "--http", "0", "--frame-ancestors", origin)
+    done = called(tmp_path, "wall", "--http", "0", "--frame-ancestors", origin)
     assert done.returncode == 2
     assert f"{origin!r} is no origin" in done.stderr
 
 
 def test_without_a_terminal_it_prints_the_status_and_says_so(tmp_path: Path) -> None:
     env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
-    done = called(tmp_path, "wallboard", env=env)
+    done = called(tmp_path, "wall", env=env)
     assert done.returncode == 4
     assert "printing the status instead" in done.stderr
 
@@ -333,7 +333,7 @@ async def test_an_hour_without_the_platform_is_shown_as_that_and_is_over_when_it
     assert platform.methods <= {"GET", "HEAD"}
 
 
-@pytest.mark.parametrize("arguments", [("wallboard", "--at", "-15m"), ("--at", "-15m", "wallboard")])
+@pytest.mark.parametrize("arguments", [("wall", "--at", "-15m"), ("--at", "-15m", "wall")])
 def test_the_wall_is_never_in_the_past(arguments: tuple[str, ...], tmp_path: Path) -> None:
     """Who looks up takes it for now: refused, wherever the moment stands."""
     done = called(tmp_path, *arguments)

@@ -86,7 +86,7 @@ class Platform:
     async def edit(self, name: str, *flags: str) -> Ended:
         """Rename the event by the command."""
         self.reads.clear()
-        process = await self.start("events", "edit", self.event, "--name", name, "--yes", "--json", *flags)
+        process = await self.start("event", "edit", self.event, "--name", name, "--yes", "--json", *flags)
         output, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
         return Ended(process.returncode or 0, json.loads(output or b"{}"), errors.decode())
 
@@ -187,7 +187,7 @@ async def test_a_change_that_somebody_overwrites_at_once_is_told_with_what_the_p
         assert (end.code, end.result["verdict"]) == (6, "accepted")
         assert end.result["text"] == f'accepted, but {NAME} now has name "Their name", set by somebody else'
         stage.after_write.append(partial(stage.rename, "Their name"))
-        words = ("events", "edit", stage.event, "--name", "Our name", "--yes")
+        words = ("event", "edit", stage.event, "--name", "Our name", "--yes")
         plain = await stage.start(*words)
         output, errors = await asyncio.wait_for(plain.communicate(), PATIENCE)
         assert (plain.returncode, output) == (6, b"")
@@ -232,7 +232,7 @@ async def test_a_writer_that_is_killed_with_the_lock_holds_nobody_up(tmp_path: P
             await never.wait()
 
         stage.before_write.append(hang)
-        process = await stage.start("events", "edit", stage.event, "--name", "Killed", "--yes")
+        process = await stage.start("event", "edit", stage.event, "--name", "Killed", "--yes")
         await asyncio.wait_for(arrived.wait(), PATIENCE)
         (lock,) = (tmp_path / ".local/state/livedeck/locks").iterdir()
         assert not is_free(lock)
@@ -285,7 +285,7 @@ async def test_a_state_folder_that_cannot_be_written_is_told_and_keeps_no_change
 ) -> None:
     async with platform(tmp_path) as stage:
         (tmp_path / "state").write_text("a file where a folder should be")
-        words = ("events", "edit", stage.event, "--name", "Unlocked", "--yes")
+        words = ("event", "edit", stage.event, "--name", "Unlocked", "--yes")
         process = await stage.start(*words, XDG_STATE_HOME=str(tmp_path / "state"))
         _, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
         assert process.returncode == 0, errors
@@ -306,7 +306,7 @@ async def test_two_objects_are_changed_side_by_side(tmp_path: Path) -> None:
         stage.before_write.append(hang)
         slow_one = asyncio.ensure_future(stage.edit("Slow"))
         await asyncio.wait_for(arrived.wait(), PATIENCE)
-        process = await stage.start("events", "edit", "Rehearsal Tuesday", "--chat-active", "--yes")
+        process = await stage.start("event", "edit", "Rehearsal Tuesday", "--chat-active", "--yes")
         await asyncio.wait_for(process.communicate(), PATIENCE)
         assert process.returncode == 0
         goes_on.set()

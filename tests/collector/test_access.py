@@ -133,7 +133,7 @@ async def test_a_token_is_valid_until_it_expires_and_is_refused_with_what_to_do(
             assert (answered.status_code, answered.json()["error"]) == (401, EXPIRED)
         say = answered.json()["say"]
         assert f"the token of anna expired {made.tokens['anna'].expires:%Y-%m-%d %H:%M}Z" in say
-        assert "livedeck collect token rotate anna" in say
+        assert "livedeck collector token rotate anna" in say
         assert (await made.ask("/v1/snapshot", "wall")).status_code == 200
 
 

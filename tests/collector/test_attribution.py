@@ -100,7 +100,7 @@ async def test_who_completes_an_event_is_named_by_the_token_at_a_deck_and_at_a_p
 
         async def at_prompt(event_id: str) -> None:
             name = (await made.api.events.get(event_id)).name or event_id
-            sent = "events", "complete", event_id, "--yes", "--confirm", name
+            sent = "event", "complete", event_id, "--yes", "--confirm", name
             done = await asyncio.to_thread(livedeck, tmp_path, *sent, env=env)
             assert done.returncode == 0, done.stdout + done.stderr
             await made.link.post("/v1/poke", {})

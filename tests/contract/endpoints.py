@@ -45,7 +45,7 @@ _MEETING = "Meeting rooms and relay profiles"
 
 ROWS = (
     Row("GET", _POSTERS, "Posters of a video", "api.posters.list", "screen.videos"),
-    Row("POST", _POSTERS, "Posters of a video", "api.posters.create", "poster.make", "poster.make"),
+    Row("POST", _POSTERS, "Posters of a video", "api.posters.create", "poster.create", "poster.create"),
     Row("GET", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.get", "poster.delete"),
     Row(
         "POST",
@@ -58,7 +58,7 @@ ROWS = (
     Row(
         "DELETE", f"{_POSTERS}/:poster_id", "Posters of a video", "api.posters.delete", "poster.delete", "poster.delete"
     ),
-    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_video", "poster.upload", "poster.upload"),
+    Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_video", "poster.import", "poster.import"),
     Row("POST", "/v2/poster", "Posters of a video", "api.posters.upload_for_event", "event.poster", "event.poster"),
     Row("GET", _SUBTITLES, "Subtitles", "api.subtitles.list", "screen.videos"),
     Row("POST", _SUBTITLES, "Subtitles", "api.subtitles.upload", "subtitle.upload", "subtitle.upload"),
@@ -79,7 +79,7 @@ ROWS = (
     ),
     Row("GET", _ANNOTATIONS, "Annotations", "api.annotations.list", "screen.videos"),
     Row("GET", f"{_ANNOTATIONS}/:annotation_id", "Annotations", "api.annotations.get", "annotation.edit"),
-    Row("POST", _ANNOTATIONS, "Annotations", "api.annotations.create", "annotation.new", "annotation.new"),
+    Row("POST", _ANNOTATIONS, "Annotations", "api.annotations.create", "annotation.create", "annotation.create"),
     Row(
         "PUT",
         f"{_ANNOTATIONS}/:annotation_id",
@@ -110,8 +110,8 @@ ROWS = (
         f"{_MATERIALS}/:material_id",
         "Additional materials",
         "api.materials.rename",
-        "material.rename",
-        "material.rename",
+        "material.edit",
+        "material.edit",
     ),
     Row(
         "PATCH",
@@ -129,20 +129,20 @@ ROWS = (
         "material.delete",
         "material.delete",
     ),
-    Row("POST", _EVENTS, "Live events", "api.events.create", "event.new", "event.create"),
+    Row("POST", _EVENTS, "Live events", "api.events.create", "event.create", "event.create"),
     Row("PUT", _EVENT, "Live events", "api.events.update", "event.edit", "event.edit"),
     Row("GET", _EVENT, "Live events", "api.events.get", "event.edit"),
     Row("GET", _EVENTS, "Live events", "api.events.list", "screen.events"),
     Row("GET", f"{_EVENT}/videos", "Live events", "api.events.videos", "screen.videos"),
     Row("PUT", f"{_EVENT}/enable", "Live events", "api.events.enable", "event.enable", "event.enable"),
     Row("PUT", f"{_EVENT}/complete", "Live events", "api.events.complete", "event.complete", "event.complete"),
-    Row("POST", f"{_EVENT}/stream", "Live events", "api.streams.schedule", "stream.schedule", "stream.schedule"),
-    Row("PUT", f"{_EVENT}/stream", "Live events", "api.streams.reschedule", "stream.reschedule", "stream.reschedule"),
+    Row("POST", f"{_EVENT}/stream", "Live events", "api.streams.schedule", "event.schedule", "event.schedule"),
+    Row("PUT", f"{_EVENT}/stream", "Live events", "api.streams.reschedule", "event.reschedule", "event.reschedule"),
     Row("DELETE", _EVENT, "Live events", "api.events.delete", "event.delete", "event.delete"),
     Row("PUT", f"{_EVENT}/move", "Live events", "api.events.move", "event.move", "event.move"),
     Row("GET", f"{_EVENT}/qos", "Live events", "api.qos.get", "screen.qos"),
     Row("GET", f"{_EVENT}/stream/:stream_id/chat.json", "Live events", "api.chat.export", "chat.export"),
-    Row("POST", _ROOMS, _MEETING, "api.rooms.create", "room.new", "room.new"),
+    Row("POST", _ROOMS, _MEETING, "api.rooms.create", "room.create", "room.create"),
     Row("GET", f"{_ROOMS}/{{room_id}}", _MEETING, "api.rooms.get", "relay.edit"),
     Row("GET", _ROOMS, _MEETING, "api.rooms.list", "screen.rooms"),
     Row(

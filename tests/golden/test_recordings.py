@@ -66,7 +66,7 @@ def test_what_is_told_otherwise_today_is_said(tmp_path: Path) -> None:
         db.execute("""UPDATE journal SET body = replace(body, '"critical"', '"warning"') WHERE kind = 'alarm'""")
     (comparison,) = judged(other).alarms
     assert comparison.differences == ("is critical today",)
-    done = called(tmp_path, "replay", str(other), "--judge")
+    done = called(tmp_path, "past", "replay", str(other), "--judge")
     assert (done.returncode, "is critical today" in done.stdout) == (6, True)
 
 
@@ -74,7 +74,9 @@ def test_alarms_that_cannot_be_compared_are_counted_and_alone_they_are_no_agreem
     other = Path(shutil.copy(RECORDINGS[0], tmp_path / "other.livedeck"))
     with closing(sqlite3.connect(other)) as db, db:
         db.execute("UPDATE journal SET body = replace(body, 'AUDIO_LOST', 'API_BLIND') WHERE kind = 'alarm'")
-    done = called(tmp_path, "replay", str(other), "--judge", env={"LIVEDECK_THRESHOLDS": '{"content": "silent"}'})
+    done = called(
+        tmp_path, "past", "replay", str(other), "--judge", env={"LIVEDECK_THRESHOLDS": '{"content": "silent"}'}
+    )
     words = "0 as then, 0 otherwise; not compared: 1 of kinds that a recording does not tell"
     assert (done.returncode, done.stdout.strip().endswith(words)) == (6, True)
 
@@ -119,7 +121,7 @@ def test_on_an_empty_machine_it_tells_the_same_and_nothing_is_written(tmp_path: 
     before = path.read_bytes()
     home = tmp_path / "home"
     home.mkdir()
-    done = livedeck(home, "replay", str(path), "--judge")
+    done = livedeck(home, "past", "replay", str(path), "--judge")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].endswith("1 as then, 0 otherwise")
     assert (path.read_bytes(), [file.name for file in shown.iterdir()]) == (before, [path.name])
@@ -134,7 +136,7 @@ def test_in_the_deck_of_an_empty_machine_it_shows_the_alarm_and_writes_nothing(t
     home.mkdir()
     path = Path(shutil.copy(RECORDINGS[0], shown))
     before = path.read_bytes()
-    with terminal(home, "replay", str(path), "--at", "2026-11-21T09:01:10Z", size=(120, 40)) as deck:
+    with terminal(home, "past", "replay", str(path), "--at", "2026-11-21T09:01:10Z", size=(120, 40)) as deck:
         deck.until("PAST")
         deck.until("AUDIO_LOST  audio 0")
         deck.press("q")
@@ -152,7 +154,7 @@ def test_in_the_deck_of_an_empty_machine_it_shows_the_alarm_and_writes_nothing(t
         (None, "no such file"),
         (b"", "it is empty"),
         (60, "a newer version of livedeck made it"),
-        (4096, "it is damaged: run `livedeck history salvage`"),
+        (4096, "it is damaged: run `livedeck past salvage`"),
     ],
 )
 def test_a_file_that_cannot_be_replayed_is_told_why(
@@ -168,5 +170,5 @@ def test_a_file_that_cannot_be_replayed_is_told_why(
         path.write_bytes(whole)
     elif content is not None:
         path.write_bytes(content)
-    done = called(tmp_path, "replay", str(path), "--judge")
+    done = called(tmp_path, "past", "replay", str(path), "--judge")
     assert (done.returncode, words in done.stderr) == (1, True)

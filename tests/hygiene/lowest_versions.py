@@ -69,7 +69,7 @@ def main(folder: Path) -> None:
     every = list(commands(program / "python", home))
     for words in every:
         run(program / "livedeck", *words, "--help", home=home)
-    for words in (["demo"], ["docs", "commands"], ["schema", "events", "list"], ["keys"]):
+    for words in (["demo"], ["docs", "commands"], ["event", "list", "--schema"], ["config", "keys"]):
         run(program / "livedeck", *words, home=home)
     sys.stdout.write(f"{len(every)} commands answer, and the demo runs, with {', '.join(exact)}\n")
 

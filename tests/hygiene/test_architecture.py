@@ -53,7 +53,16 @@ def test_nothing_in_cli_calls_back_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["docs"], ["docs", "settings"], ["status", "--help"], ["events", "--help"]]
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["docs"],
+        ["docs", "settings"],
+        ["status", "--help"],
+        ["event", "--help"],
+        ["help", "event"],
+    ],
 )
 def test_a_question_about_the_command_imports_no_room(arguments: list[str]) -> None:
     """performance.md, "Budgets": help and version cost a bare interpreter and little more."""

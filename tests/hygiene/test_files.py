@@ -26,6 +26,7 @@ EXPECTED = {
     "contrib": ("Containerfile", "*.service"),
     "screenshots": ("*.svg",),
     "src/livedeck": ("*.py", "py.typed"),
+    "src/livedeck/cli": ("*.py", "commands.json"),
     "src/livedeck/client": ("*.py", "*.toml"),
     "src/livedeck/collector/engine/scripts": ("*.lua",),
     "src/livedeck/docs": ("*.py", "*.md"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli import COMMANDS
+from livedeck.cli import PLACES
 from livedeck.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -104,11 +104,11 @@ def test_a_unit_hands_the_token_over_as_a_credential_and_not_by_a_file_that_its_
 def test_the_unit_starts_a_command_of_ours_and_writes_where_its_state_is() -> None:
     found = directives(UNIT)
     (start,) = found["ExecStart"]
-    assert start.split()[1] in COMMANDS
+    assert " ".join(start.split()[1:]) in PLACES
     state = f"/var/lib/{found['StateDirectory'][0]}"
     variables = dict(value.split("=", 1) for value in found["Environment"])
     assert all(variables[name].startswith(state) for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"))
-    assert f"XDG_DATA_HOME={variables['XDG_DATA_HOME']} livedeck collect token list" in COLLECTOR_PAGE
+    assert f"XDG_DATA_HOME={variables['XDG_DATA_HOME']} \\\n    livedeck collector token list" in COLLECTOR_PAGE
 
 
 def test_what_the_page_names_of_the_unit_stands_in_it() -> None:

@@ -26,13 +26,13 @@ def arguments(door: str, path: Path, home: Path) -> list[str]:
     """The command line of that door."""
     file = str(path)
     return {
-        "judge": ["replay", file, "--judge"],
-        "report": ["report", "Main stage", "--file", file],
-        "day": ["report", "--day", "2026-11-21", "--file", file],
-        "show": ["history", "show", "Main stage", "--file", file],
-        "verify": ["history", "verify", "--file", file],
-        "salvage": ["history", "salvage", file, "--file", str(home / "into.sqlite")],
-        "export": ["history", "export", "-o", str(home / "out.livedeck"), "--force", "--file", file],
+        "judge": ["past", "replay", file, "--judge"],
+        "report": ["past", "report", "Main stage", "--history", file],
+        "day": ["past", "report", "--day", "2026-11-21", "--history", file],
+        "show": ["past", "show", "Main stage", "--history", file],
+        "verify": ["past", "check", "--history", file],
+        "salvage": ["past", "salvage", file, "--history", str(home / "into.sqlite")],
+        "export": ["past", "export", "-o", str(home / "out.livedeck"), "--force", "--history", file],
     }[door]
 
 

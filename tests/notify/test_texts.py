@@ -37,7 +37,7 @@ def test_a_text_says_what_is_since_when_what_viewers_see_why_and_what_to_do() ->
         "Viewers: nothing",
         "Cause: the encoder is off",
         "Do: call the venue",
-        "watch-1 profile arena: livedeck alarms --profile arena",
+        "watch-1 profile arena: livedeck alarm list --profile arena",
     ]
 
 
@@ -186,7 +186,7 @@ def test_several_ends_are_one_list_without_severities() -> None:
     assert message.text.splitlines() == [
         "NO_INGEST ONE: cleared after 11 s, 20:14:05 to 20:14:16 UTC",
         "FPS_LOW TWO: cleared after 11 s, 20:14:05 to 20:14:16 UTC",
-        "livedeck alarms",
+        "livedeck alarm list",
     ]
 
 
@@ -262,7 +262,7 @@ def test_a_test_says_that_nothing_is_wrong_and_nothing_else() -> None:
     assert message.title == "TEST livedeck"
     assert message.text.splitlines() == [
         "Test message from livedeck, 21:14:05 CET. No alarm.",
-        "watch-1 profile arena: livedeck alarms --profile arena",
+        "watch-1 profile arena: livedeck alarm list --profile arena",
     ]
 
 
@@ -270,4 +270,4 @@ def test_a_long_text_is_cut_before_who_tells_and_never_after() -> None:
     words = Diagnosis(*(f"{name} " * 80 for name in ("cause", "viewers", "advice")))
     message = told(name="x" * 200, actual="y" * 400, expected="z" * 400, diagnosis=words)
     assert len(message.text) == 1000
-    assert message.text.endswith("…\nwatch-1 profile arena: livedeck alarms --profile arena")
+    assert message.text.endswith("…\nwatch-1 profile arena: livedeck alarm list --profile arena")

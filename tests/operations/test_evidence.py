@@ -57,7 +57,9 @@ async def test_what_was_so_before_proves_nothing_and_is_not_looked_for() -> None
         assert not platform.clock.sleeps
 
 
-@pytest.mark.parametrize("name", ["event.create", "annotation.new", "poster.make", "room.new", "subtitle.upload"])
+@pytest.mark.parametrize(
+    "name", ["event.create", "annotation.create", "poster.create", "room.create", "subtitle.upload"]
+)
 async def test_of_two_that_are_just_alike_one_may_be_somebody_elses(name: str) -> None:
     async with rig() as platform:
         operation: Any = await SAMPLES[name](platform)

@@ -92,12 +92,12 @@ def environment(home: Path, address: str, history: Path, token: str = TOKEN) -> 
 
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "history": ("history", "Main stage", *STRETCH),
-    "history --json": ("history", "Main stage", *STRETCH, "--json"),
-    "episodes": ("episodes", *STRETCH),
-    "search": ("search", "fps", *STRETCH),
-    "report": ("report", "Main stage", *STRETCH, "--json"),
-    "report --day": ("report", "--day", "2026-11-21", *STRETCH, "--csv"),
+    "history": ("past", "show", "Main stage", *STRETCH),
+    "history --json": ("past", "show", "Main stage", *STRETCH, "--json"),
+    "episodes": ("past", "episodes", *STRETCH),
+    "search": ("past", "search", "fps", *STRETCH),
+    "report": ("past", "report", "Main stage", *STRETCH, "--json"),
+    "report --day": ("past", "report", "--day", "2026-11-21", *STRETCH, "--format", "csv"),
 }
 
 
@@ -118,7 +118,7 @@ def _undated(text: str) -> Any:
 
 
 def test_ages_are_by_the_clock_of_the_collector(collector: str, tmp_path: Path) -> None:
-    done = called(tmp_path, "handover", "--json", env=environment(tmp_path, collector, tmp_path / "own.sqlite"))
+    done = called(tmp_path, "past", "handover", "--json", env=environment(tmp_path, collector, tmp_path / "own.sqlite"))
     handover = json.loads(done.stdout)
     assert (handover["written"], handover["fresh"]) == ("2026-11-21T09:13:45Z", True)
     assert handover["on_air"]
@@ -126,7 +126,7 @@ def test_ages_are_by_the_clock_of_the_collector(collector: str, tmp_path: Path) 
 
 def test_a_file_is_read_all_the_same_where_it_is_named(night: Path, tmp_path: Path) -> None:
     env = environment(tmp_path, "http://127.0.0.1:9", tmp_path / "own.sqlite")
-    done = called(tmp_path, "episodes", *STRETCH, "--file", str(night), env=env)
+    done = called(tmp_path, "past", "episodes", *STRETCH, "--history", str(night), env=env)
     assert (done.returncode, "RECONNECTING" in done.stdout) == (0, True), done.stderr
 
 
@@ -141,7 +141,12 @@ def test_a_collector_that_is_away_or_refuses_is_told_and_nothing_else(
         (collector, "wrong", 3, "refuses this deck's token (401)"),
     ):
         env = environment(tmp_path, address, night, token)
-        for line in (("handover",), ("search", "camera"), ("report", "Main stage"), ("history", "Main stage")):
+        for line in (
+            ("past", "handover"),
+            ("past", "search", "camera"),
+            ("past", "report", "Main stage"),
+            ("past", "show", "Main stage"),
+        ):
             done = called(tmp_path, *line, env=env)
             assert (done.returncode, words in done.stderr, done.stdout) == (code, True, ""), done.stderr
 
@@ -150,15 +155,15 @@ def test_a_collector_that_is_away_or_refuses_is_told_and_nothing_else(
 def test_of_half_of_the_answers_nothing_is_told(fails: str, night: Path, tmp_path: Path) -> None:
     with served(night, fails) as address:
         env = environment(tmp_path, address, tmp_path / "own.sqlite")
-        done = called(tmp_path, "report", "Main stage", *STRETCH, env=env)
+        done = called(tmp_path, "past", "report", "Main stage", *STRETCH, env=env)
     assert (done.returncode, done.stdout) == (4, "")
     assert "responds 502: a proxy in front fails, or the collector itself" in done.stderr
 
 
-@pytest.mark.parametrize("line", [("verify",), ("prune", "--before", "2020-01-01"), ("export", "-o", "OUT")])
+@pytest.mark.parametrize("line", [("check",), ("prune", "--before", "2020-01-01"), ("export", "-o", "OUT")])
 def test_what_looks_after_a_file_says_whose_it_is(line: tuple[str, ...], night: Path, tmp_path: Path) -> None:
     line = tuple(str(tmp_path / "out") if word == "OUT" else word for word in line)
     env = environment(tmp_path, "http://127.0.0.1:9", night)
-    words = "this is the history of this machine; what the collector keeps is looked after on its own"
-    assert words in called(tmp_path, "history", *line, env=env).stderr
-    assert words not in called(tmp_path, "history", *line, "--file", str(night), env=env).stderr
+    words = "this is the history of this machine; look after the history of the collector where it runs"
+    assert words in called(tmp_path, "past", *line, env=env).stderr
+    assert words not in called(tmp_path, "past", *line, "--history", str(night), env=env).stderr

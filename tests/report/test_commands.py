@@ -49,7 +49,7 @@ def run(night: Path, tmp_path: Path, *line: str, code: int = 0) -> str:
 
 def test_what_happened_is_answered_in_one_command(night: Path, tmp_path: Path) -> None:
     """Every thing that the scenario did to the event, who answered, and when nobody watched."""
-    said = run(night, tmp_path, "history", "main stage", *STRETCH)
+    said = run(night, tmp_path, "past", "show", "main stage", *STRETCH)
     for words in (
         "restream      Video share disconnected",
         "FPS_COLLAPSE raised: fps 15",
@@ -67,27 +67,29 @@ def test_what_happened_is_answered_in_one_command(night: Path, tmp_path: Path) -
 
 def test_its_json_follows_the_schema_and_has_every_sample(night: Path, tmp_path: Path) -> None:
     """The CSV has every sample too."""
-    found = json.loads(run(night, tmp_path, "history", "Main stage", *STRETCH, "--json"))
-    schema = json.loads(run(night, tmp_path, "schema", "history"))
+    found = json.loads(run(night, tmp_path, "past", "show", "Main stage", *STRETCH, "--json"))
+    schema = json.loads(run(night, tmp_path, "past", "show", "--schema"))
     jsonschema_rs.validator_for(schema).validate(found)
     times = [sample["time"] for sample in found["samples"]]
     assert times == sorted(times)
     assert (times[0], len(times)) == ("2026-11-21T09:00:00.000Z", 385)
-    rows = list(csv.DictReader(io.StringIO(run(night, tmp_path, "history", "Main stage", *STRETCH, "--csv"))))
+    rows = list(
+        csv.DictReader(io.StringIO(run(night, tmp_path, "past", "show", "Main stage", *STRETCH, "--format", "csv")))
+    )
     assert [row["at"] for row in rows if row["type"] == "sample"] == times
     assert len(rows) == len(times) + len(found["entries"])
 
 
 def test_episodes_are_those_of_the_scenario(night: Path, tmp_path: Path) -> None:
     """The episodes match the expected alarms of the scenario to a sample; restreams match to the second."""
-    found = json.loads(run(night, tmp_path, "episodes", *STRETCH, "--json"))
-    jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "schema", "episodes"))).validate(found)
+    found = json.loads(run(night, tmp_path, "past", "episodes", *STRETCH, "--json"))
+    jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "past", "episodes", "--schema"))).validate(found)
     script = tomllib.loads(SCRIPT.read_text(encoding="utf-8"))
     wanted = {(alarm["event"], alarm["kind"]) for alarm in script["alarms"] if "event" in alarm}
     assert {(episode["event"], episode["kind"]) for episode in found["episodes"]} >= wanted
     downs = [episode for episode in found["episodes"] if episode["kind"] == "RESTREAM_DOWN"]
     assert {(down["since"], down["until"]) for down in downs} == {("2026-11-21T09:01:30Z", "2026-11-21T09:02:30Z")}
-    text = run(night, tmp_path, "episodes", "Second", *STRETCH)
+    text = run(night, tmp_path, "past", "episodes", "Second", *STRETCH)
     assert "09:05:44Z to 09:07:16Z     01:32  ✖ Second stage: RECONNECTING" in text
     assert "Main stage" not in text
 
@@ -97,20 +99,20 @@ def test_episodes_are_those_of_the_scenario(night: Path, tmp_path: Path) -> None
 )
 def test_a_search_finds_notes_markers_and_actions(night: Path, tmp_path: Path, words: str, kind: str) -> None:
     """Whatever the case, and all of the words."""
-    found = json.loads(run(night, tmp_path, "search", *words.split(), "--from", FROM, "--json"))
-    jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "schema", "search"))).validate(found)
+    found = json.loads(run(night, tmp_path, "past", "search", *words.split(), "--from", FROM, "--json"))
+    jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "past", "search", "--schema"))).validate(found)
     assert kind in {entry["type"] for entry in found["entries"]}
-    assert "nothing recorded has" in run(night, tmp_path, "search", words, "never", "--from", FROM)
+    assert "nothing recorded has" in run(night, tmp_path, "past", "search", words, "never", "--from", FROM)
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
-    "no such event": (("history", "Nobody"), "no event is called 'Nobody'"),
-    "no moment": (("history", "Main stage", "--from", "sometime"), "is not a time"),
+    "no such event": (("past", "show", "Nobody"), "no event is called 'Nobody'"),
+    "no moment": (("past", "show", "Main stage", "--from", "sometime"), "is not a time"),
     "no stretch": (
-        ("history", "Main stage", "--to", FROM, "--from", TO),
+        ("past", "show", "Main stage", "--to", FROM, "--from", TO),
         "read as 2026-11-21 09:00:00Z is not after --from, read as 2026-11-21 09:13:00Z",
     ),
-    "not past": (("history", "Main stage", "--from", "+20m"), "is not past"),
+    "not past": (("past", "show", "Main stage", "--from", "+20m"), "is not past"),
 }
 
 
@@ -124,9 +126,9 @@ def test_wrong_use_says_what_is_wrong(night: Path, tmp_path: Path, case: str) ->
 def test_without_a_file_nothing_is_known_and_that_is_said(tmp_path: Path) -> None:
     """A file that is none is a fault as well."""
     missing = tmp_path / "none.sqlite"
-    assert "there is no history at" in run(missing, tmp_path, "search", "x", code=1)
+    assert "there is no history at" in run(missing, tmp_path, "past", "search", "x", code=1)
     missing.write_text("no database, but long enough to be taken for one, for it has more than a hundred bytes " * 3)
-    assert str(missing) in run(missing, tmp_path, "episodes", code=1)
+    assert str(missing) in run(missing, tmp_path, "past", "episodes", code=1)
 
 
 def platform_event(**fields: Any) -> Event:
@@ -182,8 +184,8 @@ def test_a_deleted_event_is_known_by_its_name(tmp_path: Path) -> None:
     """A name that fits several is answered with their ids."""
     path = tmp_path / "deck.sqlite"
     asyncio.run(_record_deletion(path, datetime.now(UTC)))
-    assert "deleted: no longer in any list" in run(path, tmp_path, "history", "choir, hall b")
-    candidates = run(path, tmp_path, "history", "Choir", code=2)
+    assert "deleted: no longer in any list" in run(path, tmp_path, "past", "show", "choir, hall b")
+    candidates = run(path, tmp_path, "past", "show", "Choir", code=2)
     assert "a1  Choir, hall A" in candidates
     assert "b2  Choir, hall B" in candidates
 
@@ -203,13 +205,13 @@ def test_what_is_told_of_an_event_is_its_own_and_past(tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
     asyncio.run(_record_creation(path, datetime.now(UTC)))
     stretch = ("--from", "-3m", "--to", "+20m")
-    said = run(path, tmp_path, "history", "choir, hall a", *stretch)
+    said = run(path, tmp_path, "past", "show", "choir, hall a", *stretch)
     assert "event." not in said
     assert "nobody has watched since: " in said
     assert "UTC (03:0" in said, "the stretch ends now"
-    assert "event.edit: done" in run(path, tmp_path, "history", "choir, hall b", *stretch)
-    assert "Stranger show: event.create: done" in run(path, tmp_path, "search", "event.create")
-    report = json.loads(run(path, tmp_path, "report", "choir, hall a", *stretch, "--json"))
+    assert "event.edit: done" in run(path, tmp_path, "past", "show", "choir, hall b", *stretch)
+    assert "Stranger show: event.create: done" in run(path, tmp_path, "past", "search", "event.create")
+    report = json.loads(run(path, tmp_path, "past", "report", "choir, hall a", *stretch, "--json"))
     assert report["events"][0]["actions"] == []
 
 
@@ -217,7 +219,7 @@ def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Pa
     """The text, Markdown and JSON have everything, and say that nobody watches now."""
     path = tmp_path / "deck.sqlite"
     asyncio.run(_record_evening(path, datetime.now(UTC)))
-    said = run(path, tmp_path, "handover")
+    said = run(path, tmp_path, "past", "handover")
     for words in (
         "NOBODY WATCHES NOW",
         "● Choir | hall: ON AIR",
@@ -229,8 +231,8 @@ def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Pa
         "○ Late show: ",
     ):
         assert words in said, f"{words}\n{said}"
-    assert "- ✖ Choir \\| hall: AUDIO_LOST" in run(path, tmp_path, "handover", "--markdown")
-    found = json.loads(run(path, tmp_path, "handover", "--json"))
-    jsonschema_rs.validator_for(json.loads(run(path, tmp_path, "schema", "handover"))).validate(found)
+    assert "- ✖ Choir \\| hall: AUDIO_LOST" in run(path, tmp_path, "past", "handover", "--format", "markdown")
+    found = json.loads(run(path, tmp_path, "past", "handover", "--json"))
+    jsonschema_rs.validator_for(json.loads(run(path, tmp_path, "past", "handover", "--schema"))).validate(found)
     assert [alarm["kind"] for alarm in found["quiet_alarms"]] == ["FPS_LOW"]
     assert found["fresh"] is False

@@ -51,11 +51,11 @@ def folder(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("reports")
     env = {"LIVEDECK_HISTORY": str(night), "LIVEDECK_BASE_URL": "http://127.0.0.1:9", "TZ": "UTC"}
     for name in EVENTS:
-        done = called(home, "report", name, "-o", str(home / name), env=env)
+        done = called(home, "past", "report", name, "-o", str(home / name), env=env)
         assert done.returncode == 0, done.stderr
-    done = called(home, "report", "--day", "2026-11-21", "-o", str(home / "day"), env=env)
+    done = called(home, "past", "report", "--day", "2026-11-21", "-o", str(home / "day"), env=env)
     assert done.returncode == 0, done.stderr
-    (home / "schema.json").write_text(called(home, "schema", "report", env=env).stdout)
+    (home / "schema.json").write_text(called(home, "past", "report", "--schema", env=env).stdout)
     return home
 
 
@@ -178,9 +178,9 @@ def test_the_page_stands_alone(folder: Path) -> None:
 def test_a_report_that_is_there_is_not_replaced(folder: Path, night: Path) -> None:
     """Unless that is wanted."""
     env = {"LIVEDECK_HISTORY": str(night)}
-    line = ("report", "Small hall", "-o", str(folder / "Small hall"))
+    line = ("past", "report", "Small hall", "-o", str(folder / "Small hall"))
     done = called(folder, *line, env=env)
-    assert (done.returncode, "--force replaces it" in done.stderr) == (1, True)
+    assert (done.returncode, "add --force to replace it" in done.stderr) == (1, True)
     assert called(folder, *line, "--force", env=env).returncode == 0
 
 

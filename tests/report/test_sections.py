@@ -49,20 +49,20 @@ def test_each_section_is_in_each_format() -> None:
     (event,) = json.loads(texts["json"])["events"]
     assert event.keys() == ReportEvent.__annotations__.keys()
     types = {row["type"] for row in csv.DictReader(io.StringIO(texts["csv"]))}
-    tables, page = markdown_tables(texts["md"]), Page(texts["html"])
+    tables, page = markdown_tables(texts["markdown"]), Page(texts["html"])
     for section in SECTIONS:
         assert section.key in event
         assert not section.type or section.type in types
         assert not section.title or section.title in tables
         assert not (section.title and section.on_page) or f"<h3>{section.title}</h3>" in texts["html"]
     for title in (LIMITS_TITLE, WATCHING_TITLE):
-        assert f"# {title}\n" in texts["md"]
+        assert f"# {title}\n" in texts["markdown"]
         assert title in page.text
 
 
 def test_a_table_has_the_same_columns_in_markdown_and_on_the_page() -> None:
     texts = {name: form.write(report()) for name, form in REPORT_FORMATS.items()}
-    tables, page = markdown_tables(texts["md"]), Page(texts["html"])
+    tables, page = markdown_tables(texts["markdown"]), Page(texts["html"])
     for section in SECTIONS:
         heads = [column.head for column in section.columns]
         if section.title:

@@ -14,7 +14,7 @@ import pytest
 from cli.commands import called, livedeck
 
 SECRET = "a-token-that-nobody-knows"
-VALIDATE = ("config", "validate")
+VALIDATE = ("config", "check")
 STATUS = ("status",)
 A = 'base_url = "https://a.example"\n'
 

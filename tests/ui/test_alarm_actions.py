@@ -23,7 +23,7 @@ def alarm(stage: Stage, kind: str) -> Alarm:
 async def test_the_alarm_of_the_selected_event_is_acknowledged_and_audited_even_read_only() -> None:
     async with deck_stage(read_only=True) as stage:
         stage.choose("Lecture 7")
-        await stage.act("alarm.acknowledge")
+        await stage.act("alarm.ack")
         await stage.idle()
         assert alarm(stage, "LATE_START").state is AlarmState.ACKNOWLEDGED
         assert "Lecture 7 LATE_START: acknowledged" in stage.text()
@@ -43,7 +43,7 @@ async def test_all_alarms_of_the_selected_event_are_acknowledged_at_once_and_no_
         kinds, others = unread(stage, "Harbour webcam"), unread(stage, "Lecture 7")
         assert len(kinds) > 1
         assert "ack FPS_COLLAPSE +1" in stage.text()
-        await stage.act("alarm.acknowledge")
+        await stage.act("alarm.ack")
         await stage.idle()
         assert not unread(stage, "Harbour webcam")
         assert unread(stage, "Lecture 7") == others
@@ -65,7 +65,7 @@ async def test_a_row_that_has_nothing_to_answer_for_says_so_and_no_other_is_answ
         stage.choose("Choir, hall B")
         await stage.idle()
         before = known(stage.deck).alarms
-        for told, action in enumerate(("alarm.acknowledge", "alarm.shelve", "alarm.note", "alarm.return")):
+        for told, action in enumerate(("alarm.ack", "alarm.shelve", "alarm.note", "alarm.undo")):
             assert len(stage.deck.preferences.notices) == told
             await stage.act(action)
             await stage.idle()
@@ -80,10 +80,10 @@ async def test_on_the_board_a_key_answers_for_the_row_and_another_for_all_of_its
         await stage.act("screen.alarms")
         rows = known(stage.deck).alarms
         await stage.press(*["down"] * next(row for row, alarm in enumerate(rows) if alarm.subject == "Harbour webcam"))
-        await stage.act("alarm.acknowledge")
+        await stage.act("alarm.ack")
         await stage.idle()
         assert len(unread(stage, "Harbour webcam")) == 1
-        await stage.act("alarm.acknowledge_event")
+        await stage.act("alarm.ack_event")
         await stage.idle()
         assert not unread(stage, "Harbour webcam")
         assert unread(stage, "Lecture 7")
@@ -102,7 +102,7 @@ async def test_the_footer_names_the_alarm_that_is_acknowledged(screen: str) -> N
         await stage.idle()
         assert "ack Lecture 7 LATE_START" in stage.text()
         await stage.act(screen)
-        await stage.act("alarm.acknowledge")
+        await stage.act("alarm.ack")
         await stage.idle()
         assert alarm(stage, "LATE_START").state is AlarmState.ACKNOWLEDGED
         assert "ack LATE_START" not in stage.text()
@@ -119,7 +119,7 @@ async def test_an_alarm_is_shelved_for_a_reason_and_brought_back() -> None:
         await stage.idle()
         shelved = alarm(stage, "LATE_START")
         assert (shelved.state, shelved.reason) == (AlarmState.SHELVED, "the lecturer is ill")
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.idle()
         assert alarm(stage, "LATE_START").state is AlarmState.UNACKNOWLEDGED
 
@@ -146,7 +146,7 @@ async def test_an_alarm_is_taken_out_of_service_and_brought_back() -> None:
         await stage.press("ctrl+s")
         await stage.idle()
         assert alarm(stage, "LATE_START").state is AlarmState.OUT_OF_SERVICE
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.idle()
         assert alarm(stage, "LATE_START").state is AlarmState.UNACKNOWLEDGED
 
@@ -161,7 +161,7 @@ async def test_a_note_stays_with_its_alarm() -> None:
         assert alarm(stage, "LATE_START").note == "called the hall"
 
 
-@pytest.mark.parametrize("action", ["alarm.acknowledge", "alarm.shelve", "alarm.out_of_service", "alarm.note"])
+@pytest.mark.parametrize("action", ["alarm.ack", "alarm.shelve", "alarm.out_of_service", "alarm.note"])
 async def test_on_the_board_nothing_is_done_about_an_alarm_that_a_filter_hides(action: str) -> None:
     """interface.md, "Alarms on screen": what is acted on is what was seen."""
     async with deck_stage() as stage:

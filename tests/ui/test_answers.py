@@ -84,14 +84,14 @@ async def test_an_answer_given_twice_goes_to_one_event_though_the_list_is_sorted
 async def test_a_second_answer_says_by_whom_and_until_when_the_first_one_was_given(screen: str) -> None:
     async with deck_stage() as stage:
         await stage.act(screen)
-        await stage.act("alarm.acknowledge")
+        await stage.act("alarm.ack")
         await stage.until(lambda: bool(answered(stage)))
         (subject,) = answered(stage)
         told = [alarm for alarm in alarms(stage) if alarm.subject == subject and not alarm.needs_ack]
         while any(alarm.subject == subject and alarm.active and alarm.needs_ack for alarm in alarms(stage)):
-            await stage.act("alarm.acknowledge_event" if screen == "screen.alarms" else "alarm.acknowledge")
+            await stage.act("alarm.ack_event" if screen == "screen.alarms" else "alarm.ack")
             await stage.idle()
-        await stage.act("alarm.acknowledge")
+        await stage.act("alarm.ack")
         await stage.idle()
         assert told
         assert f"{subject}" in stage.last_notice()
@@ -162,7 +162,7 @@ async def test_on_an_empty_board_an_alarm_that_comes_as_the_key_is_pressed_is_no
         assert not isinstance(stage.deck.screen, Dialog)
 
 
-@pytest.mark.parametrize("action", ["alarm.acknowledge", "alarm.shelve", "alarm.note", "alarm.out_of_service"])
+@pytest.mark.parametrize("action", ["alarm.ack", "alarm.shelve", "alarm.note", "alarm.out_of_service"])
 async def test_every_answer_pins_the_cursor_to_its_event(action: str) -> None:
     async with deck_stage() as stage:
         event = known(stage.deck).events[0].id
@@ -222,7 +222,7 @@ async def acknowledge(stage: Stage, name: str = "Harbour webcam") -> tuple[Alarm
     stage.choose(name)
     await stage.idle()
     before = tuple(alarm for alarm in known(stage.deck).alarms if alarm.subject == name and alarm.needs_ack)
-    await stage.act("alarm.acknowledge")
+    await stage.act("alarm.ack")
     await stage.until(lambda: not waiting_kinds(stage, before))
     return before
 
@@ -240,10 +240,10 @@ async def test_an_acknowledgement_is_taken_back_with_all_that_one_press_answered
         await stage.act(screen)
         before = await acknowledge(stage)
         assert len(before) > 1
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.until(lambda: waiting_kinds(stage, before) == {alarm.kind for alarm in before})
         assert "Harbour webcam: 2 acknowledgements taken back: " in stage.last_notice()
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.idle()
         assert "no alarm is acknowledged, shelved or out of service" in stage.last_notice()
     actions = [record.action for record in await history.audit(EVENING - timedelta(days=1))]
@@ -256,12 +256,12 @@ async def test_an_acknowledgement_is_taken_back_with_all_that_one_press_answered
 async def test_on_the_board_the_acknowledgement_of_the_row_is_taken_back() -> None:
     async with deck_stage() as stage:
         await stage.act("screen.alarms")
-        await stage.act("alarm.acknowledge")
+        await stage.act("alarm.ack")
         await stage.until(lambda: bool(answered(stage)))
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.until(lambda: not any(alarm.state is AlarmState.ACKNOWLEDGED for alarm in alarms(stage)))
         assert stage.last_notice().endswith(": acknowledgement taken back")
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.idle()
         assert "is not acknowledged: there is nothing to take back" in stage.last_notice()
 
@@ -271,7 +271,7 @@ async def test_what_somebody_else_acknowledged_is_not_taken_back_and_it_is_said_
         stage.deck.monitor.actor = "bert@rack:7"  # type: ignore[misc]
         before = await acknowledge(stage)
         stage.deck.monitor.actor = "anna@regie:1"  # type: ignore[misc]
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.idle()
         assert "bert@rack acknowledged" in stage.last_notice()
         assert "only bert@rack can take it back" in stage.last_notice()
@@ -287,8 +287,8 @@ async def test_what_was_put_away_after_an_acknowledgement_is_brought_back_first(
         await stage.press("ctrl+s")
         await stage.idle()
         await stage.until(lambda: any(alarm.state is AlarmState.SHELVED for alarm in alarms(stage)))
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.idle()
         assert stage.last_notice().endswith(": brought back")
-        await stage.act("alarm.return")
+        await stage.act("alarm.undo")
         await stage.until(lambda: waiting_kinds(stage, before) == {alarm.kind for alarm in before})

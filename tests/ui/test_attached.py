@@ -193,7 +193,7 @@ async def test_the_alarm_of_the_deck_itself_is_answered_here() -> None:
         await pilot.press("home")
         assert drawn(deck, "a")[0] == StyleRole.INFO
         look(deck)
-        await act(pilot, "alarm.acknowledge")
+        await act(pilot, "alarm.ack")
         assert "waits for the collector" not in deck.preferences.notices[-1].text
 
 

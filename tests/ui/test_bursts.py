@@ -26,7 +26,7 @@ from ui.mistreating import KEYS, random_click
 from ui.stage import REGISTRY
 from ui.test_welcome import asking
 
-OPENERS = ("app.command", "app.palette", "app.help", "view.columns", "view.filter", "event.new", "event.delete")
+OPENERS = ("app.command", "app.palette", "app.help", "view.columns", "view.filter", "event.create", "event.delete")
 """What lays each kind of screen over the deck; each has a key."""
 
 CLOSERS = ("enter", "enter", "enter", "escape", "escape", "tab", "down", "space", "ctrl+s", "question_mark", "a", "1")
@@ -139,7 +139,7 @@ async def test_a_dialog_is_not_left_behind_on_another_screen() -> None:
 
 async def test_a_screen_over_a_dialog_is_laid_there_once() -> None:
     async with deck_stage() as stage:
-        await stage.act("event.new")
+        await stage.act("event.create")
         await stage.enter("Something typed")
         stage.clock.tick += 1.0
         post(stage.deck, "escape", "escape")
@@ -172,7 +172,7 @@ def entries(stage: Stage) -> dict[str, str]:
 
 async def test_text_behind_a_tab_lands_in_the_field_that_the_tab_went_to() -> None:
     async with deck_stage() as stage:
-        await stage.act("event.new")
+        await stage.act("event.create")
         post(stage.deck, *"Sunday", "tab", "tab", *"4d2c", "enter", *"x", "shift+tab", *"B")
         await stage.until(lambda: "4d2cB" in entries(stage).values())
         fields = entries(stage)
@@ -183,7 +183,7 @@ async def test_text_behind_a_tab_lands_in_the_field_that_the_tab_went_to() -> No
 async def test_what_is_typed_behind_the_key_of_a_form_stands_in_the_form() -> None:
     """And none of it does anything to the list, whose keys the same letters are."""
     async with deck_stage() as stage:
-        post(stage.deck, *keys_of("event.new"), *"DECx qa", "tab", "tab", *"hall", "ctrl+s", "escape")
+        post(stage.deck, *keys_of("event.create"), *"DECx qa", "tab", "tab", *"hall", "ctrl+s", "escape")
         await stage.until(lambda: "hall" in entries(stage).values())
         await stage.idle()
         assert stage.shows(Form), "what would decide came too early"
@@ -193,11 +193,11 @@ async def test_what_is_typed_behind_the_key_of_a_form_stands_in_the_form() -> No
 
 async def test_a_form_that_was_left_before_it_stood_takes_nothing_of_what_is_typed_then() -> None:
     async with deck_stage() as stage:
-        post(stage.deck, *keys_of("event.new"), "escape", "z", "q")
+        post(stage.deck, *keys_of("event.create"), "escape", "z", "q")
         await stage.done()
         assert not stage.shows(Form)
         assert stage.deck.is_running
-        await stage.act("event.new")
+        await stage.act("event.create")
         assert (entries(stage)["name"], entries(stage)["parent_id"]) == ("", "")
 
 

@@ -381,7 +381,7 @@ async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
         whole = known(stage.deck)
         tallies = {BroadcastState.DRAFT, BroadcastState.SCHEDULED}
         quiet = [state.event for state in whole.events if state.phase.tally in tallies]
-        for action in ("event.complete", "event.delete", "event.edit", "event.enable", "stream.schedule"):
+        for action in ("event.complete", "event.delete", "event.edit", "event.enable", "event.schedule"):
             stage.deck.snapshot = replace(whole, seq=known(stage.deck).seq + 1)
             meant = random.choice(quiet)
             stage.deck.select_event(meant.id)

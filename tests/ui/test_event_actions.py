@@ -29,7 +29,7 @@ async def agree(stage: Stage) -> None:
 
 async def test_an_event_is_made_of_what_was_typed_and_the_rest_is_the_platforms() -> None:
     async with deck_stage() as stage:
-        await stage.act("event.new")
+        await stage.act("event.create")
         await stage.enter("Harvest festival")
         await stage.press("tab", "space", "tab", "tab")
         await stage.enter("in 20 min")
@@ -141,13 +141,13 @@ async def test_an_event_moves_to_the_folder_that_was_typed() -> None:
 async def test_a_stream_is_scheduled_and_moved() -> None:
     async with deck_stage() as stage:
         draft = stage.choose(DRAFT)
-        await stage.act("stream.schedule")
+        await stage.act("event.schedule")
         await stage.enter("21:30Z")
         await stage.press("ctrl+s")
         await stage.idle()
         assert (await _stream(stage, draft)).started_at == EVENING.replace(minute=30, second=0)
         await stage.settle()
-        await stage.act("stream.reschedule")
+        await stage.act("event.reschedule")
         await stage.press("ctrl+u")
         await stage.enter("+1h")
         await stage.press("ctrl+s")
@@ -170,7 +170,7 @@ async def test_a_moment_at_an_end_of_the_calendar_is_said_in_utc_or_refused_at_i
     async with deck_stage() as stage:
         stage.choose(DRAFT)
         stage.deck.identity["zone"] = timezone(timedelta(hours=hours))
-        await stage.act("stream.schedule")
+        await stage.act("event.schedule")
         await stage.enter(typed)
         assert text in stage.text()
 
@@ -237,7 +237,7 @@ async def test_escape_asks_only_where_something_was_typed() -> None:
 async def test_a_moment_behind_a_command_that_is_none_is_said_in_its_form(typed: str) -> None:
     async with deck_stage() as stage:
         stage.choose(QUIET)
-        stage.deck.dispatch("stream.schedule", typed)
+        stage.deck.dispatch("event.schedule", typed)
         await stage.idle()
         assert stage.shows(Form)
         assert "✖" in stage.text()
@@ -255,7 +255,7 @@ async def test_what_was_made_is_selected_once_it_is_in_the_list() -> None:
         selected = stage.deck.selected_event()
         assert selected is not None
         assert selected.id == made.id
-        await stage.act("stream.schedule")
+        await stage.act("event.schedule")
         assert "Schedule a stream of Harvest festival" in stage.text()
 
 
@@ -270,7 +270,7 @@ async def test_who_selects_another_event_meanwhile_keeps_that_one() -> None:
 
 
 async def _make(stage: Stage, name: str) -> None:
-    await stage.act("event.new")
+    await stage.act("event.create")
     await stage.enter(name)
     await stage.press("ctrl+s")
     await stage.idle()
@@ -285,7 +285,7 @@ async def _make_elsewhere(stage: Stage) -> None:
 async def test_enter_in_the_last_field_leads_to_the_button_that_does_it() -> None:
     async with deck_stage() as stage:
         stage.choose(DRAFT)
-        await stage.act("stream.schedule")
+        await stage.act("event.schedule")
         await stage.enter("in 20 min")
         await stage.press("enter")
         assert "[ Schedule" in stage.text()

@@ -84,7 +84,7 @@ async def test_what_was_chosen_last_is_suggested_first_from_then_on() -> None:
             await agree(stage)
             await stage.act("app.ask")
             await stage.settle()
-        await stage.act("event.new")
+        await stage.act("event.create")
         reference(stage).focus()
         await stage.press("down")
         assert [suggestion.name for suggestion in reference(stage).open_list][:2] == ["Campus", "Open air"]
@@ -93,7 +93,7 @@ async def test_what_was_chosen_last_is_suggested_first_from_then_on() -> None:
 
 async def test_escape_closes_the_list_before_it_leaves_the_form() -> None:
     async with deck_stage() as stage:
-        await stage.act("event.new")
+        await stage.act("event.create")
         reference(stage).focus()
         await stage.press("down")
         assert reference(stage).open_list
@@ -106,7 +106,7 @@ async def test_escape_closes_the_list_before_it_leaves_the_form() -> None:
 
 async def test_a_mouse_turns_what_a_key_turns() -> None:
     async with deck_stage((120, 40)) as stage:
-        await stage.act("event.new")
+        await stage.act("event.create")
         kind, start, qualities = (control(stage, name) for name in ("type", "auto_start", "video.presets"))
         assert isinstance(kind, SelectInput)
         assert isinstance(start, TickInput)
@@ -121,7 +121,7 @@ async def test_a_mouse_turns_what_a_key_turns() -> None:
 
 async def test_a_suggestion_is_taken_by_a_click() -> None:
     async with deck_stage((120, 40)) as stage:
-        await stage.act("event.new")
+        await stage.act("event.create")
         field = reference(stage)
         field.focus()
         await stage.press("down")
@@ -134,7 +134,7 @@ Opener = Callable[[Stage], Awaitable[None]]
 
 
 async def _new_event(stage: Stage) -> None:
-    await stage.act("event.new")
+    await stage.act("event.create")
 
 
 async def _edit_event(stage: Stage) -> None:
@@ -160,7 +160,7 @@ async def test_the_buttons_and_the_verdict_stay_in_sight(opener: Opener, size: t
 
 async def test_the_owner_of_a_room_is_chosen_by_name() -> None:
     async with meeting() as stage:
-        await stage.act("room.new")
+        await stage.act("room.create")
         await stage.enter("Board")
         await stage.press("tab", "down", "enter", "ctrl+s")
         await stage.idle()

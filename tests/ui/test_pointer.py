@@ -244,7 +244,7 @@ async def test_a_click_on_a_column_hides_it() -> None:
 async def test_what_lies_behind_a_dialog_cannot_be_clicked() -> None:
     async with running() as (deck, pilot):
         tab = next(target for target in targets(deck) if target.link.command == "screen.qos")
-        await act(pilot, "event.new")
+        await act(pilot, "event.create")
         before = deck.screen
         assert before.is_modal
         await click(pilot, tab)

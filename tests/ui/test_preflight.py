@@ -178,7 +178,7 @@ async def test_what_the_list_leaves_out_is_asked_of_the_event_itself_once() -> N
 
 
 async def test_a_report_asks_for_it_before_it_judges() -> None:
-    """As `livedeck preflight` does: once for all events, then for the one that is meant."""
+    """As `livedeck event preflight` does: once for all events, then for the one that is meant."""
     async with curtain(*TERSE) as (monitor, _, _):
         key = event_key((await monitor.wait_ready()).events[0].id)
         monitor.watch("preflight", key)

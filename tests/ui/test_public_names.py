@@ -17,7 +17,7 @@ async def test_a_notice_names_an_event_whose_key_is_its_name() -> None:
         await stage.act("app.ask")
         await stage.until(lambda: name in stage.text())
         stage.choose(name)
-        await stage.act("alarm.acknowledge")
+        await stage.act("alarm.ack")
         await stage.idle()
         assert name in stage.last_notice()
         assert name in stage.rows()[-2] + stage.rows()[-3], "the notice above the keys"

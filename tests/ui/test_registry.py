@@ -207,7 +207,7 @@ def test_the_footer_of_every_screen_leads_out_and_to_the_help(cells: int) -> Non
 
 def test_the_footer_of_the_alarms_offers_first_what_is_done_about_them() -> None:
     names = [action.name for action in REGISTRY.footer("alarms")][:4]
-    assert names == ["alarm.acknowledge", "alarm.shelve", "alarm.note", "alarm.return"]
+    assert names == ["alarm.ack", "alarm.shelve", "alarm.note", "alarm.undo"]
 
 
 @pytest.mark.parametrize("cells", [60, 80, 120])

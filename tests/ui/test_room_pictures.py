@@ -48,7 +48,7 @@ async def test_zero_rooms_and_unknown_rooms_do_not_look_alike() -> None:
 @in_each_look
 async def test_the_dialogs_of_the_rooms(picture: SnapshotAssertion, look: Look) -> None:
     async with meeting(size=SMALL) as stage:
-        await stage.act("room.new")
+        await stage.act("room.create")
         await stage.enter("Board")
         await stage.press("tab")
         await stage.enter(stage.simulator.user_id)

@@ -87,7 +87,7 @@ async def test_a_double_enter_leads_to_the_profiles_and_into_no_form() -> None:
 
 async def test_a_room_is_made_with_its_profiles_in_one_request() -> None:
     async with meeting() as stage:
-        await stage.act("room.new")
+        await stage.act("room.create")
         await stage.enter("Board")
         await stage.press("tab")
         await stage.enter(stage.simulator.user_id)
@@ -104,7 +104,7 @@ async def test_a_room_is_made_with_its_profiles_in_one_request() -> None:
         assert made.type == "permanent_meeting"
         assert stage.writes == [("POST", ROOMS)]
         await stage.until(lambda: rooms(stage).find(made.id) is not None)
-        await stage.act("room.new")
+        await stage.act("room.create")
         assert f"Demo operator …{stage.simulator.user_id[-4:]}" in words(stage), "the owner need not be chosen twice"
 
 
@@ -125,7 +125,7 @@ async def test_the_platform_of_an_address_is_said_as_one_types() -> None:
 
 async def test_a_room_takes_fifteen_profiles_and_the_form_no_more() -> None:
     async with meeting() as stage:
-        await stage.act("room.new")
+        await stage.act("room.create")
         rows = stage.deck.screen.query_one(RowsInput)
         for at in range(15):
             rows.put(at, {"name": f"p{at}", "url": "rtmp://a.example", "stream_key": "k"})
@@ -161,7 +161,7 @@ REFUSED = [
 
 async def test_what_the_platform_does_not_take_of_a_room_is_said_at_its_place_and_all_stays() -> None:
     async with meeting() as stage:
-        await stage.act("room.new")
+        await stage.act("room.create")
         await stage.enter("Board")
         await stage.press("tab")
         await stage.enter(stage.simulator.user_id)
@@ -193,7 +193,7 @@ async def test_what_the_platform_does_not_take_of_a_room_is_said_at_its_place_an
 
 async def test_the_services_own_faults_of_a_room_are_said_at_their_fields() -> None:
     async with meeting() as stage:
-        await stage.act("room.new")
+        await stage.act("room.create")
         await stage.enter("x" * 256)
         await stage.press("tab")
         await stage.enter("nobody")
@@ -352,7 +352,7 @@ async def test_the_end_of_a_relay_is_asked_about_when_the_form_that_is_open_is_l
         await agree(stage)
         await stage.until(lambda: room(stage).status == "active")
         where = room(stage).id, relay(stage).id
-        await stage.act("room.new")
+        await stage.act("room.create")
         assert stage.shows(Form)
         await broadcast(stage, running=False, where=where)
         stage.deck.dispatch("app.ask")
@@ -485,7 +485,7 @@ async def test_a_shown_key_goes_with_what_it_belongs_to(leaves: str) -> None:
 async def test_read_only_nothing_is_sent_and_every_change_says_why() -> None:
     history = await History.open(None, EVENING)
     async with meeting(read_only=True, history=history) as stage:
-        for action in ("room.new", "room.delete", "relay.edit", "relay.apply"):
+        for action in ("room.create", "room.delete", "relay.edit", "relay.apply"):
             await stage.act(action)
             assert f"RO: this deck is read-only, :{action} would change the platform" in words(stage)
         await stage.act("relay.reveal")

@@ -21,7 +21,7 @@ from ui.deck_stage import Stage, deck_stage
 from ui.stage import known
 
 QUIET = "Untitled event"
-WRITES = ("event.delete", "event.enable", "event.complete", "event.edit", "event.move", "stream.schedule")
+WRITES = ("event.delete", "event.enable", "event.complete", "event.edit", "event.move", "event.schedule")
 
 
 @dataclass(frozen=True)

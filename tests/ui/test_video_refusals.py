@@ -17,8 +17,8 @@ REASON = "is not to our liking"
 
 PARTS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     "posters": {
-        "poster.make": (("1:05",), "from_time"),
-        "poster.upload": (("https://pictures.example/a.png",), "X-Poster-URL"),
+        "poster.create": (("1:05",), "from_time"),
+        "poster.import": (("https://pictures.example/a.png",), "X-Poster-URL"),
     },
     "subtitles": {
         "subtitle.upload": (("a.vtt", "en", "For the hall"), "language"),
@@ -26,7 +26,7 @@ PARTS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
         "subtitle.edit": (("", ", for the hall"), "description"),
     },
     "annotations": {
-        "annotation.new": (("", "Bar 118", "90", "120"), "title"),
+        "annotation.create": (("", "Bar 118", "90", "120"), "title"),
         "annotation.edit": ((", again",), "title"),
     },
     "materials": {"material.upload": (("a.vtt", "The words"), "X-Title")},

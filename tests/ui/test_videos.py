@@ -102,7 +102,7 @@ async def test_any_video_is_opened_by_its_id_and_what_is_none_is_said_with_what_
 async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_deleted() -> None:
     async with deck_stage() as stage:
         video = await opened(stage, "posters")
-        await stage.act("poster.make")
+        await stage.act("poster.create")
         await stage.enter("9:99")
         assert "✖ should be seconds, or H:MM:SS" in stage.text()
         await stage.press("ctrl+u")
@@ -125,7 +125,7 @@ async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_delete
         await agree(stage)
         with pytest.raises(NotFound):
             await stage.api.posters.get(video, made.id)
-        await stage.act("poster.upload")
+        await stage.act("poster.import")
         await stage.enter("https://pictures.example/a.png")
         await sent(stage)
         assert len((await stage.api.posters.list(video)).items) == len(posters)
@@ -327,7 +327,7 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
 async def test_annotations_are_made_changed_and_deleted_and_the_platforms_words_stand_at_their_field() -> None:
     async with deck_stage((120, 40)) as stage:
         video = await opened(stage, "annotations")
-        await fill(stage, "annotation.new", "", "Bar 118", "90", "60")
+        await fill(stage, "annotation.create", "", "Bar 118", "90", "60")
         assert stage.shows(Form)
         assert "✖ must not be before start_time" in stage.text()
         assert "Bar 118" in stage.text()
@@ -394,7 +394,7 @@ async def test_materials_are_uploaded_linked_renamed_reordered_downloaded_and_de
         await done(stage)
         assert await _history(stage) == ("b.txt", "a.txt")
         await stage.act("row.first")
-        await stage.act("material.rename")
+        await stage.act("material.edit")
         await stage.press("ctrl+u")
         await stage.enter("The second")
         await sent(stage)
@@ -493,7 +493,7 @@ async def test_a_name_from_outside_leads_to_no_other_folder(tmp_path: Path, monk
 
 
 async def test_a_read_only_deck_reads_everything_and_sends_nothing() -> None:
-    writes = ("poster.make", "poster.upload", "poster.activate", "poster.delete")
+    writes = ("poster.create", "poster.import", "poster.activate", "poster.delete")
     async with deck_stage((120, 40), read_only=True) as stage:
         await opened(stage, "posters")
         for name in writes:
@@ -580,7 +580,7 @@ async def test_the_form_of_a_material_opens_though_the_next_key_led_elsewhere(tm
     async with deck_stage((120, 40)) as stage:
         await opened(stage, "materials")
         await fill(stage, "material.upload", str(tmp_path / "a.txt"))
-        stage.deck.dispatch("material.rename")
+        stage.deck.dispatch("material.edit")
         stage.deck.dispatch("screen.events")
         await stage.idle()
         assert "Rename a.txt" in words(stage)

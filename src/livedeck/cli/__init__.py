@@ -1,18 +1,19 @@
-"""cli JOINS. The only room that constructs the others.
+"""cli JOINS. The only room that constructs the others: `main`, and the table of nouns.
 
-`main` imports a command's module when that command is called, so that `--help` and `--version` cost next to nothing.
+`main` imports a command when it is called, so `--help` and `--version` cost next to nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from livedeck import __version__
-from livedeck.cli.options import CommandGroup, appearance, platform
+from livedeck.cli import options
+from livedeck.cli.command_tree import MOVED_FLAGS, CommandTree, NounGroup
+from livedeck.cli.options import appearance, platform
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,108 +21,124 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-COMMANDS = {
-    "alarms": "print what is wrong, most urgent first, once or as it changes",
-    "chat": "export the chat of a stream to a file or a pipe",
-    "check": "check an event, or all, as a plugin of a monitoring system: exit codes of Nagios",
-    "collect": "watch without a screen, as a service: keep the history, tell who is to be told",
-    "config": "make, show and check the settings file",
-    "demo": "the deck on a simulated platform of its own, without an account",
-    "docs": "show a page of the documentation",
-    "doctor": "check the settings, the token, the platform, the clock, the terminal and the files",
-    "episodes": "print the faults that are over: since when, until when, of an event or of all",
-    "handover": "print what the next person must know: what runs, what is wrong, who promised what, what comes",
-    "help": "show the help of a command",
-    "history": "print what happened on an event; look after the file of the past, take a recording out of it",
-    "keys": "print the keys in force, as a table",
-    "metrics": "print what is known now for Prometheus; write a dashboard and alert rules",
-    "notify": "try who is told of alarms, and see what waits to be sent",
-    "preflight": "say GO or NO-GO for an event, with reasons",
-    "profile": "set the content of an event, so that no alarm expects anything else",
-    "qos": "print the quality samples of one event, once or as they come",
-    "rebaseline": "take what an event sends now as usual",
-    "record": "watch without a screen, and write a recording of it",
-    "replay": "open a recording on any machine, or judge it anew",
-    "report": "report a show or a day: uptime, outages, alarms, who answered; Markdown, JSON, CSV, a page",
-    "schema": "print the JSON Schema of what a command prints with --json",
-    "screenshots": "make the pictures of the documentation from a seed and a fixed clock",
-    "search": "find words in what is recorded: alarms, notes, actions, markers, events",
-    "serve": "run the simulated platform on this machine",
-    "status": "print what is on air and what is wrong, and leave",
-    "wait": "return once an event is on air, healthy or completed",
-    "wallboard": "a screen for the wall of a control room: asks nothing, changes nothing",
+GROUPS = {
+    "": "A terminal deck for live events on a video platform",
+    "event": "live events: list, read and change, check and wait for",
+    "room": "meeting rooms: list, read, create and delete",
+    "video": "recordings of events: list, and change what belongs to them",
+    "alarm": "alarms: list, acknowledge, shelve, note and explain",
+    "past": "the history: show, search and report what happened, record and replay it, look after its file",
+    "change": "changes without a verdict: list and close",
+    "collector": "the collector: run it as a service, give out tokens, write its dashboard",
+    "notify": "notifications: test targets, list and retry unsent messages",
+    "config": "the settings: write, show and check them, list the keys",
+    "event stream": "the stream of an event: list and read",
+    "room relay": "the relay profiles of a room: list, read and edit",
+    "video poster": "the posters of a video: list, read, download, create, import, activate and delete",
+    "video subtitle": "the subtitle tracks of a video: list, read, create, change and delete",
+    "video annotation": "the annotations of a video: list, read, create, edit and delete",
+    "video material": "the files beside a video: list, read, upload, edit and delete",
+    "collector token": "tokens for decks and walls that attach: create, rotate, list and delete",
 }
+"""The groups of the tree: the words that lead to one, and its purpose."""
 
 PLACES = {
-    "alarms": "alarm:command",
-    "chat": "event.chat:command",
-    "check": "event.check:command",
-    "collect": "collect.command:command",
-    "episodes": "past.telling:episodes_command",
-    "handover": "past.telling:handover_command",
+    "event preflight": "event.preflight:command",
+    "event wait": "event.wait:command",
+    "event check": "event.check:command",
+    "event qos": "event.qos:command",
+    "event chat": "event.chat:command",
+    "event content": "event.expectation:content_command",
+    "event rebaseline": "event.expectation:rebaseline_command",
+    "status": "status:command",
+    "alarm list": "alarm:list_command",
+    "alarm ack": "alarm:ack_command",
+    "alarm unack": "alarm:unack_command",
+    "alarm shelve": "alarm:shelve_command",
+    "alarm unshelve": "alarm:unshelve_command",
+    "alarm note": "alarm:note_command",
+    "alarm explain": "collect.notify:explain_command",
+    "past show": "past.telling:show_command",
+    "past episodes": "past.telling:episodes_command",
+    "past search": "past.telling:search_command",
+    "past report": "past.report:command",
+    "past handover": "past.telling:handover_command",
+    "past record": "past.recording:record_command",
+    "past replay": "past.recording:replay_command",
+    "past check": "past.file:check_command",
+    "past export": "past.file:export_command",
+    "past prune": "past.file:prune_command",
+    "past vacuum": "past.file:vacuum_command",
+    "past salvage": "past.file:salvage_command",
+    "change list": "change:list_command",
+    "change close": "change:close_command",
+    "wall": "wall.command:command",
+    "demo": "demo:command",
+    "serve": "serve:command",
+    "collector run": "collect.command:command",
+    "collector dashboard": "collect.metrics:dashboard_command",
+    "collector token create": "collect.tokens:create_command",
+    "collector token rotate": "collect.tokens:rotate_command",
+    "collector token list": "collect.tokens:list_command",
+    "collector token delete": "collect.tokens:delete_command",
+    "notify test": "collect.notify:test_command",
+    "notify list": "collect.notify:list_command",
+    "notify retry": "collect.notify:retry_command",
+    "config init": "config:init_command",
+    "config show": "config:show_command",
+    "config path": "config:path_command",
+    "config check": "config:check_command",
+    "config keys": "config:keys_command",
+    "doctor": "doctor:command",
+    "docs": "docs:command",
     "help": "docs:help_command",
-    "history": "past.file:command",
-    "keys": "config:keys_command",
-    "metrics": "collect.metrics:command",
-    "notify": "collect.notify:command",
-    "preflight": "event.preflight:command",
-    "profile": "event.expectation:profile_command",
-    "qos": "event.qos:command",
-    "rebaseline": "event.expectation:rebaseline_command",
-    "record": "past.recording:record_command",
-    "replay": "past.recording:replay_command",
-    "report": "past.report:command",
-    "search": "past.telling:search_command",
-    "wait": "event.wait:command",
-    "wallboard": "wall.command:command",
 }
-"""Module and name of each command that is not `command` of the module of its name."""
+"""The words that lead to a command, and the module and name of it. The operations have further ones: `NOUNS`."""
 
-GROUPS = {
-    "events": "list, read and change live events",
-    "streams": "list, read and schedule the streams of events",
-    "rooms": "list, read, make and delete meeting rooms",
-    "relays": "list, read and change the relay profiles of a room",
-    "posters": "list, read, make and delete the posters of a video",
-    "subtitles": "list, read, make and change the subtitle tracks of a video",
-    "annotations": "list, read, make and change the annotations of a video",
-    "materials": "list, read, make and change the files beside a video",
+NOUNS = {
+    "event": "event",
+    "event stream": "stream",
+    "room": "room",
+    "room relay": "relay",
+    "video": "video",
+    "video poster": "poster",
+    "video subtitle": "subtitle",
+    "video annotation": "annotation",
+    "video material": "material",
 }
-"""The nouns of the platform: `cli/objects/groups.py` makes their commands of the operations."""
+"""The groups whose commands are made from the operations, and the noun of these."""
+
+TREE = CommandTree(GROUPS, PLACES, NOUNS)
+
+SECTIONS = {
+    "event, room, video": "the platform: list, read and change objects",
+    "status, alarm, past, change": "what is wrong now, and what happened",
+    "wall, demo, serve": "programs that run until you stop them",
+    "collector, notify": "watch as a service, notify people",
+    "config, doctor, docs": "settings, checks, documentation",
+}
+"""The nouns in the help of `livedeck`, in five groups."""
 
 EPILOG = """\b
-Exit codes: 0 done, 1 a fault, 2 wrong use or settings, 3 the platform refuses, 4 it cannot be reached,
-5 sent and not known what became of it, 6 not so (not confirmed, not in time), 128 + n ended by signal n.
+Exit codes: 0 done, 1 fault, 2 wrong use or settings, 3 refused by the platform, 4 no usable answer,
+5 sent, outcome unknown, 6 condition not met, 128 + n ended by signal n.
 Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, then a TOML file."""
 
 
 _WORDS = "livedeck.words"
-"""Where the words behind the options of `livedeck` are kept while a shell completes a line."""
+"""Key of the words after the options of `livedeck`, while a shell completes a line."""
 
 
-class _Lazy(CommandGroup):
-    """Knows its commands by name and purpose; imports one when it is called."""
+class _Livedeck(NounGroup):
+    """The root of the tree."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return [*COMMANDS, *GROUPS]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name in GROUPS:
-            from livedeck.cli.objects.groups import NounGroup
-
-            return NounGroup(cmd_name, GROUPS[cmd_name])
-        if cmd_name not in COMMANDS:
-            return None
-        from livedeck.cli.examples import with_examples
-
-        module, _, name = PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
-        command = getattr(import_module(f"livedeck.cli.{module}"), name)
-        return with_examples(cmd_name, command) if isinstance(command, click.Command) else None
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__("", TREE, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what would have Textual write secrets elsewhere is unset before that is imported.
+        """Run the command. Unset variables with which Textual would write secrets elsewhere, before its import.
 
-        A setting that cannot be used ends it in a line, also where a command reads it before it runs.
+        Wrong settings end it with one line, also in a command that reads them before it runs.
         """
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
@@ -129,6 +146,10 @@ class _Lazy(CommandGroup):
             click.echo(f"livedeck: {name} is not heeded: it would write keys and secrets where others read", err=True)
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if new := MOVED_FLAGS.get(error.option_name):
+                raise click.UsageError(f"No such option: {error.option_name}. Use {new}.", error.ctx) from None
+            raise
         except SettingsError as error:
             from livedeck.cli.exit_codes import USAGE
             from livedeck.cli.output import echo
@@ -140,45 +161,45 @@ class _Lazy(CommandGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it; whoever presses tab waits for no import of a command. Raises UsageError."""
+        """Resolve as click does, but import no command while a shell completes a line. Raises UsageError."""
         if ctx.resilient_parsing:
             ctx.meta[_WORDS] = args
             return None, None, []
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What can be completed behind the words of the line, by files of its own."""
+        """Return the candidates for the last word of the line, without importing a command."""
         from livedeck.cli.completion import answer
         from livedeck.environment import SettingsError
 
         try:
-            return answer(self, ctx.meta.get(_WORDS, ()), incomplete)
-        except SettingsError:  # the command itself says it; here it would stand in the middle of a line
+            return answer(ctx.meta.get(_WORDS, ()), incomplete)
+        except SettingsError:  # the command itself reports it; here it would land in the middle of a line
             return []
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-        with formatter.section("What the platform has, each with list, get and every change"):
-            formatter.write_dl(list(GROUPS.items()))
+            formatter.write_dl(list(SECTIONS.items()), col_max=28)
 
 
 @click.group(
-    cls=_Lazy, invoke_without_command=True, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=_Livedeck, invoke_without_command=True, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, prog_name="livedeck", message="%(prog)s %(version)s")
 @platform
 @appearance
-@click.option("--at", metavar="MOMENT", help="Begin in the past: 21:04, 'yesterday 21:04', 2026-11-21T21:04, -15m.")
+@options.at()
 @click.pass_context
 def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
-    """A terminal deck for live events on a video platform: what is on air, what is wrong, since when.
+    """A terminal deck for live events: see what is on air, what is wrong, and since when.
 
-    Without a command: the deck on the platform of the settings.
+    Without a command it opens the deck. `livedeck NOUN --help` lists the commands of a noun.
     """
     ctx.obj = flags
     if at and ctx.invoked_subcommand is not None:
-        raise click.UsageError("--at is where the deck begins; `livedeck replay` and `livedeck history` take their own")
+        raise click.UsageError(
+            "--at is for the deck; `livedeck past replay` and `livedeck past show` have times of their own"
+        )
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run
 
@@ -193,7 +214,7 @@ def _past_moment(text: str) -> datetime:
 
 
 async def _start(flags: Mapping[str, Any], at: datetime | None = None) -> int:
-    """The deck of the settings in force, or what a first start chooses. Returns the exit code. Raises SettingsError."""
+    """Run the deck, or the choice made at a first start. Returns the exit code. Raises SettingsError."""
     from livedeck.cli.process import lasting_imports
     from livedeck.environment import no_screen_reason
 

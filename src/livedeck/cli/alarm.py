@@ -1,52 +1,267 @@
-"""`livedeck alarms`: what is wrong, most urgent first, once or as it changes."""
+"""`livedeck alarm`: list alarms, once or as they change, and acknowledge, shelve or note one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.cli.exit_codes import DONE, code_of_link, run
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.exit_codes import DONE, NOT_SO, code_of_link, run
+from livedeck.cli.lookup import alarm_kind, find_known_event
+from livedeck.cli.options import DURATION, FOLLOW, formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.status_report import TIMEOUT, summary
-from livedeck.cli.wiring import open_watch
-from livedeck.monitor import AlarmAction, ConnectionState, ConnectionStatus, Feed, Snapshot
+from livedeck.cli.wiring import SystemClock, Watch, make_audit, make_history, open_watch
+from livedeck.client import Event
+from livedeck.monitor import (
+    ActionKind,
+    Alarm,
+    AlarmAction,
+    AlarmCommand,
+    AlarmRefused,
+    AlarmState,
+    ConnectionState,
+    ConnectionStatus,
+    Feed,
+    Monitor,
+    Snapshot,
+)
+from livedeck.operations.executor import audit_local
+from livedeck.operations.operation import Target
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import alarm_action_object, alarms_object, change_object, rule_change_object
-from livedeck.settings import WatchedLimits, load
+from livedeck.settings import Settings, SettingsError, WatchedLimits, load
+from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.collector.attached.remote import Remote
 
 
 @click.command
-@click.option("--follow", is_flag=True, help="Print what becomes of alarms as it happens, until ctrl-c.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; with --follow one line a change or answer.")
-@click.option(
-    "--all", "include_quiet", is_flag=True, help="Also what is shelved, suppressed, out of service or just over."
-)
+@FOLLOW
+@formats("table", "json")
+@click.option("--shelved", is_flag=True, help="Print shelved, suppressed, out-of-service and just cleared alarms too.")
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, follow: bool, as_json: bool, include_quiet: bool, **flags: Any) -> None:
-    """Print what is wrong, most urgent first: its state, since when, why, what viewers see, what to do.
+def list_command(ctx: click.Context, /, *, follow: bool, output_format: str, shelved: bool, **flags: Any) -> None:
+    """List the alarms, most urgent first: state, start, cause, effect on viewers, advice.
 
-    Judged anew from the samples that the platform keeps; what was acknowledged, shelved or noted at a deck of this
-    machine counts here too.
-    An alarm is no fault of this command: its exit code tells only whether the platform could be asked.
+    Judges anew from the stored samples of the platform; acknowledgements, shelvings and notes of the decks of this
+    machine count. --follow prints a line for each change of an alarm and for each alarm action. The exit code tells
+    only whether the platform answered, not whether there are alarms.
     """
 
     async def work() -> int:
-        settings = load(**merge_flags(ctx, flags))
+        settings, as_json = load(**merge_flags(ctx, flags)), output_format == "json"
         async with open_watch(settings, limits_source=WatchedLimits() if follow else None) as watch:
             if follow:
-                return await follow_alarms(watch.feed, as_json=as_json, include_quiet=include_quiet)
+                return await follow_alarms(watch.feed, as_json=as_json, include_quiet=shelved)
             snapshot = await watch.feed.wait_ready(TIMEOUT)
             now = watch.feed.clock.now()
-            return print_alarms(snapshot, now, as_json=as_json, include_quiet=include_quiet)
+            return print_alarms(snapshot, now, as_json=as_json, include_quiet=shelved)
 
     ctx.exit(run(work))
+
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def _named_alarm(command: Decorated) -> Decorated:
+    """Add EVENT, KIND and --target, which name an alarm, and the flags of the platform."""
+    flags = (
+        click.argument("event", metavar="EVENT"),
+        click.argument("kind", metavar="KIND", type=alarm_kind),
+        click.option("--target", metavar="NAME", help="Name or id of the restream, track or part with the alarm."),
+    )
+    command = platform(command)
+    for flag in reversed(flags):
+        command = flag(command)
+    return command
+
+
+@click.command
+@_named_alarm
+@click.pass_context
+def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
+    """Acknowledge an alarm: it is silent until it clears or the acknowledgement expires.
+
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Every deck with the same history or
+    collector sees it. Exit code 6 if the alarm does not exist or cannot be acknowledged now.
+    """
+    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.ACKNOWLEDGE, None, ""))
+
+
+@click.command
+@_named_alarm
+@click.pass_context
+def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
+    """Take your own acknowledgement of an alarm back, within 5 min.
+
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is none.
+    """
+    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.UNACKNOWLEDGE, None, ""))
+
+
+@click.command
+@_named_alarm
+@DURATION
+@click.option("--reason", required=True, metavar="TEXT", help="Why nobody needs to see the alarm.")
+@click.pass_context
+def shelve_command(
+    ctx: click.Context,
+    /,
+    *,
+    event: str,
+    kind: str,
+    target: str | None,
+    duration: float | None,
+    reason: str,
+    **flags: Any,
+) -> None:
+    """Shelve an alarm for a reason: nobody sees it for --duration, or until it clears.
+
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if the alarm does not exist
+    or cannot be shelved that long.
+    """
+    minutes = None if duration is None else duration / 60
+    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.SHELVE, minutes, reason))
+
+
+@click.command
+@_named_alarm
+@click.pass_context
+def unshelve_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
+    """Make an alarm visible again that is shelved or out of service.
+
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if it is neither.
+    """
+
+    def action(alarm: Alarm) -> tuple[ActionKind, float | None, str]:
+        is_removed = alarm.state is AlarmState.OUT_OF_SERVICE
+        return ActionKind.IN_SERVICE if is_removed else ActionKind.UNSHELVE, None, ""
+
+    _run_action(ctx, flags, (event, kind, target), action)
+
+
+@click.command
+@_named_alarm
+@click.argument("text", metavar="TEXT")
+@click.pass_context
+def note_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, text: str, **flags: Any) -> None:
+    """Attach a note to an alarm; an empty TEXT removes it.
+
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if the alarm does not exist.
+    """
+    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.NOTE, None, text))
+
+
+Act = Callable[[Alarm], tuple[ActionKind, float | None, str]]
+"""Return the kind of an alarm action, its minutes and its text."""
+
+_DONE = {
+    ActionKind.ACKNOWLEDGE: ("alarm.acknowledge", "acknowledged"),
+    ActionKind.UNACKNOWLEDGE: ("alarm.unacknowledge", "acknowledgement taken back"),
+    ActionKind.SHELVE: ("alarm.shelve", "shelved"),
+    ActionKind.UNSHELVE: ("alarm.return", "visible again"),
+    ActionKind.IN_SERVICE: ("alarm.return", "visible again"),
+    ActionKind.NOTE: ("alarm.note", "note attached"),
+}
+"""The name of each action in the history, and its words."""
+
+
+def _run_action(ctx: click.Context, flags: dict[str, Any], named: tuple[str, str, str | None], act: Act) -> None:
+    ctx.exit(run(lambda: act_on_alarm(load(**merge_flags(ctx, flags)), named, act)))
+
+
+async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], act: Act) -> int:
+    """Carry out an alarm action through the collector, or into the history of this machine. Returns the exit code.
+
+    `named`: event, kind and target. Raises UsageError, SettingsError, ApiError, CollectorError.
+    """
+    if not settings.collector_urls and settings.history_file() is None:
+        raise SettingsError("no history is kept, so no deck would see it: see `history` in the settings")
+    event, kind, target = named
+    async with open_watch(settings) as watch:
+        snapshot = await watch.feed.wait_ready(TIMEOUT)
+        if code := code_of_link(snapshot.link):
+            _print_connection(snapshot.link)
+            return code
+        meant = await find_known_event(watch.api, (state.event for state in snapshot.events), event)
+        alarm = _find_alarm(snapshot, meant, kind, target)
+        if alarm is None:
+            echo(f"livedeck alarm: {_title(meant)} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
+            return NOT_SO
+        action_kind, minutes, text = act(alarm)
+        try:
+            has_changed = await _carry_out(
+                watch, settings, AlarmCommand(alarm.key, action_kind, alarm.shown, minutes, text)
+            )
+        except AlarmRefused as error:
+            echo(f"livedeck alarm: {_title(meant)} {kind}: {error}", err=True)
+            return NOT_SO
+    name, words = _DONE[action_kind]
+    if has_changed:
+        async with make_audit(settings) as history:
+            of_alarm = Target("alarm", "/".join(alarm.key), f"{_title(meant)} {kind}")
+            await audit_local(history, SystemClock().now(), name, of_alarm, text)
+    echo(f"{_title(meant)} {kind}: {words if has_changed else 'nothing to do, it is so already'}")
+    return DONE
+
+
+async def _carry_out(watch: Watch, settings: Settings, command: AlarmCommand) -> bool:
+    """Return whether the command changed the alarm. Raises AlarmRefused, SettingsError, CollectorError."""
+    feed = watch.feed
+    if not isinstance(feed, Monitor):
+        return await _share(feed, command)
+    action = feed.carry_out(replace(command, actor=feed.actor))
+    if action is None:
+        return False
+    async with make_history(settings) as history:
+        assert history is not None
+        history.record_alarm_action(action.moved(feed.clock.offset))
+    if history.fault:
+        raise SettingsError(history.fault)
+    return True
+
+
+async def _share(feed: Remote, command: AlarmCommand) -> bool:
+    """Have the collector carry out the command. Returns False if it had nothing to do. Raises AlarmRefused."""
+    key, shown = command.key, command.shown
+    match command.kind:
+        case ActionKind.ACKNOWLEDGE:
+            return await feed.acknowledge(key, shown)
+        case ActionKind.UNACKNOWLEDGE:
+            await feed.unacknowledge(key, shown)
+        case ActionKind.SHELVE:
+            await feed.shelve(key, command.minutes, command.text, shown)
+        case ActionKind.NOTE:
+            await feed.note(key, command.text, shown)
+        case ActionKind.IN_SERVICE:
+            await feed.in_service(key)
+        case _:
+            await feed.unshelve(key)
+    return True
+
+
+def _find_alarm(snapshot: Snapshot, event: Event, kind: str, target: str | None) -> Alarm | None:
+    """Return the alarm of that event and kind, None if there is none. Raises UsageError if several targets have one."""
+    alarms = [alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.key[:2] == (event.id, kind)]
+    if target is not None:
+        alarms = [alarm for alarm in alarms if target in {alarm.key.target, alarm.target_name}]
+    if len(alarms) > 1:
+        names = ", ".join(safe(alarm.target_name or alarm.key.target, 60) for alarm in alarms)
+        raise click.UsageError(f"{kind} has several targets: add --target with one of {names}")
+    return alarms[0] if alarms else None
+
+
+def _title(event: Event) -> str:
+    return safe(event.name or event.id, 60)
 
 
 def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_quiet: bool) -> int:
@@ -64,7 +279,7 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
 
 
 async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) -> int:
-    """Print every change until somebody ends it; on standard error how the connection fares."""
+    """Print every change until somebody stops it, and the state of the connection on standard error."""
     reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
@@ -86,21 +301,21 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) ->
 
 
 def _subject(snapshot: Snapshot, answer: AlarmAction) -> str:
-    """Whose alarm was answered, as the alarm says it; its id where it is not listed any more."""
+    """Return the subject of the alarm; the id of the event if it is no longer listed."""
     alarms = (*snapshot.alarms, *snapshot.quiet)
     return next((alarm.subject for alarm in alarms if alarm.key == answer.key), answer.key.event_id or "platform")
 
 
 def _event_name(snapshot: Snapshot, event_id: str) -> str:
-    """What people call that event; its id where it is not listed, nothing for all events."""
+    """Return the name of that event; its id if it is not listed, nothing for all events."""
     state = snapshot.find(event_id)
     return (state.event.name if state else None) or event_id
 
 
 def _print_connection(link: ConnectionStatus) -> None:
-    """How the connection fares, in one line on standard error."""
+    """Print the state of the connection in one line on standard error."""
     if link.state is ConnectionState.POOR:
         text = f"the link is poor: {loss_text(link)}"
     else:
         text = "the platform answers again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
-    echo(f"livedeck alarms: {text}", err=True)
+    echo(f"livedeck alarm list: {text}", err=True)

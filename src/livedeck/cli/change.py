@@ -1,18 +1,59 @@
-"""What `livedeck status --close` does: a change without a verdict is open no longer."""
+"""`livedeck change`: changes without a verdict, listed and closed."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from livedeck.cli.exit_codes import DONE
+from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.formats import schema_name
 from livedeck.cli.objects.consent import CommandPort, Consent
-from livedeck.cli.output import echo
-from livedeck.cli.wiring import SystemClock, make_api, make_audit
+from livedeck.cli.options import formats, merge_flags, platform
+from livedeck.cli.output import echo, echo_json
+from livedeck.cli.wiring import SystemClock, make_api, make_audit, read_answers
 from livedeck.operations.executor import Executor
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import Platform
-from livedeck.presentation.open_changes import open_change_text
-from livedeck.settings import Settings
+from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
+from livedeck.settings import Settings, load
+
+
+@click.command
+@formats("table", "json")
+@platform
+@click.pass_context
+def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
+    """List the changes in the history of this machine that have no verdict.
+
+    The platform is not asked. Look at its own page before you repeat one: it may have happened.
+    """
+
+    async def work() -> int:
+        recorded = read_answers(load(**merge_flags(ctx, flags)))
+        changes = await recorded.open_changes() if recorded else ()
+        if output_format == "json":
+            echo_json({"schema": schema_name("change list"), "changes": [*map(open_change_object, changes)]})
+            return DONE
+        now = SystemClock().now()
+        for change in changes:
+            echo(f"{change.intent.id[:8]}  {open_change_text(change, now)}")
+        echo(ADVICE if changes else "no changes without a verdict", err=True)
+        return DONE
+
+    ctx.exit(run(work))
+
+
+@click.command
+@click.argument("change_id", metavar="ID")
+@platform
+@click.pass_context
+def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> None:
+    """Close a change without a verdict, once you have looked at its outcome.
+
+    ID: the id of the change, or its beginning. Nothing is sent to the platform; the audit keeps both records.
+    """
+    ctx.exit(run(lambda: close_change(load(**merge_flags(ctx, flags)), change_id)))
 
 
 async def close_change(settings: Settings, words: str) -> int:
@@ -21,7 +62,7 @@ async def close_change(settings: Settings, words: str) -> int:
         changes = await history.open_changes() if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]
         if len(found) != 1:
-            raise click.UsageError(f"{len(found) or 'no'} open changes have that id; `livedeck status` lists them")
+            raise click.UsageError(f"{len(found) or 'no'} open changes have that id; `livedeck change list` lists them")
         (change,) = found
         port = CommandPort(Consent(), OpenChanges())
         executor = Executor(Platform(api), SystemClock(), confirmations=port, progress=port, audit=history)

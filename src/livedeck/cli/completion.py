@@ -1,7 +1,7 @@
 """Shell completion of commands, options and values, from files that are read in milliseconds.
 
-The tree of commands is written once a version, by importing all of them. Ids and names of events are written whenever
-a command lists them. Completion sends no request to the platform.
+The commands come from the generated description (`description.py`). Ids and names of events are written whenever a
+command lists them. Completion sends no request to the platform.
 
 A shell evaluates the text that completion inserts, and each shell quotes differently. Anybody who can name an event
 would run commands at the operator's prompt. So only plain words are inserted: of an event its id, never its name.
@@ -16,26 +16,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import click
 from click.shell_completion import CompletionItem
 
-from livedeck import __version__
+from livedeck.cli.description import children, load_description
 from livedeck.environment import config_path, state_folder
 
-Tree = dict[str, Any]
-"""Of a command: `help`, `options` (name -> what it takes), `arguments` and `commands`."""
-
 MAX_EVENTS = 2000
-"""Names that are kept."""
+"""Most names to keep."""
 
 
 def events_file() -> Path:
-    """Where the names of the events are that were listed last."""
+    """Return the file with the events that were listed last."""
     return state_folder() / "completion-events.json"
 
 
 def remember_events(names: Iterable[tuple[str, str]]) -> None:
-    """Keep ids and names for completion: a convenience, no fault of the file is told."""
+    """Store ids and names for completion. A fault of the file is ignored: completion is a convenience."""
     from livedeck.atomic_file import write_private
 
     kept = [pair for pair, _ in zip(names, range(MAX_EVENTS), strict=False)]
@@ -43,9 +39,9 @@ def remember_events(names: Iterable[tuple[str, str]]) -> None:
         write_private(events_file(), json.dumps(kept, ensure_ascii=False), replace=True)
 
 
-def answer(main: click.Group, words: Iterable[str], incomplete: str) -> list[CompletionItem]:
+def answer(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Return the candidates for the last, incomplete word."""
-    return [*complete(load_tree(main), words, incomplete)]
+    return [*complete(load_description(), words, incomplete)]
 
 
 def complete_values(source: str, incomplete: str) -> list[CompletionItem]:
@@ -61,31 +57,51 @@ def may_insert(word: str) -> bool:
     return bool(_PLAIN.fullmatch(word))
 
 
-def complete(tree: Tree, words: Iterable[str], incomplete: str) -> Iterator[CompletionItem]:
+Described = Mapping[str, Mapping[str, Any]]
+
+_HELP = {"--help": {"help": "Show this message and exit.", "takes": None}}
+
+
+def complete(described: Described, words: Iterable[str], incomplete: str) -> Iterator[CompletionItem]:
     """Yield the candidates for the last, incomplete word."""
-    node, options, position, awaiting = tree, {**tree["options"]}, 0, ""
+    path, position, awaiting = "", 0, ""
+    options = _options(described, path)
     for word in words:
+        inner = f"{path} {word}".strip()
         if awaiting:
             awaiting = ""
         elif word.startswith("-"):
-            takes = options.get(word, {}).get("takes")
-            awaiting = word if takes else ""
-        elif word in node["commands"]:
-            node, position = node["commands"][word], 0
-            options = {**node["options"]}
+            awaiting = word if options.get(word, {}).get("takes") else ""
+        elif inner in described:
+            path, position, options = inner, 0, _options(described, inner)
         else:
             position += 1
+    names = children(path)
     if awaiting:
         yield from _values(options[awaiting]["takes"], incomplete)
     elif incomplete.startswith("-"):
         items = (CompletionItem(name, help=facts["help"]) for name, facts in options.items())
         yield from (item for item in items if item.value.startswith(incomplete))
-    else:
-        commands = (CompletionItem(name, help=inner["help"]) for name, inner in node["commands"].items())
+    elif names:
+        purposes = {name: _short(str(described[f"{path} {name}".strip()]["purpose"])) for name in names}
+        commands = (CompletionItem(name, help=purpose) for name, purpose in purposes.items())
         yield from (item for item in commands if item.value.startswith(incomplete))
-        arguments: list[Any] = node["arguments"]
-        if arguments and not node["commands"]:
-            yield from _values(arguments[min(position, len(arguments) - 1)], incomplete)
+    elif arguments := described[path]["arguments"]:
+        yield from _values(arguments[min(position, len(arguments) - 1)]["takes"], incomplete)
+
+
+def _options(described: Described, path: str) -> dict[str, Any]:
+    """Return the options of a command by each of their names."""
+    return {name: facts for facts in described[path]["options"] for name in facts["names"]} | _HELP
+
+
+def _short(purpose: str) -> str:
+    """Return a purpose in 60 characters at most."""
+    return purpose if len(purpose) <= _PURPOSE else f"{purpose[: _PURPOSE - 3].rpartition(' ')[0]}..."
+
+
+_PURPOSE = 60
+"""Characters of a purpose beside a candidate."""
 
 
 def _values(takes: Any, incomplete: str) -> Iterator[CompletionItem]:
@@ -144,64 +160,15 @@ def _profiles() -> list[str]:
     return sorted(profiles) if isinstance(profiles, Mapping) else []
 
 
+def _topics() -> list[str]:
+    from livedeck.docs import topics
+
+    return [*topics()]
+
+
 _SOURCES: Mapping[str, Callable[[], list[str]]] = {
     "PROFILE": _profiles,
     "SCENARIO": lambda: _data_files("scenarios"),
     "FAULTS": lambda: _data_files("faults"),
+    "TOPIC": _topics,
 }
-
-
-def load_tree(main: click.Group) -> Tree:
-    """The tree of commands, from its file or made anew, and then kept."""
-    path = state_folder() / f"completion-{__version__}.json"
-    with suppress(OSError, ValueError):
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(kept, dict) and kept.get("made_of") == _stamp():
-            return kept
-    tree = {**make_tree(main, click.Context(main)), "made_of": _stamp()}
-    from livedeck.atomic_file import write_private
-
-    with suppress(OSError):
-        write_private(path, json.dumps(tree), replace=True)
-    return tree
-
-
-def _stamp() -> str:
-    """What tells one installation from another of the same version: when its commands were written."""
-    folder = Path(__file__).parents[1]
-    times = (entry.stat().st_mtime_ns for room in ("cli", "operations") for entry in (folder / room).rglob("*.py"))
-    return f"{folder}:{max(times)}"
-
-
-def make_tree(command: click.Command, ctx: click.Context) -> Tree:
-    """What can be completed of a command and of those below it."""
-    tree: Tree = {"help": command.get_short_help_str(60), "options": {}, "arguments": [], "commands": {}}
-    for param in command.params:
-        if isinstance(param, click.Argument):
-            tree["arguments"].append(_takes(param, command))
-        elif isinstance(param, click.Option) and not param.hidden:
-            facts = {"help": param.help or "", "takes": None if param.is_flag else _takes(param, command)}
-            tree["options"] |= dict.fromkeys((*param.opts, *param.secondary_opts), facts)
-    tree["options"]["--help"] = {"help": "Show this message and exit.", "takes": None}
-    for name in command.list_commands(ctx) if isinstance(command, click.Group) else ():
-        inner = command.get_command(ctx, name) if isinstance(command, click.Group) else None
-        if inner is not None and not inner.hidden:
-            tree["commands"][name] = make_tree(inner, click.Context(inner, parent=ctx, info_name=name))
-    return tree
-
-
-def _takes(param: click.Parameter, command: click.Command) -> Any:
-    """What an option or argument takes: words, a dict of words for a list of them, or the name of a source."""
-    if isinstance(param.type, click.Choice):
-        return [str(choice) for choice in param.type.choices]
-    name = str(param.name)
-    if name == "columns":
-        return {"list": getattr(command, "columns", [])}
-    if name == "topic":
-        from livedeck.docs import topics
-
-        return list(topics())
-    metavar = str(param.metavar or "").partition("|")[0]
-    if name in {"profile", "scenario", "faults"}:
-        return name.upper()
-    return metavar if metavar in {"EVENT", "FILE", "PATH"} else "NONE"

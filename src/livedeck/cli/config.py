@@ -1,4 +1,4 @@
-"""`livedeck config` and `livedeck keys`: the settings file, and what is in force."""
+"""`livedeck config`: the settings file, the settings in force, and the keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from livedeck.atomic_file import write_private
 from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import CommandGroup, merge_flags, platform
+from livedeck.cli.options import FORCE, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_keymap
 from livedeck.environment import config_path
@@ -32,24 +32,19 @@ from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import safe
 
 
-@click.group(cls=CommandGroup)
-def command() -> None:
-    """Make, show and check the settings file."""
-
-
-@command.command("path")
+@click.command
 def path_command() -> None:
-    """Print where the settings file is, or would be."""
+    """Print the path of the settings file."""
     echo(config_path())
 
 
-@command.command("init")
-@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@click.command
+@FORCE
 @click.pass_context
 def init_command(ctx: click.Context, /, *, force: bool) -> None:
     """Write a settings file with every setting in it, commented out, and print its path.
 
-    It is readable by you alone. One that is there is kept, unless --force is given.
+    Only you can read it. An existing file stays, unless you add --force.
     """
 
     async def work() -> int:
@@ -57,7 +52,7 @@ def init_command(ctx: click.Context, /, *, force: bool) -> None:
         try:
             await asyncio.to_thread(write_private, target, template(), replace=force)
         except FileExistsError:
-            raise SettingsError(f"{target} is there already; --force replaces it") from None
+            raise SettingsError(f"{target} exists already; add --force to replace it") from None
         except OSError as error:
             echo(f"livedeck config init: {target}: {error.strerror}", err=True)
             return FAULT
@@ -67,8 +62,8 @@ def init_command(ctx: click.Context, /, *, force: bool) -> None:
     ctx.exit(run(work))
 
 
-@command.command("show")
-@click.option("--origin", is_flag=True, help="Say of each where it came from.")
+@click.command
+@click.option("--origin", is_flag=True, help="Print the origin of each setting.")
 @platform
 @click.pass_context
 def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
@@ -85,15 +80,14 @@ def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
     ctx.exit(run(work))
 
 
-@command.command("validate")
+@click.command
 @platform
 @click.pass_context
-def validate_command(ctx: click.Context, /, **flags: Any) -> None:
-    """Check the settings in force, the keys, every profile of the file, and that targets of notifications can be used.
+def check_command(ctx: click.Context, /, **flags: Any) -> None:
+    """Check the settings in force, the keys, every profile of the file, and the notification targets.
 
-    The platform is not asked, and no target; secrets are read, and programs run that print them.
-
-    Exit code 2 where something is wrong: which file, line and key, and what is allowed.
+    Neither the platform nor a target is asked; secrets are read, and the programs that print them run. Exit code 2 if a
+    setting is wrong: the error names file, line and key, and the allowed values.
     """
 
     async def work() -> int:
@@ -105,7 +99,7 @@ def validate_command(ctx: click.Context, /, **flags: Any) -> None:
         if faults := await notify_faults(loaded.settings):
             raise SettingsError("\n".join(faults))
         for name in unknown_variables():
-            echo(f"livedeck config: {name} is set, and is no setting of livedeck", err=True)
+            echo(f"livedeck config: {name} is set, but is no setting of livedeck", err=True)
         path = loaded.document.path
         echo(f"{path}: sound" if path.exists() else f"{path}: not there; all settings are sound")
         return DONE
@@ -114,7 +108,7 @@ def validate_command(ctx: click.Context, /, **flags: Any) -> None:
 
 
 def masked_toml(settings: Settings, name: str) -> str:
-    """A setting for other people's eyes, as TOML: no token, no argument of the command that prints one."""
+    """Return a setting as TOML without secrets: no token, no arguments of a command that prints one."""
     value = getattr(settings, name)
     if name == "token":
         return toml("••••" if value else "")
@@ -134,7 +128,7 @@ def masked_toml(settings: Settings, name: str) -> str:
 
 
 def _without_arguments(table: dict[str, Any]) -> dict[str, Any]:
-    """That table, and those in it: of the commands that print a secret the program alone."""
+    """Return the table without the arguments of commands that print secrets, in nested tables too."""
     shown: dict[str, Any] = {}
     for name, value in table.items():
         if isinstance(value, dict):
@@ -151,7 +145,7 @@ def _origin(loaded: LoadedSettings, name: str) -> str:
 @click.command
 @click.pass_context
 def keys_command(ctx: click.Context) -> None:
-    """Print every action with its keys and its command, as `[keys]` of the settings has them."""
+    """Print the keys in force: every action with its keys and its command, as a table."""
 
     async def work() -> int:
         from livedeck.ui.features import FEATURES

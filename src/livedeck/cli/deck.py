@@ -39,7 +39,7 @@ _log: Any = structlog.get_logger("livedeck.preferences")
 
 
 class StateFile:
-    """The preferences of one profile in a JSON file. Saved in a thread; `close` waits for what is not written yet.
+    """The preferences of one profile in a JSON file, saved in a thread; `close` waits for pending writes.
 
     A convenience: no fault of the file is more than a line in the log.
     """
@@ -50,7 +50,7 @@ class StateFile:
         self._writer = BackgroundWriter(self._path, self._log_failure)
 
     def load(self) -> Preferences:
-        """What was saved; the defaults where there is no file, or none that can be read."""
+        """Return the saved preferences; the defaults if the file is missing or unreadable."""
         try:
             return _preferences_from(json.loads(self._path.read_text(encoding="utf-8")))
         except FileNotFoundError:
@@ -60,18 +60,18 @@ class StateFile:
             return Preferences()
 
     def save(self, preferences: Preferences) -> None:
-        """Have them written. Returns at once; the last ones win."""
+        """Save the preferences. Returns at once; the last ones win."""
         self._writer.write(json.dumps(asdict(preferences), indent=1))
 
     def close(self) -> None:
-        """Return once the last ones are written."""
+        """Wait until the last preferences are written."""
         self._writer.close()
 
     def _log_failure(self, error: OSError) -> None:
         _log.warning("the preferences cannot be saved", path=str(self._path), reason=str(error))
 
     def write_overflow(self, name: str, text: str) -> Path:
-        """A text that is too long for the clipboard, in a file: to be called in a thread. Raises OSError."""
+        """Write a text that is too long for the clipboard to a file. Call it in a thread. Raises OSError."""
         write_private(self._folder / name, text, replace=True)
         return self._folder / name
 
@@ -88,11 +88,11 @@ def _view_from(values: Any) -> TableView:
 
 
 OPENER_TIMEOUT = 3.0
-"""Seconds in which an opener says that it cannot; one that runs on is showing the file."""
+"""Seconds to wait for the failure of an opener; one that keeps running is showing the file."""
 
 
 async def open_file(path: Path) -> str:
-    """Have the desktop show that file. Returns why it cannot, or nothing."""
+    """Open the file with the desktop. Returns the reason of a failure, or an empty text."""
     program = file_opener()
     if not program:
         return "there is no desktop here to open it on; copy where it is instead"
@@ -114,9 +114,9 @@ def _run_opener(program: str, path: Path) -> str:
 
 
 async def run_deck(settings: Settings, limits_source: LimitsSource | None = None, at: datetime | None = None) -> int:
-    """The deck, or the status where no screen can be shown. Returns the exit code. Raises SettingsError.
+    """Run the deck, or print the status if no screen is possible. Returns the exit code. Raises SettingsError.
 
-    `limits_source`: where its limits may change while it runs. `at`: the moment that is shown first, None: now.
+    `limits_source`: source of limits that may change meanwhile. `at`: the time to show first; None: now.
     """
     reason = no_screen_reason()
     if reason:
@@ -154,8 +154,10 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
 
 
 async def show_past(settings: Settings, path: Path, at: datetime | None = None) -> int:
-    """The deck on what a history file keeps, from that moment on (None: the first), without a platform. Returns the
-    exit code. Raises PastError."""
+    """Run the deck on a history file from that time on (None: the first), without a platform.
+
+    Returns the exit code. Raises PastError.
+    """
     past = await Playback.open(path, SystemClock(), at)
     try:
         return await _run(settings, past, profile=path.name, host="", read_only=True, past=past)
@@ -164,7 +166,7 @@ async def show_past(settings: Settings, path: Path, at: datetime | None = None) 
 
 
 async def _run(settings: Settings, feed: Feed, *, past: Playback | None = None, **rest: Any) -> int:
-    """Show that feed until the person leaves. Returns the exit code."""
+    """Show the feed until the person leaves. Returns the exit code."""
     with lasting_imports():
         from livedeck.ui.app import Deck
         from livedeck.ui.kit.driver import terminal_guard

@@ -57,7 +57,7 @@ async def run_demo(
             )
             if has_collector:
                 collector = await stack.enter_async_context(run_collector(settings))
-                echo(f"livedeck demo: a wall beside it: {collector.command('wallboard')}", err=True)
+                echo(f"livedeck demo: a wall beside it: {collector.command('wall')}", err=True)
                 attached = {"collector_url": collector.url, "collector_token_file": collector.token_file}
                 settings = settings.model_copy(update=attached)
             return await run_deck(settings)
@@ -65,7 +65,7 @@ async def run_demo(
 
 @click.command
 @simulation
-@click.option("--collector", "has_collector", is_flag=True, help="A collector watches, and the deck is attached to it.")
+@click.option("--collector", "has_collector", is_flag=True, help="Run a collector and attach the deck to it.")
 @click.option("--read-only", is_flag=True, envvar="LIVEDECK_READ_ONLY", help=READ_ONLY)
 @appearance
 @click.pass_context
@@ -82,7 +82,8 @@ def command(
     """The deck on a simulated platform of its own, without an account.
 
     Twelve events of one evening, some of them in trouble. Nothing is kept and nothing leaves this machine. Of the
-    settings only those of the screen are heeded: theme, signs, keys, bell. --collector prints how a wall attaches, too.
+    settings only those of the screen are heeded: theme, signs, keys, bell. --collector prints the command that attaches
+    a wall, too.
     """
     refuse_platform(ctx)
     flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})

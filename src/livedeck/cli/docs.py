@@ -19,20 +19,31 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 @click.command
-@click.argument("topic", required=False, shell_complete=_complete)
+@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=_complete)
 @click.option(
     "--write",
     "folder",
     hidden=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Renew the tables that are made from the code, in the pages of that folder.",
+    help="Write the generated tables and commands.json, in the pages of this folder.",
+)
+@click.option(
+    "--screenshots",
+    "pictures",
+    hidden=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Make the screenshots of the documentation in this folder.",
 )
 @click.pass_context
-def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None) -> None:
-    """Show the page of TOPIC; without one list the topics.
+def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None, pictures: Path | None) -> None:
+    """Show the page of TOPIC, or list the topics.
 
-    Laid out on a terminal, and as Markdown in a pipe.
+    Formatted on a terminal, and as Markdown in a pipe. `livedeck docs json` lists the commands with --json.
     """
+    if pictures:
+        from livedeck.cli.screenshots import make_screenshots
+
+        ctx.exit(make_screenshots(pictures))
     if folder:
         flags = frozenset(str(param.name) for param in ctx.find_root().command.params)
         renew_tables(folder, flags, ctx.find_root().command)
@@ -42,6 +53,10 @@ def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None) ->
             formatter = ctx.make_formatter()
             formatter.write_dl([(name, ", ".join(docs.headings(name))) for name in docs.topics()])
             click.echo(formatter.getvalue(), nl=False)
+        elif topic == "json":
+            from livedeck.cli.schema import command_schemas
+
+            click.echo("\n".join(f"livedeck {path} --json" for path in sorted(command_schemas())))
         else:
             show(topic)
     except BrokenPipeError:
@@ -51,7 +66,7 @@ def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None) ->
 
 
 def show(topic: str) -> None:
-    """Print that page. Raises UsageError for one that is not there."""
+    """Print that page. Raises UsageError if there is none."""
     try:
         page = docs.page(topic)
     except LookupError:
@@ -66,20 +81,27 @@ def show(topic: str) -> None:
 
 
 def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> None:
-    """Write every generated table anew between its markers. `flags`: names of the settings that have one."""
-    from livedeck.cli.objects.groups import commands_table
+    """Write commands.json, and every generated table between its markers. `flags`: the settings that have a flag."""
+    from livedeck.cli.command_tree import NounGroup, describe
+    from livedeck.cli.description import DESCRIPTION, commands_table, load_description
     from livedeck.operations.catalogue import evidence_table
     from livedeck.settings import limits_table, settings_table
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.commands import markdown
     from livedeck.ui.shell.context import ActionRegistry
 
+    if isinstance(main, NounGroup):
+        described = describe(main.tree, main)
+        if not DESCRIPTION.exists() or described != DESCRIPTION.read_text(encoding="utf-8"):
+            replace_file(DESCRIPTION, described.encode())
+            load_description.cache_clear()
+            click.echo(DESCRIPTION)
     tables = {
         "keys": markdown(ActionRegistry(FEATURES)),
         "settings": settings_table(flags),
         "limits": limits_table(),
         "evidence": evidence_table(),
-        "commands": commands_table(main) if isinstance(main, click.Group) else "",
+        "commands": commands_table(),
     }
     for path in sorted(folder.glob("*.md")):
         before = after = path.read_text(encoding="utf-8")
@@ -97,12 +119,12 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
 @click.argument("words", metavar="[COMMAND]", nargs=-1)
 @click.pass_context
 def help_command(ctx: click.Context, /, *, words: tuple[str, ...]) -> None:
-    """Show the help of COMMAND, as `livedeck help events list`; without one that of livedeck."""
+    """Show the help of a command, such as `livedeck help event list`."""
     shown = ctx.find_root()
     for word in words:
         group = shown.command
         if not isinstance(group, click.Group):
-            raise click.UsageError(f"{shown.command_path} has no commands of its own")
+            raise click.UsageError(f"{shown.command_path} has no further commands")
         name, found, _ = group.resolve_command(shown, [word])
         assert found is not None  # else it has raised UsageError
         shown = click.Context(found, parent=shown, info_name=name)

@@ -16,7 +16,7 @@ import click
 from livedeck.cli.collect.engine import engine_faults
 from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import make_api, make_keymap, make_link
 from livedeck.client import (
@@ -61,18 +61,18 @@ class Check:
 
 
 @click.command
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@formats("table", "json")
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, as_json: bool, **flags: Any) -> None:
-    """Check the settings, the token, the platform, the clock, who is told, the terminal and the files.
+def command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
+    """Check the settings, the token, the platform, the clock, notifications, the terminal and the files.
 
-    Asks the platform for its events and rooms and changes nothing. The exit code is that of the first failure.
+    Reads the events and rooms of the platform and changes nothing. The exit code is that of the first failure.
     """
 
     async def work() -> int:
         checks = await run_checks(merge_flags(ctx, flags))
-        if as_json:
+        if output_format == "json":
             echo_json({"checks": [_object(check) for check in checks]})
         else:
             echo("\n".join(line for check in checks for line in _lines(check)))
@@ -88,7 +88,7 @@ async def run_checks(flags: dict[str, Any]) -> list[Check]:
         loaded = load_with_origins(**flags)
         make_keymap(loaded.settings)
     except SettingsError as error:
-        advice = "mend what is named; `livedeck config validate` checks it again"
+        advice = "mend what is named; `livedeck config check` checks it again"
         return [Check("settings", CheckStatus.FAIL, str(error), advice, USAGE), *machine]
     settings = loaded.settings
     history, notify = check_history(settings), await check_notify(settings)
@@ -135,7 +135,7 @@ async def _check_collector(settings: Settings) -> Check:
             if error.code in {EXPIRED, REPLACED}:
                 advice = "put the new token where collector_token_file or collector_token_command takes it from"
             elif error.is_of_token:
-                advice = "`livedeck collect token add NAME` beside the collector makes one; see collector_token_file"
+                advice = "`livedeck collector token create NAME` there makes one; see collector_token_file"
             fault, code = str(error), REFUSED
         except CollectorError as error:
             fault, advice, code = str(error), "until then this deck shows nothing as it is now", UNREACHABLE

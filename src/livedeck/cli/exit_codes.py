@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and one line on stderr for an error that it can name."""
+"""The end of a command: its exit code, and one line on standard error for a named error."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from livedeck.monitor import ConnectionStatus
 
 DONE, FAULT, USAGE, REFUSED, UNREACHABLE, UNKNOWN, NOT_SO = range(7)
-"""The same in every command. REFUSED: the platform answered, and said no. UNREACHABLE: no answer that could be used:
-none, one that cannot be read, or that the platform failed (5xx).
+"""Exit codes of every command. REFUSED: the platform replied and refused. UNREACHABLE: no usable reply: none, an
+unreadable one, or a failure of the platform (5xx).
 
-UNKNOWN: a change was sent, and nothing proves what became of it. NOT_SO: what was asked for or waited for is not so.
+UNKNOWN: a change was sent, and its outcome is unknown. NOT_SO: a condition that was asked or waited for is not met.
 """
 
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
-"""As the shell counts an end by SIGINT or SIGPIPE."""
+"""Exit codes of a shell for an end by SIGINT or SIGPIPE."""
 
 
 def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False) -> int:
-    """Run a command to its exit code, its log in the file. Of a fault of its own it prints the traceback, masked.
+    """Run a command with its log in the file, and return its exit code. Print the masked traceback of a bug.
 
-    ctrl-c cancels it. A screen listens by itself once it is drawn (`end_on_signals`), and is just ended before: Textual
-    swallows a cancellation while it starts.
+    ctrl-c cancels the command. A screen handles it once it is drawn (`end_on_signals`); before, ctrl-c ends the
+    process, since Textual swallows a cancellation while it starts.
     """
     try:
         import asyncio  # a third of what `--help` of a command costs
@@ -60,12 +60,12 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
 
 
 def error_text(error: Exception) -> str:
-    """What it says, and what to do about a file that is there already."""
-    return f"{error}; --force replaces it" if isinstance(error.__cause__, FileExistsError) else str(error)
+    """Return the text of an error, with advice if a file exists already."""
+    return f"{error}; add --force to replace it" if isinstance(error.__cause__, FileExistsError) else str(error)
 
 
 def masked_traceback(error: BaseException) -> str:
-    """The traceback as Python prints it, without secrets and without what steers a terminal."""
+    """Return the traceback as Python prints it, without secrets and control characters."""
     from livedeck.text.outside import shown
     from livedeck.text.secrets import masked
 
@@ -74,13 +74,13 @@ def masked_traceback(error: BaseException) -> str:
 
 
 def end_broken_pipe() -> int:
-    """The exit code where whoever read standard output has left. What is buffered will not fail a second time."""
+    """Drop the buffered output after its reader left. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 
 
 def code_of_error(error: Exception) -> int:
-    """The exit code for that error; FAULT for one that is nobody's refusal."""
+    """Return the exit code of an error; FAULT for any that has none of its own."""
     from livedeck.client import Invalid, Misconfigured, ReadOnly, Rejected, ServerFault, Unreachable, Unreadable
     from livedeck.client import Unknown as Lost
     from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
@@ -98,7 +98,7 @@ def code_of_error(error: Exception) -> int:
 
 
 def code_of_link(link: ConnectionStatus) -> int:
-    """The exit code of a command that saw the platform through that link."""
+    """Return the exit code of a command whose link to the platform is in that state."""
     from livedeck.monitor import ConnectionProblem
 
     if link.state.is_answering:

@@ -1,4 +1,4 @@
-"""How a command prints what it found: the options of its output, and the one place that prints objects."""
+"""The output of commands that print objects: its options, and the one place that prints it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from livedeck.cli.options import QUIET, formats
 from livedeck.cli.output import echo, echo_json, echo_table
 from livedeck.environment import terminal
 from livedeck.presentation.rows import csv_text, detail_lines, picked, table_lines, value_at
@@ -16,12 +17,8 @@ from livedeck.text.outside import shown
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_FORMATS = (
-    click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema` has its form."),
-    click.option("--ndjson", "output_format", flag_value="ndjson", help="A line of JSON for each."),
-    click.option("--csv", "output_format", flag_value="csv", help="A head and a row for each."),
-    click.option("--columns", metavar="NAME,...", help="Those fields, in that order: id,name,scheduled.time."),
-    click.option("-q", "--quiet", is_flag=True, help="Print ids alone."),
+_COLUMNS = click.option(
+    "--columns", metavar="NAME,...", help="Print these fields, in this order: id,name,scheduled.time."
 )
 
 OPTION_NAMES = ("output_format", "columns", "quiet")
@@ -29,7 +26,7 @@ OPTION_NAMES = ("output_format", "columns", "quiet")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is wanted of the output. `columns`: none where the command's own are meant."""
+    """The wanted output. `columns`: empty for the columns of the command."""
 
     format: str = "table"
     columns: tuple[str, ...] = ()
@@ -37,23 +34,21 @@ class Output:
 
     @classmethod
     def take(cls, flags: dict[str, Any]) -> Output:
-        """What the flags say, which are taken out of them. Raises UsageError for what does not go together."""
+        """Take the output out of the flags. Raises UsageError for flags that exclude each other."""
         output_format, columns, quiet = (flags.pop(name, None) for name in OPTION_NAMES)
         names = tuple(name.strip() for name in (columns or "").split(",") if name.strip())
-        if quiet and (output_format or names):
-            raise click.UsageError("--quiet prints ids alone: leave out the other form of output")
-        return cls(output_format or "table", names, bool(quiet))
+        if quiet and (output_format != "table" or names):
+            raise click.UsageError("--quiet prints ids only: leave out --format, --json and --columns")
+        return cls(output_format, names, bool(quiet))
 
 
 def output_options(command: Command) -> Command:
-    """Add --json, --ndjson, --csv, --columns and --quiet."""
-    for option in reversed(_FORMATS):
-        command = option(command)
-    return command
+    """Add --format, --json, --schema, --columns and --quiet."""
+    return formats("table", "json", "ndjson", "csv")(_COLUMNS(QUIET(command)))
 
 
 def check_columns(output: Output, known: Sequence[str]) -> None:
-    """Raise UsageError for a column that is none. `known`: the names of the fields."""
+    """Raise UsageError for an unknown column. `known`: the names of the fields."""
     from difflib import get_close_matches
 
     for name in output.columns:
@@ -70,7 +65,7 @@ def print_list(
     output: Output,
     unreadable: Sequence[Mapping[str, object]],
 ) -> None:
-    """Print those objects. `columns`: of a table, where no others are named. `unreadable`: why rows are left out."""
+    """Print objects. `columns`: of a table, if --columns names no others. `unreadable`: faults of rows left out."""
     wanted = output.columns
     if output.quiet:
         if items:
@@ -90,7 +85,7 @@ def print_list(
 
 
 def print_item(command: str, item: Mapping[str, Any], output: Output) -> None:
-    """Print that object, whole for people too."""
+    """Print one object with every field."""
     if output.quiet:
         echo(str(item.get("id")))
     elif output.format == "json":
@@ -104,20 +99,20 @@ def print_item(command: str, item: Mapping[str, Any], output: Output) -> None:
 
 
 SCHEMA_VERSION = 1
-"""Of the JSON of every command: within one only fields are added."""
+"""Version of the JSON of every command: within one version fields are only added."""
 
 
 OWN_FIELDS = ("token", "faults", "schema")
-"""What the JSON of an object has of livedeck's own: nothing of the platform's that could be sent back."""
+"""Fields that livedeck adds to the JSON of an object: nothing that the platform would take back."""
 
 
 def schema_name(command: str) -> str:
-    """What the JSON of a command calls its form: `livedeck events list v1`."""
+    """Return the name of the JSON Schema of a command: `livedeck event list v1`."""
     return f"livedeck {command} v{SCHEMA_VERSION}"
 
 
 def item_id(item: Mapping[str, Any]) -> str:
-    """Its id; empty where it has none."""
+    """Return its id; empty if it has none."""
     return str(value_at(item, "id") or "")
 
 

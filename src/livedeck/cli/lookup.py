@@ -1,4 +1,4 @@
-"""The event that a person means by what was typed."""
+"""Lookup of the objects that a command line names."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ import click
 from livedeck.cli.completion import remember_events
 from livedeck.client import Api, Event
 from livedeck.monitor import KnownMaterial
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.operations.nouns import NOUNS, Found, Known, NotMatched, Noun, find, is_id, match
 from livedeck.text.values import safe
 
 
 async def lookup_event(api: Api, words: str) -> Event:
-    """The event of the platform that is meant. Raises click.UsageError for none or several, and ApiError."""
+    """Return the event that the words name. Raises ApiError, or click.UsageError for none or several."""
 
     async def no_materials(_: str) -> tuple[KnownMaterial, ...]:
         return ()
 
-    event: Event = (await find_named(NOUNS["events"], api, (words,), no_materials)).item
+    event: Event = (await find_named(NOUNS["event"], api, (words,), no_materials)).item
     return event
 
 
 async def find_known_event(api: Api | None, events: Iterable[Event], words: str) -> Event:
-    """The one of these events that is meant, as `match_event` has it. Raises ApiError, too: for a whole id that none of
-    them has the platform is asked, if there is a way to it, whose refusal says that there is none.
+    """Return the event among `events` that the words name, as `match_event`. Raises ApiError too.
+
+    A whole id that none of them has is requested from the platform, if `api` is there; its refusal tells the rest.
     """
     known = tuple(events)
     if api and is_id(words) and all(event.id != words.strip().casefold() for event in known):
@@ -35,7 +37,7 @@ async def find_known_event(api: Api | None, events: Iterable[Event], words: str)
 
 
 def match_event(events: Iterable[Event], words: str) -> Event:
-    """The one event that fits best (commands.md, "Nouns"). Raises click.UsageError for none, and lists several."""
+    """Return the event that fits best (commands.md, "Names and ids"). Raises click.UsageError for none or several."""
     try:
         event: Event = match(events, words, "event", lambda event: event.name or "")
     except NotMatched as error:
@@ -43,16 +45,16 @@ def match_event(events: Iterable[Event], words: str) -> Event:
     return event
 
 
-EVENT_HELP = "EVENT: an id, a name, or the beginning of either that fits one alone."
+EVENT_HELP = "EVENT: an id, a name, or the beginning of either, if it fits only one event."
 
 
 def argument_names(names: Iterable[str]) -> list[click.Parameter]:
-    """An argument for each: `EVENT`, `ROOM`, `VIDEO`."""
+    """Return an argument for each name: `EVENT`, `ROOM`, `VIDEO`."""
     return [click.Argument([name.lower()], metavar=name) for name in names]
 
 
 async def find_named(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Found:
-    """What these words name. Raises UsageError for none or several, and ApiError."""
+    """Return the objects that the words name. Raises ApiError, or UsageError for none or several."""
     try:
         found = await find(noun, api, words, known)
     except NotMatched as error:
@@ -63,5 +65,16 @@ async def find_named(noun: Noun, api: Api, words: Sequence[str], known: Known) -
 
 
 def remember_names(events: Iterable[Any]) -> None:
-    """Keep what events are called, for whoever completes a line later."""
+    """Store the names of events for shell completion."""
     remember_events((event.id, safe(event.name or "", 200)) for event in events)
+
+
+def alarm_kind(text: str) -> str:
+    """Return a kind of alarm in capitals. Raises click.BadParameter that names the nearest kinds."""
+    if text.upper() in ALARM_KINDS:
+        return text.upper()
+    from difflib import get_close_matches
+
+    near = get_close_matches(text.upper(), ALARM_KINDS, 3)
+    advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ALARM_KINDS))}"
+    raise click.BadParameter(f"{safe(text, 40)!r} is not a kind of alarm: {advice}")

@@ -1,10 +1,13 @@
-"""What several commands share: flags, and types of values."""
+"""Flags and types of values that several commands share: one name, one meaning."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,39 +23,11 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class CommandGroup(click.Group):
-    """A group that names the nearest of its commands for one that it has not."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it. Raises UsageError."""
-        name, commands = args[0], self.list_commands(ctx)
-        if not ctx.resilient_parsing and name not in commands and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, commands, 3)
-            advice = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise click.UsageError(f"No such command {name!r}.{advice}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """As click does it, with the whole first sentence of each: it folds, and nothing is cut."""
-        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        rows = [(name, command.get_short_help_str(_SENTENCE)) for name, command in commands.items() if command]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
-
-
-_SENTENCE = 300
-"""Letters of the longest first sentence."""
-
-
 def time_span(text: str) -> float:
-    """A length of time with its unit, as seconds: `90s`, `15m`, `2h`. Raises click.BadParameter."""
+    """Return a length of time in seconds: `90s`, `15m`, `2h`. Raises click.BadParameter."""
     length, unit = text[:-1], _SECONDS.get(text[-1:].lower())
     if unit is None or not length.isascii() or not length.isdecimal() or not int(length):
-        raise click.BadParameter(f"{text!r} is no length of time; write 90s, 15m or 2h")
+        raise click.BadParameter(f"{text!r} is not a length of time; write 90s, 15m or 2h")
     return float(int(length) * unit)
 
 
@@ -60,15 +35,15 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def timestamp(text: str) -> datetime:
-    """A time as ISO 8601 writes it; without an offset it is naive. Raises click.BadParameter."""
+    """Return an ISO 8601 time; naive without an offset. Raises click.BadParameter."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is no moment; write 2026-11-21T18:00, or 2026-11-21T18:00+01:00") from None
+        raise click.BadParameter(f"{text!r} is not a time; write 2026-11-21T18:00, or 2026-11-21T18:00+01:00") from None
 
 
 def time_zone(name: str) -> ZoneInfo:
-    """A time zone by its name: `Europe/Berlin`, `UTC`. Raises click.BadParameter."""
+    """Return a time zone by its name: `Europe/Berlin`, `UTC`. Raises click.BadParameter."""
     from zoneinfo import ZoneInfo  # its own imports cost a tenth of `--help`
 
     try:
@@ -77,7 +52,98 @@ def time_zone(name: str) -> ZoneInfo:
         raise click.BadParameter(f"this machine knows no time zone {name!r}; write Europe/Berlin, or UTC") from None
 
 
-READ_ONLY = "Nothing but GET and HEAD leaves the deck."
+READ_ONLY = "Send nothing but GET and HEAD."
+
+FORCE = click.option("--force", is_flag=True, help="Replace what exists.")
+
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, without notes.")
+
+DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Last this long: 15m, 2h.")
+
+FOLLOW = click.option("--follow", is_flag=True, help="Print every change until ctrl-c.")
+
+YES = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
+
+HISTORY = click.option(
+    "--history",
+    "path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Use this history file instead of the one in the settings.",
+)
+
+
+def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
+    """Return `-o/--output`, for a file or a folder to write."""
+    return click.option("-o", "--output", metavar=metavar, help="Write to this path.", **attributes)
+
+
+def timeout(default: str) -> Callable[[Command], Command]:
+    """Return `--timeout`, in seconds; `default` as it is typed."""
+    return click.option(
+        "--timeout", type=time_span, default=default, show_default=True, metavar="TIME", help="Wait at most this long."
+    )
+
+
+def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Return `--from` and `--to`, with these further attributes of the options."""
+    flags = (
+        click.option("--from", "since", metavar="TIME", help="Start of the time range.", **since),
+        click.option("--to", "until", metavar="TIME", help="End of the time range.", **until),
+    )
+    return lambda command: _decorate(flags, command)
+
+
+def at(**attributes: Any) -> Callable[[Command], Command]:
+    """Return `--at`, with these further attributes."""
+    return click.option("--at", metavar="TIME", help="Look at this time: 21:04, 2026-11-21T21:04, -15m.", **attributes)
+
+
+def formats(*names: str, default: str = "table") -> Callable[[Command], Command]:
+    """Return `--format`, and where JSON is one of the names `--json` and `--schema`. The value is `output_format`."""
+    flags: tuple[Callable[[Command], Command], ...] = (
+        click.option(
+            "--format", "output_format", type=click.Choice(names), show_default=default, help="Print in this format."
+        ),
+    )
+    if "json" in names:
+        flags += (
+            click.option("--json", "output_format", flag_value="json", help="Print JSON: short for --format json."),
+            click.option(
+                "--schema",
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_print_schema,
+                help="Print the JSON Schema of --json and exit.",
+            ),
+        )
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_default(*args: Any, **values: Any) -> Any:  # two options of one name share no default in click 8.2
+            values["output_format"] = values["output_format"] or default
+            return command(*args, **values)
+
+        return _decorate(flags, with_default)  # type: ignore[return-value]
+
+    return decorate
+
+
+def _print_schema(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted and not ctx.resilient_parsing:
+        schema = import_module("livedeck.cli.schema")  # by its name: it imports the commands, which import this
+        click.echo(schema.schema_text(command_words(ctx)))
+        ctx.exit()
+
+
+def command_words(ctx: click.Context) -> str:
+    """Return the words after `livedeck` that lead to the command of the context: `event list`."""
+    words: list[str] = []
+    while ctx.parent is not None:
+        words.insert(0, str(ctx.info_name))
+        ctx = ctx.parent
+    return " ".join(words)
 
 
 def _start_debugging(_ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
@@ -96,7 +162,7 @@ def _stop_asking(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -
 
 
 def is_interactive() -> bool:
-    """Whether somebody may be asked: standard input and standard error are a terminal, and --no-input was not given."""
+    """Return whether a person can be asked: at a terminal (standard input and error), and without --no-input."""
     ctx = click.get_current_context(silent=True)
     if ctx is not None and _NO_INPUT in ctx.meta:
         return False
@@ -117,14 +183,14 @@ _PLATFORM = (
         help="Use the platform of [profiles.NAME] in the settings file.",
     ),
     click.option("--base-url", metavar="URL", help="Address of the platform's API."),
-    click.option("--upload-url", metavar="URL", help="Address of its upload endpoints, where it is another."),
+    click.option("--upload-url", metavar="URL", help="Address of the upload endpoints, if they have their own."),
     click.option("--read-only", is_flag=True, default=None, help=READ_ONLY),
     click.option(
         "--no-input",
         is_flag=True,
         expose_value=False,
         callback=_stop_asking,
-        help="Ask nothing: what needs an answer is not done, as without a terminal.",
+        help="Never prompt; fail if an answer is needed.",
     ),
     click.option(
         "--debug",
@@ -135,14 +201,15 @@ _PLATFORM = (
     ),
 )
 
+PLATFORM_NAMES = ("profile", "base_url", "upload_url", "read_only")
+"""The parameters that `platform` adds."""
+
 _SIMULATION = (
-    click.option(
-        "--seed", type=int, help="Another seed, another noise on the same events. [default: 1, or the kept one]"
-    ),
+    click.option("--seed", type=int, help="Seed of the noise on the simulated events. [default: 1, or the stored one]"),
     click.option(
         "--scenario", metavar="NAME|FILE", help="Play a scenario: keyframe-drift, bad-night, ... or a TOML file."
     ),
-    click.option("--faults", metavar="NAME|FILE", help="Let answers fail: flaky, odd, dead, late, or a TOML file."),
+    click.option("--faults", metavar="NAME|FILE", help="Let replies fail: flaky, odd, dead, late, or a TOML file."),
 )
 
 _APPEARANCE = (
@@ -151,7 +218,7 @@ _APPEARANCE = (
         type=click.Choice(["auto", *THEME_NAMES]),
         help="Colours of the deck; auto: what the terminal can show.",
     ),
-    click.option("--ascii", is_flag=True, default=None, help="No character beyond ASCII."),
+    click.option("--ascii", is_flag=True, default=None, help="Use ASCII characters only."),
 )
 
 
@@ -166,7 +233,7 @@ def platform(command: Command) -> Command:
 
 
 def simulation(command: Command) -> Command:
-    """Add --seed, --scenario and --faults: what a simulated platform is made from."""
+    """Add --seed, --scenario and --faults, the ingredients of a simulated platform."""
     return _decorate(_SIMULATION, command)
 
 
@@ -177,12 +244,12 @@ def _decorate(flags: Iterable[Callable[[Command], Command]], command: Command) -
 
 
 def merge_flags(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
-    """The flags of a command that were given, over those that stood before its name."""
+    """Return the flags given to a command, over those given before its name."""
     return {**(ctx.obj or {}), **{name: value for name, value in flags.items() if value is not None}}
 
 
 def refuse_platform(ctx: click.Context) -> None:
-    """For a command with a platform of its own. Raises UsageError where another one was named."""
+    """Raise UsageError if a platform was named: the command has its own."""
     for name in ("profile", "base_url", "upload_url"):
         if (ctx.obj or {}).get(name):
             raise click.UsageError(f"{ctx.info_name} has a platform of its own: leave out --{name.replace('_', '-')}")

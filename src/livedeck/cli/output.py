@@ -1,4 +1,4 @@
-"""What a command prints: the one way to its streams, which may be a terminal."""
+"""Output of the commands: the only way to their streams, which may be a terminal."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from livedeck.text.values import age, size
 
 
 def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
-    """Print that, each of its lines as it may stand on a terminal (trust.md, "Outside text").
+    """Print a text with each line made safe for a terminal (trust.md, "Outside text").
 
-    Words that standard error cannot take are lost, and nothing else is: they decide neither what is sent nor how it is
-    told to have ended.
+    Words that standard error cannot take are lost: they change neither what is sent nor the exit code.
     """
     try:
         click.echo("\n".join(shown(line) for line in str(text).split("\n")), nl=nl, err=err)
@@ -29,22 +28,22 @@ def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
 
 
 def echo_table(head: str, lines: Iterable[str], *, is_bold: bool) -> None:
-    """Print a table, its head bold where colours are wanted; each of its lines as `echo` does."""
+    """Print a table with a bold head if wanted, each line made safe as in `echo`."""
     titles = click.style(shown(head), bold=True) if is_bold else shown(head)
     click.echo("\n".join([titles, *(shown(line) for line in lines)]))
 
 
 def echo_json(value: object) -> None:
-    """Print that value as one line of JSON, unabridged: what controls a terminal is escaped in it."""
+    """Print the value as one line of JSON, with control characters escaped."""
     from livedeck.presentation.serialization import to_json
 
     click.echo(to_json(value))
 
 
 class ProgressLine:
-    """One line that is written over: on a terminal, and nowhere else.
+    """A line of progress that overwrites itself, on a terminal only.
 
-    `terminal`: None where standard error is closed. `timer`: monotonic seconds.
+    `terminal`: None if standard error is closed. `timer`: monotonic seconds.
     """
 
     INTERVAL = 0.2
@@ -55,13 +54,13 @@ class ProgressLine:
         self._width = 0
 
     def show(self, parts: Iterable[str]) -> None:
-        """Draw it, unless the last one is younger than INTERVAL seconds."""
+        """Draw the line, unless the last one is younger than INTERVAL seconds."""
         if self._terminal and self._timer() - self._drawn_at >= self.INTERVAL:
             self._drawn_at = self._timer()
             self._draw(shown(", ".join(parts)))
 
     def clear(self) -> None:
-        """Leave the line empty, for what comes next."""
+        """Clear the line for the next output."""
         if self._width:
             self._draw("", end="\r")
             self._width = 0
@@ -74,13 +73,13 @@ class ProgressLine:
 
 
 class TransferLine:
-    """The same of a file that is sent or received: `12.0 MB of 250.7 MB, 4.1 MB/s, 58 s left`."""
+    """Progress of a file that is sent or received: `12.0 MB of 250.7 MB, 4.1 MB/s, 58 s left`."""
 
     def __init__(self, title: str) -> None:
         self._line, self._title, self._began = ProgressLine(sys.stderr, monotonic), title, monotonic()
 
     def __call__(self, done: int, total: int | None) -> None:
-        """So many bytes of so many; None: nobody knows of how many."""
+        """Show `done` of `total` bytes; None: the total is unknown."""
         seconds = monotonic() - self._began
         rate = done / seconds if seconds > 0 else 0.0
         parts = [f"{self._title}: {size(done)} {f'of {size(total)}' if total else 'of unknown size'}"]
@@ -89,5 +88,5 @@ class TransferLine:
         self._line.show(parts)
 
     def clear(self) -> None:
-        """Leave the line empty, for what comes next."""
+        """Clear the line for the next output."""
         self._line.clear()

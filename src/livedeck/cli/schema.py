@@ -1,4 +1,4 @@
-"""`livedeck schema`: the JSON of a command, as JSON Schema."""
+"""The JSON of the commands as JSON Schema, for `--schema` and `livedeck docs json`."""
 
 from __future__ import annotations
 
@@ -6,39 +6,20 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import click
-
-from livedeck.cli.output import echo
-
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-@click.command
-@click.argument("words", metavar="[COMMAND]", nargs=-1)
-def command(*, words: tuple[str, ...]) -> None:
-    """Print the JSON Schema of what COMMAND prints with --json, as `livedeck schema events list`.
-
-    Without a command: the commands that have one. Within a version only fields are added.
-    """
-    schemas, name = command_schemas(), " ".join(words)
-    if not name:
-        echo("\n".join(schemas))
-    elif name in schemas:
-        echo(json.dumps(schemas[name](), indent=2))
-    else:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, schemas, 1)
-        advice = f"did you mean {near[0]!r}?" if near else "`livedeck schema` lists those that have one"
-        raise click.UsageError(f"no command {name!r} prints JSON; {advice}")
+def schema_text(path: str) -> str:
+    """Return the JSON Schema of what the command at that path prints with --json, as JSON."""
+    return json.dumps(command_schemas()[path](), indent=2)
 
 
 def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
-    """The schema of every command that prints JSON, by the words behind `livedeck`."""
+    """Return the schema of every command that prints JSON, by the words after `livedeck`."""
     from livedeck.cli.formats import schema_name
     from livedeck.cli.objects.reading import noun_fields
     from livedeck.operations.commands import COMMANDS
-    from livedeck.operations.nouns import NOUNS, RECORDINGS, Noun
+    from livedeck.operations.nouns import NOUNS, RECORDINGS, RESTREAMS, Noun
     from livedeck.presentation.documents import DOCUMENTS
     from livedeck.presentation.json_schema import FAULTS, document_schema, model_fields, object_schema
 
@@ -53,29 +34,48 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
 
     def schemas_of(noun: Noun) -> dict[str, Callable[[], dict[str, Any]]]:
         return {
-            f"{noun.name} list": lambda: listed(f"{noun.name} list", noun_fields(noun)),
-            f"{noun.name} get": lambda: document(f"{noun.name} get", noun_fields(noun), additional=True),
+            f"{noun.path} list": lambda: listed(f"{noun.path} list", noun_fields(noun)),
+            f"{noun.path} get": lambda: document(f"{noun.path} get", noun_fields(noun), additional=True),
         }
 
     found: dict[str, Callable[[], dict[str, Any]]] = {}
     for noun in NOUNS.values():
         found |= schemas_of(noun)
-    found["events recordings"] = lambda: listed(
-        "events recordings", {**model_fields(RECORDINGS.model), "faults": FAULTS}
-    )
-    for name, kind in DOCUMENTS.items():
-        found[name] = lambda name=name, kind=kind: {  # type: ignore[misc]
+    for name, noun in {"video list": RECORDINGS, "event restreams": RESTREAMS}.items():
+        found[name] = lambda name=name, noun=noun: listed(  # type: ignore[misc]
+            name, {**model_fields(noun.model), "faults": FAULTS}
+        )
+    for path, kind in DOCUMENTS.items():
+        found[path] = lambda path=path, kind=kind: {  # type: ignore[misc]
             "$schema": DIALECT,
-            "title": schema_name(name),
+            "title": schema_name(path),
             **document_schema(kind),
         }
+    found["serve"] = lambda: {"$schema": DIALECT, "title": schema_name("serve"), **object_schema(_serve_fields())}
+    found["change list"] = lambda: document(
+        "change list", {"changes": document_schema(DOCUMENTS["status"])["properties"]["open_changes"]}
+    )
     for change in COMMANDS.values():
         found[change.path] = lambda path=change.path: document(path, _result_fields())  # type: ignore[misc]
     return found
 
 
+def _serve_fields() -> dict[str, Any]:
+    """Return the fields of `livedeck serve`."""
+    from dataclasses import fields
+
+    from livedeck.presentation.json_schema import object_schema
+    from livedeck.simulator import Workspace
+    from livedeck.simulator.server import Addresses
+
+    text = {"type": "string"}
+    names = [*(field.name for field in fields(Addresses)), "control_token", "token", "workspace_id", "user_id"]
+    other = {field.name: text for field in fields(Workspace)}
+    return {**dict.fromkeys(names, text), "other_workspace": object_schema(other)}
+
+
 def _result_fields() -> dict[str, Any]:
-    """Return the fields of the result of a change, without the name of the schema."""
+    """Return the fields of the result of a change."""
     from livedeck.cli.objects.changing import ACCEPTED, DRY_RUN
     from livedeck.operations.operation import Verdict
     from livedeck.presentation.documents import ChangeResult

@@ -1,4 +1,4 @@
-"""`livedeck screenshots`: the pictures of the documentation, made from a seed and a fixed clock."""
+"""`livedeck docs --screenshots`: the pictures of the documentation, made from a seed and a fixed clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import click
 from textual.pilot import Pilot
 
 from livedeck.atomic_file import replace_file
@@ -68,17 +67,17 @@ _AWAY = "collector.example cannot be reached: connection refused"
 
 
 def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
-    """The way to a collector that has been in that state for so long."""
+    """Return an attachment that has been in that state for so many seconds."""
     return Attachment(state, "collector.example", EVENING - timedelta(seconds=seconds), **values)
 
 
 def watching(snapshot: Snapshot) -> Snapshot:
-    """The same by a collector, whose clock is not that of this machine."""
+    """Return the snapshot as a collector with another clock would send it."""
     return replace(snapshot, attachment=attached(AttachmentState.WATCHING, 600, skew=3.0))
 
 
 def silent(snapshot: Snapshot) -> Snapshot:
-    """The same 42 s after the collector's last word."""
+    """Return the snapshot 42 s after the last message of the collector."""
     since = EVENING - timedelta(seconds=42)
     link = replace(
         snapshot.link,
@@ -93,7 +92,7 @@ def silent(snapshot: Snapshot) -> Snapshot:
 
 
 def alone(snapshot: Snapshot) -> Snapshot:
-    """The same by this deck itself, at which an alarm was answered since."""
+    """Return the snapshot of a deck that polls alone, with an alarm acknowledged meanwhile."""
     worst, *others = snapshot.alarms
     answered = replace(
         worst,
@@ -114,13 +113,13 @@ ATTACHED: dict[str, Callable[[Snapshot], Snapshot]] = {
     "collector-silent": silent,
     "collector-alone": alone,
 }
-"""Pictures of an attached deck: what it is told instead of what it would see by itself."""
+"""Pictures of an attached deck: the snapshots that it receives."""
 
 TOUR = ("events-120x40", "trouble-loss", "alarms-120x40", "videos-120x40", "help-120x40")
 """The pictures that `tour.svg` shows one after the other; they have one size."""
 
 TOUR_SECONDS = 4
-"""For which each of them stands."""
+"""Seconds for each of them."""
 
 LASTING_GROUPS = frozenset({"default", "actions"})
 """Groups of workers that run as long as the deck, or until a person answers."""
@@ -186,7 +185,7 @@ def demo_deck(
 async def picture(
     size: tuple[int, int], keys: Sequence[str], scenario: str | None = None, played_seconds: float = 0
 ) -> str:
-    """The deck at that size after those keys, as SVG; on the demo, or so many seconds into a scenario."""
+    """Return the deck at that size after those keys as SVG; on the demo, or some seconds into a scenario."""
     async with still_deck(scenario=scenario, played_seconds=played_seconds) as deck, deck.run_test(size=size) as pilot:
         await pilot.pause()
         for key in keys:
@@ -205,7 +204,7 @@ async def _wait_answered(deck: Deck, pilot: Pilot[int]) -> None:
 
 
 def is_answered(deck: Deck) -> bool:
-    """Whether every list that the screen in front shows was answered since the last refresh, and is shown."""
+    """Return whether the screen in front shows every list since the last refresh."""
     assert isinstance(deck.monitor, Monitor)
     snapshot, cache = deck.snapshot, deck.monitor.on_demand
     if snapshot is None or not isinstance(deck.screen, StreamsScreen | VideoTab):
@@ -214,7 +213,7 @@ def is_answered(deck: Deck) -> bool:
 
 
 async def attached_picture(name: str) -> str:
-    """One of `ATTACHED`: the events, as such a deck shows them."""
+    """Return a picture of `ATTACHED`: the events on such a deck."""
     async with still_deck() as deck, deck.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
         assert deck.snapshot
@@ -226,12 +225,12 @@ async def attached_picture(name: str) -> str:
 
 
 async def trouble_picture(name: str) -> str:
-    """One of `TROUBLES`: the last five minutes of the event in trouble."""
+    """Return a picture of `TROUBLES`: the last five minutes of the event in trouble."""
     return await picture((120, 40), ("3", "plus"), *TROUBLES[name])
 
 
 def tour(pictures: Sequence[str]) -> str:
-    """These pictures one after the other, for ever, by CSS alone; the first one where no motion is wanted."""
+    """Return an endless tour of the pictures by CSS alone; only the first one if motion is unwanted."""
     share, length = 100 / len(pictures), TOUR_SECONDS * len(pictures)
     frames = "".join(
         f'<g class="frame" style="animation-delay:{TOUR_SECONDS * index}s">{picture}</g>'
@@ -249,16 +248,13 @@ def tour(pictures: Sequence[str]) -> str:
 
 
 def export_svg(deck: Deck) -> str:
-    """What the deck shows now. The picture fetches no font: it names fonts that a reader may have."""
+    """Return the current screen as SVG. The picture loads no font: it names fonts that a reader may have."""
     svg = re.sub(r"@font-face\s*\{[^}]*\}", "", deck.export_screenshot(title="livedeck"))
     return svg.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
 
 
-@click.command
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("screenshots"))
-@click.pass_context
-def command(ctx: click.Context, folder: Path) -> None:
-    """Make the pictures of the documentation in FOLDER, the same ones on every machine."""
+def make_screenshots(folder: Path) -> int:
+    """Make the pictures of the documentation in the folder, the same on every machine. Returns the exit code."""
 
     async def work() -> int:
         for name, (size, keys) in PICTURES.items():
@@ -270,7 +266,7 @@ def command(ctx: click.Context, folder: Path) -> None:
         _write(folder / "tour.svg", tour([(folder / f"{name}.svg").read_text(encoding="utf-8") for name in TOUR]))
         return DONE
 
-    ctx.exit(run(work))
+    return run(work)
 
 
 def _write(target: Path, svg: str) -> None:

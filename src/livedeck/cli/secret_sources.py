@@ -42,8 +42,8 @@ def read_collector_token(settings: Settings) -> str:
         token = _from_keyring("collector_token_keyring", settings.collector_token_keyring)
     else:
         raise SettingsError(
-            "no token for the collector: `livedeck collect token add NAME` there prints one; name its file or command "
-            f"in {config_path()} as collector_token_file or collector_token_command"
+            "no token for the collector: `livedeck collector token create NAME` there prints one; name its file or "
+            f"command in {config_path()} as collector_token_file or collector_token_command"
         )
     register_secret(token)
     return token

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import Command, refuse_platform, simulation
+from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simulation
 from livedeck.cli.output import echo
 from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorError, Timeouts, serve
 
@@ -35,13 +35,13 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 @click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Keep everything in this SQLite file.")
 @click.option("--token", help="Token that the API asks for. [default: the demo's, on loopback only]")
 @simulation
-@click.option("--force", is_flag=True, help="Let --scenario replace the workspace that --data keeps.")
+@FORCE
 @click.option("--speed", type=click.FloatRange(0.01, 1000), help="Pace of its clock. [default: 1, or the kept one]")
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of rooms.")
 @timeout("head", "Seconds in which the head of a request must come.")
 @timeout("body", "Seconds from one byte of a body, or of an answer that is taken, to the next.")
 @timeout("idle", "Seconds that a connection is kept between two requests.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a line for people.")
+@formats("table", "json")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -57,12 +57,12 @@ def command(
     head_timeout: float,
     body_timeout: float,
     idle_timeout: float,
-    as_json: bool,
+    output_format: str,
     **simulation: Any,
 ) -> None:
     """Run the simulated platform on this machine: every answer by the API document.
 
-    Ends on SIGTERM and ctrl-c.
+    Ends on SIGTERM and ctrl-c. --force lets --scenario replace the workspace in the file of --data.
     """
     refuse_platform(ctx)
     if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
@@ -80,7 +80,7 @@ def command(
 
     async def work() -> int:
         with _say_on_stderr():
-            return await _serve(host, port, make_simulator, timeouts, as_json=as_json)
+            return await _serve(host, port, make_simulator, timeouts, as_json=output_format == "json")
 
     ctx.exit(run(work))
 

@@ -7,31 +7,30 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import run
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import formats, merge_flags, platform
 
 
 @click.command
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-@click.option("--close", "closed", metavar="ID", help="Say that you have looked after a change without a verdict.")
+@formats("table", "json", "prometheus")
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, as_json: bool, closed: str | None, **flags: Any) -> None:
-    """Print what is on air and what is wrong, and leave.
+def command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
+    """Print what is on air and what is wrong now.
 
-    Waits until every event on air has a judged sample. Changes without a verdict are listed too; --close takes one off
-    the list by its id or the beginning of that, asks nothing of the platform, and is kept in the audit.
+    Waits until every event on air has a judged sample, 15 s at most. Changes without a verdict are listed too.
+    With `--format prometheus` it prints metrics: also for a platform that does not answer, with exit code 4.
     """
 
-    async def close() -> int:
-        from livedeck.cli.change import close_change
-        from livedeck.settings import load
-
-        return await close_change(load(**merge_flags(ctx, flags)), closed or "")
-
     async def work() -> int:
-        from livedeck.cli.status_report import print_status
         from livedeck.settings import load
 
-        return await print_status(load(**merge_flags(ctx, flags)), as_json=as_json)
+        settings = load(**merge_flags(ctx, flags))
+        if output_format == "prometheus":
+            from livedeck.cli.collect.metrics import print_metrics
 
-    ctx.exit(run(work if closed is None else close))
+            return await print_metrics(settings)
+        from livedeck.cli.status_report import print_status
+
+        return await print_status(settings, as_json=output_format == "json")
+
+    ctx.exit(run(work))

@@ -1,4 +1,4 @@
-"""What `livedeck status` prints: one look at the platform."""
+"""Output of `livedeck status`: one look at the platform."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TIMEOUT = 15.0
 """Seconds to wait for a judged sample of every event on air."""
 
 MAX_NAME_WIDTH = 40
-"""Cells of the longest name."""
+"""Most cells of a name."""
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EVENT", "WRONG")
 RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
 
 
 async def print_status(settings: Settings, *, as_json: bool) -> int:
-    """Print the status of that platform. Returns the exit code."""
+    """Print the status of the platform. Returns the exit code."""
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT)
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
@@ -51,14 +51,14 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
 
 
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:
-    """A line for each change that the history has without a verdict, and what to do; empty where there is none."""
+    """Return a line for each change without a verdict, and advice; empty if there is none."""
     lines = [f"? {change.intent.id[:8]} {open_change_text(change, now)}" for change in changes]
-    advice = [f"  {ADVICE}", "  once you have looked: livedeck status --close ID"]
+    advice = [f"  {ADVICE}", "  once you have looked: livedeck change close ID"]
     return "".join(f"{line}\n" for line in (["", *lines, *advice] if lines else []))
 
 
 def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """The status for people: a line an event, worst first, what is wrong with it at its end."""
+    """Return the status as a table: a line for each event, worst first, with its faults at the end."""
     rows = [[[(head, StyleRole.HEAD)] for head in HEADS], *(_row(state, render_time) for state in snapshot.events)]
     widths = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
     alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, render_time, snapshot)]
@@ -73,7 +73,7 @@ def _row_text(row: Iterable[Line], widths: Iterable[int]) -> str:
 
 
 def summary(snapshot: Snapshot) -> str:
-    """How much there is, and of when: `12 events, 6 alarms, as of 2026-11-20 21:14:07Z`."""
+    """Return the counts and their time: `12 events, 6 alarms, as of 2026-11-20 21:14:07Z`."""
     as_of = snapshot.link.as_of
     age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"
     flood = " (FLOOD: more than a person can follow)" if snapshot.flood else ""

@@ -205,7 +205,7 @@ def _link(entry: Entry, sender: Sender) -> str:
     if sender.link:
         return sender.link.replace("{event_id}", quote(entry.event_id[:200], safe=""))
     profile = f" --profile {sender.profile}" if sender.profile else ""
-    return f"livedeck alarms{profile}"
+    return f"livedeck alarm list{profile}"
 
 
 def _time(moment: datetime, at: datetime, sender: Sender) -> str:

@@ -45,8 +45,8 @@ def edit_entries(annotation: Annotation) -> FieldValues:
 class CreateAnnotation(CreateFromForm[Annotation]):
     """Add an annotation to a video."""
 
-    name = "annotation.new"
-    command = "create"
+    name = "annotation.create"
+    audit_name = "annotation.new"
     verb = "create"
     past = "created"
     kind = "annotation"

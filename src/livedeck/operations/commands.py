@@ -1,6 +1,6 @@
-"""How each operation is made where there is no screen: what its line names, what its form begins with.
+"""The operations as commands without a screen: the objects that a line names, and the initial values of its form.
 
-One entry an operation. Command line, its help, its completion and its schema follow from it.
+One entry for each operation. The command line, its help, completion and schema follow from it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from livedeck.text import times
 
 
 class Names(StrEnum):
-    """What the line of a command names: nothing, what the new object belongs to, the object, or that and an order."""
+    """The objects that a line names: none, the owner of a new object, the object, or an owner and an order of ids."""
 
     NOTHING = "nothing"
     OWNER = "owner"
@@ -31,14 +31,14 @@ class Names(StrEnum):
 
 
 Make = Callable[[Found, ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
-"""The operation of what was found and of a filled form; awaited where a file is read. Raises Invalid and FileFault."""
+"""Makes the operation from named objects and a filled form; awaited if it reads a file. Raises Invalid, FileFault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An operation as a command of its group. `initial`: the form as it stands before anything is typed.
+    """An operation as a command of its noun. `initial`: the values of the form before typing.
 
-    `always`: fields that are sent though nobody typed them.
+    `always`: fields that are sent even if nobody typed them.
     """
 
     operation: type[Operation[Any]]
@@ -49,38 +49,38 @@ class Command:
 
     @property
     def noun(self) -> Noun:
-        """What it changes: `event.create` is a command of `events`."""
-        return NOUNS[f"{self.operation.name.partition('.')[0]}s"]
+        """The noun of what it changes: `event` of `event.create`."""
+        return NOUNS[self.operation.name.partition(".")[0]]
 
     @property
     def name(self) -> str:
-        """Its name in the group."""
-        return self.operation.command or self.operation.name.partition(".")[2].replace("_", "-")
+        """The verb: `create` of `event.create`."""
+        return self.operation.name.partition(".")[2].replace("_", "-")
 
     @property
     def path(self) -> str:
-        """The words behind `livedeck`: `events create`."""
-        return f"{self.noun.name} {self.name}"
+        """The words after `livedeck`: `event create`, `video poster import`."""
+        return f"{self.noun.path} {self.name}"
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What has to be named on its line."""
+        """The names of its arguments."""
         noun = self.noun
         of_owner = (noun.owner,) if noun.owner else ()
         return {Names.NOTHING: (), Names.OWNER: of_owner, Names.ITEM: noun.arguments, Names.ORDER: of_owner}[self.names]
 
     @property
     def is_new(self) -> bool:
-        """Whether it makes something: its form begins empty."""
+        """Whether it creates an object: its form begins empty."""
         return self.names in {Names.NOTHING, Names.OWNER}
 
     @property
     def schema(self) -> FormSchema[Any] | None:
-        """The fields that can be typed; None where there are none."""
+        """The fields of its form; None if it has no form."""
         return self.operation.schema
 
     def initial_values(self, found: Found) -> FieldValues:
-        """The form before anything is typed: every field that `initial` says nothing of is empty."""
+        """Return the values of the form before typing; a field without an initial value is empty."""
         return {**(self.schema.empty() if self.schema else {}), **self.initial(found)}
 
 
@@ -110,7 +110,7 @@ def _upload_material(found: Found, form: ParsedForm[Any]) -> Operation[Any]:
 def _reorder(operation: type[subtitles.ReorderSubtitles] | type[materials.ReorderMaterials]) -> Make:
     def make(found: Found, _: ParsedForm[Any]) -> Operation[Any]:
         shown = tuple(row.id for row in found.siblings) or found.order
-        names = {row.id: NOUNS[f"{operation.kind}s"].called(row) or row.id for row in found.siblings}
+        names = {row.id: NOUNS[operation.kind].called(row) or row.id for row in found.siblings}
         return operation(found.owner, found.order, shown, names)
 
     return make

@@ -611,12 +611,13 @@ class SetEventPoster(EventFormOperation):
 class ScheduleStream(EventFormOperation):
     """Schedule a stream of an event."""
 
-    name = "stream.schedule"
+    name = "event.schedule"
+    audit_name = "stream.schedule"
     verb = "schedule"
     past = "scheduled"
     help = "Schedule a stream of the event"
     evidence = "it has a new stream, which begins at the sent time"
-    looks_like = ("stream.reschedule",)
+    looks_like = ("event.reschedule",)
     schema = SCHEDULE_FORM
 
     started_at: datetime
@@ -646,13 +647,14 @@ class ScheduleStream(EventFormOperation):
 class RescheduleStream(FieldOperation[EventView], EventFormOperation):
     """Move the stream of an event to another time."""
 
-    name = "stream.reschedule"
+    name = "event.reschedule"
+    audit_name = "stream.reschedule"
     verb = "reschedule"
     past = "rescheduled"
     help = "Move the event's stream to another time"
     evidence = "its stream begins at the sent time, and had another start before"
     shows_values = True
-    looks_like = ("stream.schedule",)
+    looks_like = ("event.schedule",)
     schema = SCHEDULE_FORM
 
     started_at: datetime

@@ -119,7 +119,8 @@ class MaterialOperation(Operation[bool]):
 class RenameMaterial(MaterialOperation):
     """Rename a material. No read shows the title afterwards."""
 
-    name = "material.rename"
+    name = "material.edit"
+    audit_name = "material.rename"
     verb = "rename"
     past = "renamed"
     level = ConfirmLevel.NONE

@@ -1,4 +1,4 @@
-"""The nouns of the platform as somebody without a screen names and reads them, and the fingerprint of what was read."""
+"""The nouns of the platform for a program without a screen: how to name, list and read their objects."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from livedeck.client import (
     Annotation,
     Api,
     Event,
+    EventRestream,
     FieldFault,
     Incomplete,
     Model,
@@ -35,40 +36,40 @@ from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import position, safe
 
 MAX_LISTED = 10
-"""So many are listed where a name fits several."""
+"""Most matches to list when a name fits several objects."""
 
 Known = Callable[[str], Awaitable[tuple[KnownMaterial, ...]]]
-"""The materials of a video that this machine knows of: no endpoint lists them."""
+"""Return the materials of a video that the history of this machine has; no endpoint lists them."""
 
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-"""A whole id, which is no name."""
+"""A whole id, which cannot be a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unlisted:
-    """What no list has."""
+    """An object that no list contains."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A list as it was read. `unreadable`: what is wrong with the rows that could not be read and are left out."""
+    """A list that was read. `unreadable`: the faults of the rows that were left out."""
 
     items: tuple[Any, ...] = ()
     unreadable: tuple[FieldFault, ...] = ()
 
 
 class NotMatched(Exception):  # noqa: N818  read after `except`
-    """What was typed fits no object, or several equally well; its text lists these."""
+    """The typed words fit no object, or several equally well; the text lists these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was named on a line, as it was read. `owner`: the room or video of `item`; None where there is none.
+    """The objects named on a command line. `owner`: the room or video of `item`, or None.
 
-    `order`: the ids of an order, as they were typed. `siblings`: of a list that is put in order, every object.
+    `order`: the typed ids of an order. `siblings`: every object of the list to reorder.
     """
 
     api: Api
@@ -80,12 +81,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """One noun. `name`: of all of them, `arguments`: what names one: itself, behind the object that it belongs to.
+    """One noun. `name`: its word on the command line; `noun`: its words in a sentence.
 
-    `columns`: of a table, as paths in its JSON. `called`: what it is called by beside its id. `read_all`: those of an
-    owner, `read`: one, once more. `as_object`: it as JSON. `volatile`: the fields that change by themselves.
-    `extra_fields`: those of the JSON that the model has not, with their JSON Schema. `faults`: what could not be read
-    of one.
+    `arguments`: the words that name one object, its owner first. `columns`: of a table, as paths in the JSON.
+    `called`: the name of an object. `read_all`: read the objects of an owner; `read`: read one again. `as_object`: an
+    object as JSON. `volatile`: fields that change by themselves. `extra_fields`: JSON fields that the model lacks, with
+    their JSON Schema. `faults`: the fields of an object that could not be read. `parent`: the noun that the command
+    line writes before it: `room` of `room relay`.
     """
 
     name: str
@@ -100,24 +102,29 @@ class Noun:
     volatile: tuple[str, ...] = ()
     extra_fields: Mapping[str, Any] = field(default_factory=dict)
     faults: Callable[[Any], tuple[FieldFault, ...]] = lambda item: getattr(item, "faults", ())
+    parent: str = ""
+
+    @property
+    def path(self) -> str:
+        """The words of its commands: `event`, `video poster`."""
+        return f"{self.parent} {self.name}".strip()
 
     @property
     def owner(self) -> str:
-        """What it belongs to, as an argument; empty for what belongs to the workspace."""
+        """The argument that names its owner; empty if it belongs to the workspace."""
         return self.arguments[0] if len(self.arguments) > 1 else ""
 
     def fingerprint(self, item: Any) -> str:
-        """What tells whether it is still as it was seen (commands.md, "Writes"); secrets count by their masked form."""
+        """Return a hash of the fields, to notice a change (commands.md, "Changes"); secrets count in masked form."""
         fields = {name: value for name, value in self.as_object(item).items() if name not in self.volatile}
         return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], str]) -> Any:
-    """Return the one item that fits best: its id, else its name, else its name in another case, else the beginning of
-    either.
+    """Return the item that fits best: by id, by name, by name in another case, or by the beginning of either.
 
-    The real name counts, with all that cannot be seen in it: what is typed never names an object by a cleaned form.
-    Raises NotMatched where none fits, and where several fit equally well: it lists them.
+    The real name counts, invisible characters included; typed words never name an object by a cleaned form.
+    Raises NotMatched if no item fits, or several fit equally well; the error lists those.
     """
     items, text = tuple(items), _folded(words.strip())
 
@@ -144,12 +151,12 @@ def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], s
 
 
 def _folded(name: str) -> str:
-    """Return the name in one case, its accents in one of the two forms that Unicode takes for the same."""
+    """Return the name in one case, with composed accents."""
     return unicodedata.normalize("NFC", name.casefold())
 
 
 def _similar(text: str, noun: str, items: Sequence[Any], called: Callable[[Any], str]) -> str:
-    """Return the names that are nearest to what was typed; with the id where a name has letters that cannot be seen."""
+    """Return advice: the nearest names (with the id if a name has hidden letters), or the command that lists all."""
     from difflib import get_close_matches
 
     names = {safe(called(item)).casefold(): item for item in items}
@@ -158,7 +165,9 @@ def _similar(text: str, noun: str, items: Sequence[Any], called: Callable[[Any],
         name = called(item)
         is_plain = escaped(name) == name
         near.append(f"'{safe(escaped(name), 60)}'{'' if is_plain else f' ({safe(str(item.id), 60)})'}")
-    return f"; did you mean {' or '.join(near)}?" if near else f"; `livedeck {noun}s list` lists them all"
+    return (
+        f"; did you mean {' or '.join(near)}?" if near else f"; `livedeck {_LISTS.get(noun, noun)} list` lists them all"
+    )
 
 
 def _list_matches(words: str, nouns: str, matches: Sequence[tuple[str, str]]) -> str:
@@ -173,7 +182,7 @@ async def _all_of(items: PagedItems[Any]) -> Rows:
 
 
 def unreadable_inside(item: Model, name: str) -> tuple[FieldFault, ...]:
-    """What is wrong with the rows of a list inside that were left out, and with the list or object itself."""
+    """Return the faults of the field `name` and of the rows in it that were left out."""
     return tuple(fault for fault in item.faults if re.fullmatch(rf"{name}(\[\d+\])?", fault.field))
 
 
@@ -201,6 +210,11 @@ async def _event_with_stream(api: Api, _: Any, event: Event) -> Event:
 def _stream_object(event: Event) -> dict[str, Any]:
     stream = event.stream or Stream()
     return {**stream.model_dump(mode="json"), "event_id": event.id, "event": event.name}
+
+
+async def _restreams(api: Api, event: Event) -> Rows:
+    found = await api.events.get(event.id)
+    return Rows(found.restreams or (), unreadable_inside(found, "restreams"))
 
 
 def _stream_faults(event: Event) -> tuple[FieldFault, ...]:
@@ -251,18 +265,18 @@ async def _annotation(api: Api, video: Video, annotation: Annotation) -> Annotat
 
 
 async def _no_materials(_: Api, __: Any) -> Rows:
-    """Whoever lists them asks this machine's history: no endpoint does."""
+    """Return no rows: no endpoint lists materials, the history of this machine has them."""
     return Rows()
 
 
 async def _material(api: Api, _: Any, material: KnownMaterial) -> KnownMaterial:
-    """It is there where a link to it is."""
+    """Return the material after the platform gave a link to it. Raises ApiError if it does not exist."""
     await api.materials.link(material.id)
     return material
 
 
 class KnownMaterialModel(Model):
-    """A material as this machine knows of it, under the platform's names where it has them."""
+    """A material from the history of this machine, with the platform's field names where they exist."""
 
     id: str
     video_id: str
@@ -292,52 +306,63 @@ EVENT, ROOM, VIDEO = "EVENT", "ROOM", "VIDEO"
 
 _ALL = (
     Noun(
-        "events", "event", (EVENT,), ("id", "name", "type", "scheduled.time", "stream.status"), Event,
+        "event", "event", (EVENT,), ("id", "name", "type", "scheduled.time", "stream.status"), Event,
         _events, _event, lambda event: event.name or "",
     ),
     Noun(
-        "streams", "stream", (EVENT,), ("id", "event", "status", "started_at", "finished_at"), Stream,
+        "stream", "stream", (EVENT,), ("id", "event", "status", "started_at", "finished_at"), Stream,
         _events_with_stream, _event_with_stream, lambda event: event.name or "", _stream_object,
-        extra_fields={"event": {"type": ["string", "null"]}}, faults=_stream_faults,
+        extra_fields={"event": {"type": ["string", "null"]}}, faults=_stream_faults, parent="event",
     ),
     Noun(
-        "rooms", "room", (ROOM,), ("id", "name", "type", "status", "code"), Room,
+        "room", "room", (ROOM,), ("id", "name", "type", "status", "code"), Room,
         _rooms, _room, lambda room: room.name or "",
     ),
     Noun(
-        "relays", "relay profile", (ROOM, "RELAY"), ("id", "name", "url", "service", "stream_key"),
-        RelayProfile, _relays, _relay, lambda relay: relay.name or "",
+        "relay", "relay profile", (ROOM, "RELAY"), ("id", "name", "url", "service", "stream_key"),
+        RelayProfile, _relays, _relay, lambda relay: relay.name or "", parent="room",
     ),
     Noun(
-        "posters", "poster", (VIDEO, "POSTER"), ("id", "from_time", "status", "active"), Poster,
-        _posters, _poster, lambda poster: position(poster.from_time),
+        "poster", "poster", (VIDEO, "POSTER"), ("id", "from_time", "status", "active"), Poster,
+        _posters, _poster, lambda poster: position(poster.from_time), parent="video",
     ),
     Noun(
-        "subtitles", "subtitle", (VIDEO, "SUBTITLE"),
+        "subtitle", "subtitle", (VIDEO, "SUBTITLE"),
         ("id", "position", "language", "description", "status", "file_name"), Subtitle,
         _subtitles, _subtitle, lambda track: track.description or "", volatile=("url", "hls_file", "file"),
+        parent="video",
     ),
     Noun(
-        "annotations", "annotation", (VIDEO, "ANNOTATION"),
+        "annotation", "annotation", (VIDEO, "ANNOTATION"),
         ("id", "annotation_type", "title", "start_time", "end_time", "link"), Annotation,
-        _annotations, _annotation, lambda annotation: annotation.title or "",
+        _annotations, _annotation, lambda annotation: annotation.title or "", parent="video",
     ),
     Noun(
-        "materials", "material", (VIDEO, "MATERIAL"), ("id", "title", "filename", "size", "known_from"),
+        "material", "material", (VIDEO, "MATERIAL"), ("id", "title", "filename", "size", "known_from"),
         KnownMaterialModel,
         _no_materials, _material, lambda material: material.title, _material_object,
+        parent="video",
     ),
 )  # fmt: skip
 
 NOUNS: Mapping[str, Noun] = MappingProxyType({noun.name: noun for noun in _ALL})
-"""Every noun by the name of its group of commands."""
+"""The nouns with `list` and `get`, by their word on the command line."""
 
 RECORDINGS = Noun(
-    "recordings", "recording", (EVENT, "VIDEO"), ("id", "title", "status", "duration", "created_at"), Recording,
+    "video", "recording", (EVENT, "VIDEO"), ("id", "title", "status", "duration", "created_at"), Recording,
     lambda api, event: _all_of(api.events.iterate_videos(event.id)),
     lambda _, __, recording: _same(recording), lambda recording: recording.title or "",
 )  # fmt: skip
 """The recordings of an event: the videos that can be found."""
+
+RESTREAMS = Noun(
+    "restreams", "restream", (EVENT, "RESTREAM"), ("id", "name", "url", "key", "enabled", "status"), EventRestream,
+    _restreams, lambda _, __, restream: _same(restream), lambda restream: restream.name or "", parent="event",
+)  # fmt: skip
+"""The restreams of an event."""
+
+_LISTS: Mapping[str, str] = {noun.noun: noun.path for noun in (*_ALL, RECORDINGS)}
+"""The command that lists a noun, by its words in a sentence."""
 
 
 async def _same(item: Any) -> Any:
@@ -345,14 +370,14 @@ async def _same(item: Any) -> Any:
 
 
 async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Found:
-    """What these words name: an owner, or an owner and an object. Raises NotMatched, ApiError.
+    """Return the objects that the words name: an owner, or an owner and an object. Raises NotMatched, ApiError.
 
-    `known`: the materials of a video that this machine knows of; of others the id is taken as it is.
+    `known`: the materials that the history of this machine has; any other material id is taken unchecked.
     """
     owner: Any = await _find_owner(noun.owner, api, words[0]) if noun.owner else None
     if len(words) < len(noun.arguments):
         return Found(api, owner)
-    if noun.name == "materials":
+    if noun.name == "material":
         material_id = words[-1].strip()
         found = [material for material in await known(owner.id) if material.id == material_id]
         return Found(api, owner, found[0] if found else KnownMaterial(material_id, owner.id, source="its id"))
@@ -362,9 +387,9 @@ async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Foun
 
 
 async def read_again(noun: Noun, found: Found) -> Found:
-    """Return what was found with the object as it is read by itself: a list may lack fields. Raises ApiError.
+    """Return `found` with its object read again by itself, since a list may lack fields. Raises ApiError.
 
-    No endpoint reads a material.
+    A material stays unchanged: no endpoint reads one.
     """
     if noun.model is KnownMaterialModel:
         return found
@@ -373,7 +398,7 @@ async def read_again(noun: Noun, found: Found) -> Found:
 
 
 async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: str) -> Any:
-    """The one that is meant. Raises NotMatched, and ApiError: the platform answers for an id that is not listed."""
+    """Return the object that the words name. Raises NotMatched, or ApiError for a whole id that no list contains."""
     try:
         return match(rows.items, words, noun.noun, noun.called)
     except NotMatched as error:
@@ -385,12 +410,12 @@ async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: st
 
 
 def is_id(words: str) -> bool:
-    """Whether that is a whole id, of which the platform is asked where no list has it."""
+    """Return whether the words are a whole id, which the platform is asked for if no list contains it."""
     return bool(_ID.fullmatch(words.strip()))
 
 
 def unreadable_rows_text(noun: Noun, faults: Sequence[FieldFault]) -> str:
-    """How many rows of a list are left out, and why: `2 events could not be read and are left out: data[1] ...`."""
+    """Return how many rows were left out and why: `2 events could not be read and are left out: data[1] ...`."""
     nouns, are = (noun.noun, "is") if len(faults) == 1 else (f"{noun.noun}s", "are")
     return f"{len(faults)} {nouns} could not be read and {are} left out: {mask_secrets(str(faults[0]))}"
 
@@ -398,5 +423,5 @@ def unreadable_rows_text(noun: Noun, faults: Sequence[FieldFault]) -> str:
 async def _find_owner(kind: str, api: Api, words: str) -> Any:
     if kind == VIDEO:
         return Video(words.strip())
-    noun = NOUNS["events" if kind == EVENT else "rooms"]
+    noun = NOUNS["event" if kind == EVENT else "room"]
     return await _match_or_read(noun, api, None, await noun.read_all(api, None), words)

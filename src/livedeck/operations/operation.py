@@ -188,7 +188,6 @@ class Operation(ABC, Generic[T]):
         evidence: what proves the change after a lost response, in words.
         no_evidence: why nothing proves it, always or sometimes.
         looks_like: names of operations whose effect may look the same.
-        command: name in its group of commands; the last part of `name` if empty.
     """
 
     __slots__ = ()
@@ -207,7 +206,6 @@ class Operation(ABC, Generic[T]):
     evidence: ClassVar[str] = ""
     no_evidence: ClassVar[str] = ""
     looks_like: ClassVar[tuple[str, ...]] = ()
-    command: ClassVar[str] = ""
 
     @property
     @abstractmethod

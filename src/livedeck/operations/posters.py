@@ -73,8 +73,8 @@ class _PosterCreation(CreateOperation[Poster]):
 class CreatePoster(_PosterCreation):
     """Make a poster from the frame at a position in seconds."""
 
-    name = "poster.make"
-    command = "create"
+    name = "poster.create"
+    audit_name = "poster.make"
     verb = "make"
     past = "made"
     help = "Make a poster from the frame at a time"
@@ -97,7 +97,8 @@ class CreatePoster(_PosterCreation):
 class UploadPoster(_PosterCreation):
     """Make a poster from the picture at an address."""
 
-    name = "poster.upload"
+    name = "poster.import"
+    audit_name = "poster.upload"
     verb = "upload"
     past = "uploaded"
     help = "Make a poster from the picture at an address"

@@ -140,8 +140,8 @@ NewestRooms = tuple[Room, ...]
 class CreateRoom(CreateFromForm[Room]):
     """Create a room with its profiles."""
 
-    name = "room.new"
-    command = "create"
+    name = "room.create"
+    audit_name = "room.new"
     verb = "create"
     past = "created"
     kind = "room"

@@ -1,4 +1,4 @@
-"""Chat exports as text: progress, result, filter and format, for the deck and `livedeck chat export`. Pure."""
+"""Chat exports as text: progress, result, filter and format, for the deck and `livedeck event chat`. Pure."""
 
 from __future__ import annotations
 

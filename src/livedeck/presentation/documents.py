@@ -533,14 +533,14 @@ class Doctor(TypedDict):
 
 DOCUMENTS: Mapping[str, type] = {
     "status": Status,
-    "alarms": Alarms,
-    "qos": Qos,
-    "history": History,
-    "episodes": Episodes,
-    "handover": Handover,
-    "report": Report,
-    "search": Search,
-    "preflight": Preflight,
+    "alarm list": Alarms,
+    "event qos": Qos,
+    "past show": History,
+    "past episodes": Episodes,
+    "past handover": Handover,
+    "past report": Report,
+    "past search": Search,
+    "event preflight": Preflight,
     "doctor": Doctor,
 }
-"""The JSON object of each command that prints one."""
+"""JSON object of each command that prints one, by the words after `livedeck`."""

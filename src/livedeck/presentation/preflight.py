@@ -194,8 +194,8 @@ def _schedule(facts: PreflightFacts) -> Iterator[Item]:
     elif start is None and not facts.knows("scheduled"):
         yield Item("schedule", Mark.UNKNOWN, _NOT_REPORTED)
     elif start is None:
-        advice = "livedeck streams schedule EVENT --started-at MOMENT"
-        yield Item("schedule", Mark.NO_GO, "no start time", advice, "stream.schedule")
+        advice = "livedeck event schedule EVENT --started-at MOMENT"
+        yield Item("schedule", Mark.NO_GO, "no start time", advice, "event.schedule")
     elif start < facts.now:
         late = age((facts.now - start).total_seconds())
         yield Item("schedule", Mark.NO_GO, f"should have started {late} ago", "start the encoder, or move the start")
@@ -203,8 +203,8 @@ def _schedule(facts: PreflightFacts) -> Iterator[Item]:
         until = short_duration((start - facts.now).total_seconds())
         yield Item("schedule", Mark.GO, f"starts {start:%d %b %H:%M:%S}Z, in {until}")
     if facts.event.stream is None and tally is not BroadcastState.COMPLETED:
-        advice = "livedeck streams schedule EVENT --started-at MOMENT"
-        yield Item("stream", Mark.CHECK, "no stream is scheduled", advice, "stream.schedule")
+        advice = "livedeck event schedule EVENT --started-at MOMENT"
+        yield Item("stream", Mark.CHECK, "no stream is scheduled", advice, "event.schedule")
 
 
 def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
@@ -265,7 +265,7 @@ def _window(facts: PreflightFacts) -> Iterator[Item]:
         yield Item("reconnect window", Mark.UNKNOWN, _NOT_REPORTED)
     elif seconds < SHORT_WINDOW:
         text = f"{seconds} s is too short for an encoder to restart"
-        advice = "livedeck events edit EVENT --reconnect-window 600"
+        advice = "livedeck event edit EVENT --reconnect-window 600"
         yield Item("reconnect window", Mark.CHECK, text, advice, "event.edit")
     else:
         yield Item("reconnect window", Mark.GO, short_duration(seconds))
@@ -276,7 +276,7 @@ def _restreams(facts: PreflightFacts) -> Iterator[Item]:
     without_key = [restream for restream in enabled if _destination(restream) is None]
     if without_key:
         names = ", ".join(safe(restream.name or "unnamed", 30) for restream in without_key)
-        advice = "livedeck events edit EVENT --restreams FILE"
+        advice = "livedeck event edit EVENT --restreams FILE"
         yield Item("restreams", Mark.NO_GO, f"no address or key: {names}", advice, "event.edit")
     elif not facts.knows("restreams"):
         yield Item("restreams", Mark.UNKNOWN, _NOT_REPORTED)
@@ -304,7 +304,7 @@ def _poster(facts: PreflightFacts) -> Iterator[Item]:
     if not facts.knows("poster"):
         yield Item("poster", Mark.UNKNOWN, _NOT_REPORTED)
     elif poster is None or not poster.original:
-        yield Item("poster", Mark.CHECK, "none", "livedeck events poster EVENT --poster-url ADDRESS", "event.poster")
+        yield Item("poster", Mark.CHECK, "none", "livedeck event poster EVENT --url ADDRESS", "event.poster")
     else:
         yield Item("poster", Mark.GO, safe(poster.status or "set", 20))
 
@@ -336,9 +336,9 @@ def _signal(facts: PreflightFacts) -> Iterator[Item]:
     findings = [finding for finding in state.assessment.findings if finding.severity is not Severity.INFO]
     texts = "; ".join(f"{finding.kind} {safe(finding.actual, 60)}" for finding in findings)
     if any(finding.severity is Severity.CRITICAL for finding in findings):
-        yield Item("signal", Mark.NO_GO, texts, "livedeck alarms has the advice")
+        yield Item("signal", Mark.NO_GO, texts, "livedeck alarm list has the advice")
     elif findings:
-        yield Item("signal", Mark.CHECK, texts, "livedeck alarms has the advice")
+        yield Item("signal", Mark.CHECK, texts, "livedeck alarm list has the advice")
     else:
         seconds = max(0.0, facts.now.timestamp() - newest.time)
         yield Item("signal", Mark.GO, f"good, newest sample {age(seconds)} old")

@@ -31,5 +31,5 @@ def _rows(text: str) -> Iterator[Mapping[str, Any]]:
     else:
         rows = reader = csv.DictReader(io.StringIO(text))
         if _TIME not in (reader.fieldnames or ()) and text.strip():
-            raise ValueError(f"the file has no column {_TIME}: `livedeck chat export --format csv` writes it")
+            raise ValueError(f"the file has no column {_TIME}: `livedeck event chat --format csv` writes it")
     yield from (row for row in rows if isinstance(row, Mapping) and row.get(_TIME))

@@ -22,7 +22,7 @@ FIELDS = ("event_id", "event", "type", "since", "until", "seconds", "name", "sev
 def report_object(report: Report) -> documents.Report:
     """Return the whole report as JSON."""
     return {
-        "schema": "livedeck report v1",
+        "schema": "livedeck past report v1",
         "title": report.title,
         "written": isoformat_utc(report.made),
         **span_object(report.span),

@@ -13,9 +13,10 @@ from livedeck.report.page import page
 
 
 class ReportFormat(NamedTuple):
-    """A format: its name for people, and the function that writes it."""
+    """A format: its suffix of a file, its name for people, and the function that writes it."""
 
-    name: str
+    suffix: str
+    title: str
     write: Callable[[Report], str]
 
 
@@ -25,9 +26,9 @@ def report_json(report: Report) -> str:
 
 
 REPORT_FORMATS: Mapping[str, ReportFormat] = {
-    "md": ReportFormat("Markdown", markdown),
-    "json": ReportFormat("JSON", report_json),
-    "csv": ReportFormat("CSV", report_csv),
-    "html": ReportFormat("one page of HTML", page),
+    "markdown": ReportFormat("md", "Markdown", markdown),
+    "json": ReportFormat("json", "JSON", report_json),
+    "csv": ReportFormat("csv", "CSV", report_csv),
+    "html": ReportFormat("html", "one page of HTML", page),
 }
-"""File suffix -> format; the first is the default."""
+"""Formats by the name that `--format` takes; the first is the default."""

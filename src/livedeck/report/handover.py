@@ -187,7 +187,7 @@ def handover_markdown(handover: Handover) -> str:
 def handover_object(handover: Handover) -> documents.Handover:
     """Return the sheet as JSON."""
     return {
-        "schema": "livedeck handover v1",
+        "schema": "livedeck past handover v1",
         "written": isoformat_utc(handover.made),
         "watched": isoformat_utc(handover.watched),
         "fresh": handover.is_fresh,

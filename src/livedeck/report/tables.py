@@ -46,7 +46,7 @@ def span_object(span: Span) -> documents.Span:
 def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Entry]) -> documents.History:
     """Return the JSON form of an event's history in the stretch."""
     return {
-        "schema": "livedeck history v1",
+        "schema": "livedeck past show v1",
         "event": {"id": event.event_id, "name": event.name or None, "deleted": event.is_gone},
         **span_object(recorded.span),
         "watched": [

@@ -347,14 +347,14 @@ class CollectorTokenSettings(BaseModel):
     model_config = _STRICT
 
     sha256: str = Field(
-        pattern=r"^[0-9a-f]{64}$", description="digest of the token; `livedeck collect token add` makes both"
+        pattern=r"^[0-9a-f]{64}$", description="digest of the token; `livedeck collector token create` makes both"
     )
     may: May = Field(default="read", description="right of the token")
     expires: AwareDatetime | None = Field(default=None, description="time from which it is refused; empty: never")
     previous_sha256: str = Field(
         default="",
         pattern=r"^([0-9a-f]{64})?$",
-        description="digest of the token before the last `livedeck collect token rotate`",
+        description="digest of the token before the last `livedeck collector token rotate`",
     )
     previous_until: AwareDatetime | None = Field(
         default=None, description="time from which the previous token is refused"
@@ -515,7 +515,7 @@ class DisplaySettings(BaseModel):
     )
     window_title: bool = Field(default=True, description="name the window after the most urgent alarm")
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
-        default={}, description="name of an action = its key or a list of keys (`livedeck keys`)"
+        default={}, description="name of an action = its key or a list of keys (`livedeck config keys`)"
     )
 
 

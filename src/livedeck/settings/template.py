@@ -19,7 +19,7 @@ from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, 
 
 _HEAD = """\
 # Settings of livedeck. A flag wins over the environment (LIVEDECK_<NAME>), and the environment over this file.
-# Commented lines show the defaults. `livedeck config validate` checks this file; `livedeck doctor` checks the whole
+# Commented lines show the defaults. `livedeck config check` checks this file; `livedeck doctor` checks the whole
 # set-up.
 """
 
@@ -40,8 +40,8 @@ _EVENTS = """
 """
 
 _NOTIFY = """
-# Notifications of `livedeck collect`; see `livedeck docs notifications`. An address is a secret: name a program that
-# prints it, or a file that only you can read.
+# Notifications of `livedeck collector run`; see `livedeck docs notifications`. An address is a secret: name a program
+# that prints it, or a file that only you can read.
 # [notify]
 # timezone = "Europe/Berlin"
 # heartbeat_command = ["pass", "show", "livedeck/heartbeat"]
@@ -54,8 +54,8 @@ _NOTIFY = """
 """
 
 _COLLECTOR = """
-# Access to the collector; see `livedeck docs collector`. `livedeck collect token add NAME` makes a token and writes its
-# digest here; `livedeck collect token rotate NAME` replaces it.
+# Access to the collector; see `livedeck docs collector`. `livedeck collector token create NAME` makes a token and
+# writes its digest here; `livedeck collector token rotate NAME` replaces it.
 # [collector]
 # listen = "127.0.0.1:8710"
 # behind_proxy = false

@@ -1,4 +1,4 @@
-"""Three `livedeck collect` before one counting platform, one Redis and one receiver: what happens when each dies.
+"""Three `livedeck collector run` before one counting platform, one Redis and one receiver: what happens when each dies.
 
 `python tests/collector/engine/fleet.py [EVENTS]` prints the table; `test_fleet.py` (slow) holds its bounds.
 """
@@ -179,7 +179,7 @@ class Fleet:
         environment = {**os.environ, **places, "LIVEDECK_CONFIG": f"{home}/config.toml", "LIVEDECK_TOKEN": name * 40}
         with (home / "out").open("ab") as out:
             self.collectors[name] = subprocess.Popen(
-                [sys.executable, "-m", "livedeck", "collect"], env=environment, stdout=out, stderr=out
+                [sys.executable, "-m", "livedeck", "collector", "run"], env=environment, stdout=out, stderr=out
             )
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:

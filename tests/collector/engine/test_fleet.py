@@ -1,4 +1,4 @@
-"""Three `livedeck collect`, 300 events: each of them, Redis and the way to it die in turn, and the platform counts."""
+"""Three collectors, 300 events: each of them, Redis and the way to it die in turn, and the platform counts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`livedeck collect`: monitor and history without a screen, for decks that attach and for who is to be told of alarms;
-as a service (collector.md)."""
+"""`livedeck collector run`: monitor and history as a service, for attached decks and notifications (collector.md)."""
 
 from __future__ import annotations
 
@@ -23,10 +22,9 @@ from livedeck.cli.collect.receivers import (
     refusals,
     spool_file,
 )
-from livedeck.cli.collect.tokens import token
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.exposure import Exposure, OwnName
-from livedeck.cli.options import CommandGroup, merge_flags, platform
+from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals, keep_collections_short
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
@@ -45,31 +43,27 @@ from livedeck.presentation.metrics import Counted, count_turns
 from livedeck.settings import Settings, WatchedLimits, WatchedTokens, load
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True)
+@click.command
 @platform
 @click.pass_context
 def command(ctx: click.Context, /, **flags: Any) -> None:
-    """Watch the platform without a screen: keep the history, serve decks, tell who is to be told.
+    """Run the collector: watch without a screen, keep the history, serve decks, notify people.
 
-    It prints a line a change, runs until a signal ends it, and changes nothing on the platform. One collector for a
-    history: a second one says that there is one. Decks attach to the address that it prints: `livedeck docs collector`.
+    It prints a line for each change, runs until a signal ends it, and changes nothing on the platform. A second
+    collector with the same history refuses to start. Decks attach to the printed address: `livedeck docs collector`.
     """
-    if ctx.invoked_subcommand is not None:
-        return
 
     async def work() -> int:
         settings = load(**{**merge_flags(ctx, flags), "read_only": True})
         try:
             return await cancel_on_signals(lambda: _collect(settings))
         except SpoolError as error:
-            echo(f"livedeck collect: {error}", err=True)
+            echo(f"livedeck collector run: {error}", err=True)
             return FAULT
 
     code = run(work)
     ctx.exit(DONE if code in _ASKED else code)
 
-
-command.add_command(token)
 
 _ASKED = {128 + number for number in (1, 2, 15)}
 """It was asked to end (SIGHUP, SIGINT, SIGTERM), and did."""
@@ -110,7 +104,8 @@ async def _collect(settings: Settings) -> int:
         try:
             await stack.enter_async_context(_served(settings, collector, ledger))
         except OSError as error:
-            echo(f"livedeck collect: {error.filename}: {error.strerror}; `listen` of [collector] says where", err=True)
+            text = f"{error.filename}: {error.strerror}; see `listen` of [collect]"
+            echo(f"livedeck collector run: {text}", err=True)
             return FAULT
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_collections_short(SystemClock()), name="garbage")
@@ -139,7 +134,7 @@ async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> A
     with exposure.listen() as listener:
         app = OwnName(collector.app(settings, ledger), exposure, refused(refusal))
         async with serve_app(listener, app, max_connections=2 * MAX_READERS) as url:
-            echo(f"livedeck collect: {url}{'' if settings.collector.tokens else _NO_TOKENS}", err=True)
+            echo(f"livedeck collector run: {url}{'' if settings.collector.tokens else _NO_TOKENS}", err=True)
             try:
                 yield
             finally:
@@ -147,7 +142,7 @@ async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> A
 
 
 _NO_TOKENS = (
-    " says no more than how it is, as there is no token yet; `livedeck collect token add NAME --may act` makes one"
+    " says no more than how it is, as there is no token yet; `livedeck collector token create NAME --may act` makes one"
 )
 
 
@@ -156,7 +151,7 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 
 
 def _tell(text: str) -> None:
-    echo(f"livedeck collect: {text}", err=True)
+    echo(f"livedeck collector run: {text}", err=True)
 
 
 class Collector:
@@ -240,4 +235,4 @@ class Collector:
         if link.state is not self._reported and link.state is not ConnectionState.CONNECTING:
             self._reported = link.state
             texts = {ConnectionState.OK: "the platform answers", ConnectionState.POOR: f"poor link: {loss_text(link)}"}
-            echo(f"livedeck collect: {texts.get(link.state, f'cannot watch: {link.reason}')}", err=True)
+            echo(f"livedeck collector run: {texts.get(link.state, f'cannot watch: {link.reason}')}", err=True)

@@ -78,9 +78,9 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
     try:
         try:
             for fault in await store.faults():
-                echo(f"livedeck collect: {fault}", err=True)
+                echo(f"livedeck collector run: {fault}", err=True)
         except SharedStoreError as error:
-            echo(f"livedeck collect: {error}; asking for everything until it is there", err=True)
+            echo(f"livedeck collector run: {error}; asking for everything until it is there", err=True)
         engine = Engine(store, clock, settings.engine.ttl)
         await _refuse_namesake(engine, name)
         await engine.join()

@@ -1,25 +1,25 @@
-"""`livedeck notify`: try the targets, ask what would be told, and see what waits (notifications.md, "Commands")."""
+"""`livedeck notify` and `livedeck alarm explain` (notifications.md, "Commands")."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import click
 
+from livedeck.cli import options
 from livedeck.cli.collect.engine import shared_spool
 from livedeck.cli.collect.receivers import make_notification_way, make_plan, make_targets, spool_file
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
-from livedeck.cli.options import CommandGroup, merge_flags, platform
+from livedeck.cli.lookup import alarm_kind
+from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_link
 from livedeck.monitor import HistoryReader, Severity
-from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.notify import (
     DEAD,
     WAITING,
@@ -45,28 +45,14 @@ if TYPE_CHECKING:
     from livedeck.collector.protocol.unsent import Unsent
 
 
-def _alarm_kind(text: str) -> str:
-    """A kind of the table of kinds. Raises click.BadParameter, naming what is nearest."""
-    if text.upper() in ALARM_KINDS:
-        return text.upper()
-    near = get_close_matches(text.upper(), ALARM_KINDS, 3)
-    advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ALARM_KINDS))}"
-    raise click.BadParameter(f"no kind of alarm is called {safe(text, 40)!r}: {advice}")
-
-
-@click.group(cls=CommandGroup)
-def command() -> None:
-    """Try who is told of alarms, and see what waits to be sent."""
-
-
-@command.command("test")
-@click.argument("route", required=False)
+@click.command
+@click.argument("route", metavar="[ROUTE]", required=False)
 @platform
 @click.pass_context
 def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> None:
-    """Send a message marked TEST by ROUTE, or by every route, and print what the receiver answers.
+    """Send a message marked TEST by ROUTE, or by every route, and print the reply of each receiver.
 
-    Exit code 1 where one did not take it.
+    Exit code 1 if a receiver did not take it.
     """
 
     async def work() -> int:
@@ -111,20 +97,21 @@ def _test_message(plan: Plan, route: Route) -> Any:
     return compose(route.name, route.to, [entry], now, plan.sender)
 
 
-@command.command("explain")
-@click.argument("event")
-@click.argument("kind", type=_alarm_kind)
-@click.argument("severity", type=click.Choice([severity.value for severity in Severity]))
-@click.option("--at", help="When: 21:00, tomorrow 21:00, 2026-11-21T23:30; by the zone of the settings. [default: now]")
+@click.command
+@click.argument("event", metavar="EVENT")
+@click.argument("kind", metavar="KIND", type=alarm_kind)
+@click.argument("severity", metavar="SEVERITY", type=click.Choice([severity.value for severity in Severity]))
+@options.at()
 @platform
 @click.pass_context
 def explain_command(
     ctx: click.Context, /, *, event: str, kind: str, severity: str, at: str | None, **flags: Any
 ) -> None:
-    """Say which routes an alarm KIND of EVENT (an id or a name) would take, and why it would not take the others.
+    """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
-    The platform is not asked: EVENT is looked up in the history of this machine, and taken as it is typed where that
-    does not know it, which is said. Exit code 6 where it would take none.
+    KIND is a kind of alarm, such as NO_INGEST; SEVERITY is info, warning or critical. EVENT is an id or a name in the
+    history of this machine; an unknown one is taken as typed. --at takes a time in the zone of the settings. The
+    platform is not asked. Exit code 6 if no route would notify.
     """
 
     async def work() -> int:
@@ -134,7 +121,7 @@ def explain_command(
         known = await _known_events(settings, event)
         if not known:
             text = f"no event called {safe(event, 80)!r} is known here: it is taken as it is typed"
-            echo(f"livedeck notify explain: {text}", err=True)
+            echo(f"livedeck alarm explain: {text}", err=True)
         case = Case(kind, Severity(severity), known or [CaseEvent(event, event)])
         fires = False
         for route in make_plan(settings).routes:
@@ -177,13 +164,13 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
     return f"yes, 5 s after it began{after}"
 
 
-@command.command("list")
+@click.command
 @platform
 @click.pass_context
 def list_command(ctx: click.Context, /, **flags: Any) -> None:
-    """Print what waits to be sent and what was given up, with what the receiver answered last.
+    """List waiting and given-up messages, with the last reply of the receiver.
 
-    With `collector_url` in the settings the collector is asked, which sends; with `[engine]` what the collectors share.
+    Reads the collector of `collector_url`, the shared spool of `[engine]`, or the spool of this machine.
     """
 
     async def work() -> int:
@@ -222,13 +209,13 @@ def _line(unsent: Unsent) -> str:
     return f"{unsent.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z  {where}  {words}{tries}{answer}"
 
 
-@command.command("retry")
+@click.command
 @platform
 @click.pass_context
 def retry_command(ctx: click.Context, /, **flags: Any) -> None:
-    """Have what was given up sent once more, by the collector that runs or the next one that starts.
+    """Retry the given-up messages, in the running collector or the next one that starts.
 
-    With `collector_url` in the settings by that collector, which wants a token that may act.
+    With `collector_url` in the settings that collector retries, if the token may act.
     """
 
     async def work() -> int:
@@ -260,5 +247,5 @@ async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[
 def _spool(settings: Settings, *, reads: bool) -> Spool:
     path = spool_file(settings)
     if not path.exists():
-        raise SettingsError(f"{path}: nothing was ever told from this history; `livedeck collect` tells")
+        raise SettingsError(f"{path}: nothing was ever told from this history; `livedeck collector run` notifies")
     return Spool(path, reads=reads)

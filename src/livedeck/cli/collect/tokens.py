@@ -1,4 +1,4 @@
-"""`livedeck collect token`: who may ask the collector (collector.md, "Access"). The settings file keeps digests."""
+"""`livedeck collector token`: who may ask the collector (collector.md, "Access"). The settings file keeps digests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from click.core import ParameterSource
 from tomlkit import TOMLDocument, table
 
 from livedeck.cli.exit_codes import DONE, run
-from livedeck.cli.options import CommandGroup
 from livedeck.cli.output import echo
 from livedeck.cli.settings_file import edit_settings
 from livedeck.collector.serving.ledger import Use, UsesError, read_uses, uses_path
@@ -66,22 +65,17 @@ def _parse_grace(_ctx: click.Context, _option: click.Parameter, value: str) -> t
     return grace
 
 
-@click.group(cls=CommandGroup)
-def token() -> None:
-    """Say who may ask the collector, and what."""
-
-
-@token.command("add")
-@click.argument("name")
-@click.option("--may", type=click.Choice(get_args(May)), default="read", show_default=True, help="What it opens.")
+@click.command
+@click.argument("name", metavar="NAME")
+@click.option("--may", type=click.Choice(get_args(May)), default="read", show_default=True, help="Rights of the token.")
 @click.option(
-    "--expires", callback=_parse_expiry, help="When it is refused from: 30d, 2027-01-31, or never (the default)."
+    "--expires", callback=_parse_expiry, metavar="TIME", help="End of the new token: 30d, 2027-01-31, or never."
 )
 @click.pass_context
-def add_command(ctx: click.Context, /, *, name: str, may: May, expires: datetime | None) -> None:
-    """Make a token for NAME, who acts with it, and print it: this once. The settings keep its SHA-256.
+def create_command(ctx: click.Context, /, *, name: str, may: May, expires: datetime | None) -> None:
+    """Create a token for NAME and print it once. The settings keep its SHA-256.
 
-    A collector that runs knows it at once.
+    A running collector accepts it at once.
     """
 
     async def work() -> int:
@@ -90,7 +84,9 @@ def add_command(ctx: click.Context, /, *, name: str, may: May, expires: datetime
         def add(document: TOMLDocument) -> None:
             tokens = document.setdefault("collector", table()).setdefault("tokens", table(is_super_table=True))
             if name in tokens:
-                raise SettingsError(f"there is a token of {name} already; `livedeck collect token remove {name}` first")
+                raise SettingsError(
+                    f"there is a token of {name} already; `livedeck collector token delete {name}` first"
+                )
             tokens[name] = {"sha256": sha256(made.encode()).hexdigest(), "may": may, **_expiry(expires)}
 
         path = await _edit(add)
@@ -103,23 +99,24 @@ def add_command(ctx: click.Context, /, *, name: str, may: May, expires: datetime
     ctx.exit(run(work))
 
 
-@token.command("rotate")
-@click.argument("name")
+@click.command
+@click.argument("name", metavar="NAME")
 @click.option(
     "--grace",
     callback=_parse_grace,
     default="1d",
     show_default=True,
-    help="How long the old token is valid: up to 30d.",
+    metavar="TIME",
+    help="Keep the old token valid this long, up to 30d.",
 )
 @click.option(
-    "--expires", callback=_parse_expiry, help="When the new token is refused from: 30d, 2027-01-31, or never."
+    "--expires", callback=_parse_expiry, metavar="TIME", help="End of the new token: 30d, 2027-01-31, or never."
 )
 @click.pass_context
 def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expires: datetime | None) -> None:
-    """Make a new token for NAME and print it: this once. The old token stays valid for a while.
+    """Create a new token for NAME and print it once. The old token stays valid for a while.
 
-    Put the new token on every deck of NAME meanwhile: `livedeck collect token list` shows the last use of the old one.
+    Put the new token on every deck of NAME meanwhile; `livedeck collector token list` shows uses of the old one.
     With --grace 0 the old token is refused at once: use it for a token that has leaked.
 
     An old token that expires does so all the same. A token from the rotation before is refused at once.
@@ -159,12 +156,12 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
     ctx.exit(run(work))
 
 
-@token.command("list")
+@click.command
 @click.pass_context
 def list_command(ctx: click.Context, /) -> None:
-    """Print who may ask, and what: when each token expires, when it was used last, and from which address.
+    """List the tokens: rights, expiry, last use and its address.
 
-    A collector that runs notes uses beside its history, once a minute at most.
+    A running collector records uses beside its history, once a minute at most.
     """
 
     async def work() -> int:
@@ -176,7 +173,7 @@ def list_command(ctx: click.Context, /) -> None:
         for row in rows:
             echo("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
         if not tokens:
-            echo("nobody may ask yet; `livedeck collect token add NAME` makes a token", err=True)
+            echo("nobody may ask yet; `livedeck collector token create NAME` makes a token", err=True)
         elif fault:
             echo(fault, err=True)
         return DONE
@@ -227,11 +224,11 @@ def _time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}Z"
 
 
-@token.command("remove")
-@click.argument("name")
+@click.command
+@click.argument("name", metavar="NAME")
 @click.pass_context
-def remove_command(ctx: click.Context, /, *, name: str) -> None:
-    """Take the token of NAME away. A collector that runs ends what it is used for."""
+def delete_command(ctx: click.Context, /, *, name: str) -> None:
+    """Delete the token of NAME. A running collector ends its connections."""
 
     async def work() -> int:
         def remove(document: TOMLDocument) -> None:

@@ -1,4 +1,4 @@
-"""`livedeck chat export`: the chat of an event's streams in a file, a folder or a pipe."""
+"""`livedeck event chat`: the chat of an event's streams in a file, a folder or a pipe."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, USAGE, code_of_error, error_text, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import CommandGroup, merge_flags, platform, time_zone, timestamp
+from livedeck.cli.options import FORCE, merge_flags, platform, time_range, time_zone, timestamp
 from livedeck.cli.output import ProgressLine, echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import make_api, make_history
@@ -39,43 +40,41 @@ FORMATS = tuple(CHAT_FORMATS)
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """Where the bytes go. `path`: a file, or with --all a folder; None: a name of our own. `pipe`: stdout instead."""
+    """The target of the bytes. `path`: a file, a folder (--all-streams) or None (a name of our own). `pipe`: stdout."""
 
     path: Path | None
     pipe: bool
     force: bool
 
 
-@click.group(cls=CommandGroup)
-def command() -> None:
-    """The chat of an event's streams."""
-
-
-@command.command("export")
+@click.command
 @click.argument("event", metavar="EVENT")
-@click.option("--stream", metavar="ID", help="That stream; without it the current one.")
+@click.option("--stream", metavar="ID", help="Export this stream instead of the current one.")
 @click.option(
-    "--all", "all_streams", is_flag=True, help="Every stream that the platform, a recording or the history names."
+    "--all-streams", is_flag=True, help="Export every stream of the platform, the recordings and the history."
 )
-@click.option("--format", "chat_format", type=click.Choice(FORMATS), help="By default what -o ends in, else json.")
-@click.option("--from", "since", type=timestamp, metavar="MOMENT", help="Written then or later: 2026-11-21T18:00.")
-@click.option("--to", "until", type=timestamp, metavar="MOMENT", help="Written before that.")
-@click.option("--user", "users", multiple=True, metavar="NAME", help="Written by them: user name or external id.")
-@click.option("--admins", is_flag=True, help="Written by administrators.")
-@click.option("--search", default="", metavar="TEXT", help="Holds that text, in any case.")
-@click.option("--tz", "zone", type=time_zone, metavar="ZONE", help="Write times so, and read --from and --to so. [UTC]")
+@click.option("--format", "chat_format", type=click.Choice(FORMATS), help="Print in this format.")
+@time_range({"type": timestamp}, {"type": timestamp})
+@click.option(
+    "--user", "users", multiple=True, metavar="NAME", help="Export messages of this user: name or external id."
+)
+@click.option("--admins", is_flag=True, help="Export messages of administrators.")
+@click.option("--search", default="", metavar="TEXT", help="Export messages with this text, in any case.")
+@click.option("--tz", "zone", type=time_zone, metavar="ZONE", help="Time zone of the output, --from and --to. [UTC]")
 @click.option("--safe-csv", is_flag=True, help="Put a ' before cells that a spreadsheet would compute, and count them.")
-@click.option("-o", "--output", metavar="PATH|-", help="A file, with --all a folder, or - for standard output.")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@options.output("PATH|-")
+@FORCE
 @platform
 @click.pass_context
-def export_command(
+def command(
     ctx: click.Context, /, *, event: str, stream: str | None, all_streams: bool, force: bool, **flags: Any
 ) -> None:
-    """Export the chat of EVENT: an id, a name, or the beginning of either that fits one event alone.
+    """Export the chat of EVENT to a file, a folder (--all-streams) or standard output (-).
 
-    json, csv and txt are written byte for byte as the platform sends them, unless only some messages, another time zone
-    or safe cells are asked for. A file has its name once it is whole: an export that ends before leaves none.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Times are ISO 8601: 2026-11-21T18:00.
+    Without --format the suffix of -o decides, else json. json, csv and txt are written byte for byte as the platform
+    sends them, unless you filter messages, change the time zone or ask for safe cells. A file gets its name once it is
+    complete: an interrupted export leaves none.
     """
     output = flags.pop("output")
     target = ExportTarget(None if output in {None, "-"} else Path(output), output == "-", force)
@@ -93,7 +92,7 @@ def export_command(
 
 
 def export_from_flags(flags: dict[str, Any], target: ExportTarget, *, all_streams: bool) -> ChatExport:
-    """What the flags ask for, of no event yet; takes them out of the flags. Raises UsageError."""
+    """Take the export out of the flags, without an event yet. Raises UsageError."""
     zone: ZoneInfo | None = flags.pop("zone")
     since, until = (_aware(flags.pop(name), zone) for name in ("since", "until"))
     if since and until and since >= until:
@@ -102,7 +101,7 @@ def export_from_flags(flags: dict[str, Any], target: ExportTarget, *, all_stream
     default: ChatFormat = next((name for name in FORMATS if name == suffix), "json")
     chosen: ChatFormat | None = flags.pop("chat_format")
     if suffix and suffix != default and not chosen and not all_streams:
-        _print_note(f".{values.safe(suffix, 20)} names no format: it will be json; --format chooses another one")
+        _print_note(f".{values.safe(suffix, 20)} names no format: it will be json; --format chooses another")
     chat_format = chosen or default
     messages = MessageFilter(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
     safe_csv = flags.pop("safe_csv")
@@ -116,11 +115,11 @@ def _aware(time: datetime | None, zone: ZoneInfo | None) -> datetime | None:
 
 
 def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *, all_streams: bool) -> None:
-    """Raises UsageError for what does not go together."""
+    """Raise UsageError for flags that exclude each other."""
     if all_streams and stream:
-        raise click.UsageError("--stream names one stream and --all means every one: leave out one of them")
+        raise click.UsageError("--stream and --all-streams exclude each other")
     if all_streams and target.pipe:
-        raise click.UsageError("--all writes a file for each stream: give -o a folder")
+        raise click.UsageError("--all-streams writes a file for each stream: give -o a folder")
     if target.pipe and sys.stdout.isatty():
         advice = "write to a file with -o, or to a pipe"
         raise click.UsageError(
@@ -129,7 +128,7 @@ def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *,
 
 
 async def select_streams(api: Api, event: Event, stream: str | None, history: Settings | None) -> list[KnownStream]:
-    """The streams that are to be exported; may be none. `history`: settings that name the history to search for more.
+    """Return the streams to export, perhaps none. `history`: settings whose history is searched for more.
 
     Those that were found there are named on standard error.
     """
@@ -159,9 +158,9 @@ async def _streams_of_history(settings: Settings, event: Event) -> tuple[StreamR
 async def export_streams(
     api: Api, event: Event, streams: list[KnownStream], export: ChatExport, target: ExportTarget, *, all_streams: bool
 ) -> int:
-    """Export them. Returns the exit code. With --all what fails of one does not keep the others. Raises ApiError."""
+    """Export the streams. Returns the exit code. With --all-streams a failure does not stop it. Raises ApiError."""
     if not streams:
-        known, advice = ("that is known", "") if all_streams else ("now", ", or look for them with --all")
+        known, advice = ("that is known", "") if all_streams else ("now", ", or look for them with --all-streams")
         _print_note(f"{_name(event)} has no stream {known}: name an earlier one with --stream{advice}")
         return USAGE
     code, written = DONE, set[Path]()

@@ -1,4 +1,4 @@
-"""`livedeck check`: one event, or all of them, as a plugin of a monitoring system."""
+"""`livedeck event check`: one event or all of them, as a plugin of a monitoring system."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TIMEOUT = 15.0
 
 
 class _WrongUse(click.UsageError):
-    """A monitoring system takes exit code 2 for CRITICAL: wrong use is UNKNOWN."""
+    """Wrong use is UNKNOWN: a monitoring system would read exit code 2 as CRITICAL."""
 
     exit_code = ServiceState.UNKNOWN
 
 
 class _Plugin(click.Command):
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """As click does it. Raises _WrongUse."""
+        """Make the context as click does. Raises _WrongUse."""
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:
@@ -37,21 +37,18 @@ class _Plugin(click.Command):
 
 
 @click.command(cls=_Plugin)
-@click.argument("event", metavar="EVENT", required=False)
-@click.option("--all", "all_events", is_flag=True, help="Every event: a line for each below the first.")
+@click.argument("event", metavar="[EVENT]", required=False)
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, event: str | None, all_events: bool, **flags: Any) -> None:
-    """Check EVENT as a plugin of a monitoring system: a line with performance data, and the exit code of Nagios.
+def command(ctx: click.Context, /, *, event: str | None, **flags: Any) -> None:
+    """Check EVENT, or every event, as a Nagios plugin: a line with performance data, and its exit codes.
 
-    0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN: also where the platform cannot be asked. What was shelved or put out of
-    service at a deck of this machine does not count.
+    0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not answer). Without EVENT it prints a line for
+    each event below the first. Alarms shelved or out of service at a deck of this machine do not count.
     """
 
     async def work() -> int:
         try:
-            if bool(event) == all_events:
-                raise click.UsageError("name an EVENT, or --all")
             return await print_check(load(**merge_flags(ctx, flags)), event)
         except (click.ClickException, ApiError, SettingsError) as error:
             text = error.format_message() if isinstance(error, click.ClickException) else str(error)
@@ -62,7 +59,7 @@ def command(ctx: click.Context, /, *, event: str | None, all_events: bool, **fla
 
 
 async def print_check(settings: Settings, words: str | None) -> int:
-    """Print how that event stands, or all of them. Returns the exit code of a plugin. Raises UsageError, ApiError."""
+    """Print the state of that event, or of all. Returns the exit code of a plugin. Raises UsageError, ApiError."""
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT)
         if not snapshot.link.state.is_answering:
@@ -73,7 +70,7 @@ async def print_check(settings: Settings, words: str | None) -> int:
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
     states = [state for state in snapshot.events if wanted in {None, state.id}]
     if wanted and not states:
-        echo(f"LIVEDECK UNKNOWN - event {wanted} is there, and the platform does not list it")
+        echo(f"LIVEDECK UNKNOWN - event {wanted} exists, but the platform does not list it")
         return ServiceState.UNKNOWN
     checks = [check_event(state, (*snapshot.alarms, *snapshot.quiet), render_time) for state in states]
     names = [state.event.name or state.id for state in states]

@@ -1,4 +1,4 @@
-"""`livedeck profile` and `livedeck rebaseline`: what is expected of an event."""
+"""`livedeck event content` and `livedeck event rebaseline`: what is expected of an event."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from livedeck.settings import load
 from livedeck.text.values import age, safe
 
 SETTINGS = "default"
+"""The name that leaves the choice to the settings."""
 
 
 @click.command
@@ -25,12 +26,12 @@ SETTINGS = "default"
 @click.argument("name", metavar="NAME", type=click.Choice([*(content.value for content in Content), SETTINGS]))
 @platform
 @click.pass_context
-def profile_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
-    """Set the content of EVENT: show, radio, silent, slides or share; default: as the settings say.
+def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
+    """Set the content of EVENT: show, radio, silent, slides or share; default follows the settings.
 
-    EVENT: an id, a name, or the beginning of either that fits one event alone. No alarm expects more than this
-    content. It holds for every deck, wall and `alarms --follow` of the same history within 2 s, after restarts, and
-    before the settings.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Missing sound or pictures are no fault
+    if the content does not have them. Every deck, wall and `alarm list --follow` with the same history applies the
+    content within 2 s. It survives restarts and wins over the settings.
     """
 
     async def work() -> int:
@@ -54,10 +55,10 @@ def profile_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
 @platform
 @click.pass_context
 def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> None:
-    """Take what EVENT sends now as usual: it is judged by that from now on.
+    """Take the current signal of EVENT as its new baseline.
 
-    EVENT: an id, a name, or the beginning of either that fits one event alone. Every deck, wall and `alarms --follow`
-    of the same history hears of it within 2 s. A fault that stands now would be usual too: look and listen first.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Every deck, wall and `alarm list
+    --follow` with the same history applies it within 2 s. A present fault becomes usual too: look and listen first.
     """
 
     async def work() -> int:
@@ -68,14 +69,17 @@ def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> No
             await follower.poll()
         name, newest, old = safe(target.name or target.id, 80), follower.readings.last, follower.age() or 0.0
         if newest is None or target.stream is None:
-            echo(f"livedeck rebaseline: {name} has no samples: there is nothing to take as usual", err=True)
+            echo(f"livedeck event rebaseline: {name} has no samples to take as a baseline", err=True)
             return FAULT
         if old > settings.thresholds_of(target.id).missed_most:
-            echo(f"livedeck rebaseline: the newest sample of {name} is {age(old)} old: it sends nothing now", err=True)
+            echo(
+                f"livedeck event rebaseline: the newest sample of {name} is {age(old)} old: it sends nothing now",
+                err=True,
+            )
             return FAULT
         stream_id, sample = target.stream.id or "", newest
         await rule(settings, lambda _, at, actor: UsualMark.of(target.id, stream_id, sample, at, actor))
-        echo(f"{name}: usual from now on is what it sends now\n{SAMPLE_HEAD}\n{sample_text(newest)}")
+        echo(f"{name}: the new baseline is the current signal\n{SAMPLE_HEAD}\n{sample_text(newest)}")
         return DONE
 
     ctx.exit(run(work))

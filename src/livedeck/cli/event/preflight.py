@@ -1,15 +1,15 @@
-"""`livedeck preflight`: whether an event is ready for its show."""
+"""`livedeck event preflight`: check whether an event is ready for its show."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from livedeck.cli.exit_codes import DONE, NOT_SO, code_of_link, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import find_known_event
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.monitor import event_key
@@ -18,23 +18,20 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import load
 from livedeck.text.values import safe
 
-if TYPE_CHECKING:
-    from livedeck.presentation import documents
-
 TIMEOUT = 15.0
 """Seconds to wait for a judged sample."""
 
 
 @click.command
 @click.argument("event", metavar="EVENT")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; `livedeck schema preflight` has its form.")
+@formats("table", "json")
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -> None:
-    """Say GO or NO-GO for EVENT, with reasons: schedule, conflicts, restreams, poster, signal, clock, rights.
+def command(ctx: click.Context, /, *, event: str, output_format: str, **flags: Any) -> None:
+    """Print GO or NO-GO for EVENT, with reasons: schedule, conflicts, restreams, poster, signal, clock, rights.
 
-    EVENT: an id, a name, or the beginning of either that fits one event alone. Asks and changes nothing. Exit code 0 is
-    GO, 6 NO-GO; what a person has to look at (CHECK) and what nothing tells (?) keeps nothing from starting.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes nothing. Exit code 0 is GO, 6
+    is NO-GO. CHECK asks a person to look, ? means unknown: neither is NO-GO.
     """
 
     async def work() -> int:
@@ -53,7 +50,7 @@ def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -
         render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
         facts = gather_facts(snapshot, meant, render_time.server, is_read_only=settings.read_only)
         found = preflight(facts)
-        if as_json:
+        if output_format == "json":
             echo_json(preflight_object(facts, found))
         else:
             echo("\n".join(preflight_lines(facts, found)))
@@ -63,7 +60,7 @@ def command(ctx: click.Context, /, *, event: str, as_json: bool, **flags: Any) -
 
 
 def preflight_lines(facts: PreflightFacts, found: Preflight) -> list[str]:
-    """A line an item, the verdict last."""
+    """Return a line for each item, and the verdict last."""
     size = max(len(item.name) for item in found.items)
     lines = []
     for item in found.items:
@@ -73,10 +70,10 @@ def preflight_lines(facts: PreflightFacts, found: Preflight) -> list[str]:
     return [*lines, "", f"{safe(facts.event.name or facts.event.id, 60)}: {found.verdict}"]
 
 
-def preflight_object(facts: PreflightFacts, found: Preflight) -> documents.Preflight:
-    """The same for programs."""
+def preflight_object(facts: PreflightFacts, found: Preflight) -> dict[str, Any]:
+    """Return the verdict as JSON."""
     return {
-        "schema": schema_name("preflight"),
+        "schema": schema_name("event preflight"),
         "event": {"id": facts.event.id, "name": facts.event.name},
         "go": found.is_go,
         "items": [

@@ -1,15 +1,15 @@
-"""`livedeck qos`: the samples of one event, once or as they come."""
+"""`livedeck event qos`: the samples of one event, once or as they arrive."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import merge_flags, platform, time_span
+from livedeck.cli.options import FOLLOW, formats, merge_flags, platform, time_span
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
@@ -22,37 +22,27 @@ from livedeck.settings import Settings, load
 from livedeck.text import values
 from livedeck.text.times import timestamp
 
-if TYPE_CHECKING:
-    from livedeck.presentation import documents
-
 OutputFormat = Literal["table", "json", "csv"]
 
 DEFAULT_SPAN = 60.0
-"""Seconds of samples in a table, and before those of --follow, where --last names no others."""
+"""Seconds of samples in a table, and before those of --follow, without --last."""
 
 
 @click.command
 @click.argument("event", metavar="EVENT")
-@click.option("--follow", is_flag=True, help="Go on: every new sample once, until ctrl-c.")
-@click.option("--json", "output_format", flag_value="json", help="One JSON object; with --follow one line a sample.")
-@click.option("--csv", "output_format", flag_value="csv", help="A header and a row a sample.")
-@click.option("--last", type=time_span, metavar="TIME", help="So much of the stream's end: 90s, 15m, 2h.")
+@FOLLOW
+@formats("table", "json", "csv")
+@click.option("--last", type=time_span, metavar="TIME", help="Print only the last part of the stream: 90s, 15m, 2h.")
 @platform
 @click.pass_context
 def command(
-    ctx: click.Context,
-    /,
-    *,
-    event: str,
-    follow: bool,
-    output_format: OutputFormat | None,
-    last: float | None,
-    **flags: Any,
+    ctx: click.Context, /, *, event: str, follow: bool, output_format: OutputFormat, last: float | None, **flags: Any
 ) -> None:
-    """Print the QoS samples of EVENT: an id, a name, or the beginning of either that fits one event alone.
+    """Print the QoS samples of EVENT, once or as they arrive.
 
-    Without --last: all that the platform keeps, as JSON or CSV; the last minute for people, and before --follow.
-    Rates are bit/s and frames/s, times ISO 8601 UTC; what was not measured is empty or null, and never 0.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Without --last, JSON and CSV have every
+    stored sample; the table and --follow begin with the last minute. Rates are in bit/s and frames/s, times in ISO 8601
+    UTC. Missing values are empty or null, never 0. With --follow, JSON has a line for each sample.
     """
 
     async def work() -> int:
@@ -62,14 +52,14 @@ def command(
             follower = QosFollower(api.without_retry() if follow else api, target, clock, settings)
             if follow:
                 span = DEFAULT_SPAN if last is None else last
-                return await follow_samples(follower, output_format or "table", span)
-            return await print_samples(follower, output_format or "table", last)
+                return await follow_samples(follower, output_format, span)
+            return await print_samples(follower, output_format, last)
 
     ctx.exit(run(work))
 
 
 class QosFollower:
-    """Polls one event's samples. `left_out`: how many of the last answer could not be used."""
+    """Polls the samples of one event. `left_out`: number of unusable samples in the last reply."""
 
     def __init__(self, api: Api, event: Event, clock: Clock, settings: Settings) -> None:
         self.event, self.readings, self.left_out = event, Readings(), 0
@@ -78,7 +68,7 @@ class QosFollower:
         self._skew, self._failures, self._reported = 0.0, 0, Freshness.FRESH
 
     async def poll(self) -> None:
-        """Merge what the platform has now. Raises ApiError."""
+        """Merge the current samples of the platform. Raises ApiError."""
         answer = await self._api.qos.get(self.event.id)
         self._skew = skew(self._api.timings, self._skew, self._thresholds)
         until = self.now() + self._thresholds.ahead
@@ -86,7 +76,7 @@ class QosFollower:
         self.readings = merge(self.readings, answer, until=until)
 
     async def new_readings(self, last: float, report: Callable[[str], None]) -> AsyncIterator[list[Reading]]:
-        """The samples of the last so many seconds, and then each new one once. Never ends but by NotFound.
+        """Yield the samples of the last `last` seconds, then each new one once. Ends only by NotFound.
 
         `report` is called once when the platform fails or the samples grow stale, and once when that is over.
         """
@@ -107,12 +97,12 @@ class QosFollower:
         return self._clock.now().timestamp() + self._skew
 
     def age(self) -> float | None:
-        """Seconds since the newest sample, None where there is none."""
+        """Return the seconds since the newest sample; None if there is none."""
         newest = self.readings.last
         return None if newest is None else max(0.0, self.now() - newest.time)
 
     def freshness(self) -> Freshness:
-        """How far the samples tell of now."""
+        """Return how fresh the samples are."""
         age = self.age()
         return Freshness.NEVER if age is None else sample_freshness(age, cadence(self.readings), self._thresholds)
 
@@ -136,7 +126,7 @@ class QosFollower:
         return self._cadence.qos_focus
 
     def _report_freshness(self, report: Callable[[str], None]) -> None:
-        """Where the samples went stale, came back, or never were there."""
+        """Report once that the samples went stale, came back, or never existed."""
         freshness = self.freshness()
         if freshness is Freshness.LATE or freshness is self._reported:
             return
@@ -150,7 +140,7 @@ class QosFollower:
 
 
 async def print_samples(follower: QosFollower, output_format: OutputFormat, last: float | None) -> int:
-    """Print what there is. Returns the exit code."""
+    """Print the stored samples. Returns the exit code."""
     event = follower.event
     await follower.poll()
     span = DEFAULT_SPAN if last is None and output_format == "table" else last
@@ -161,7 +151,7 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
     echo("\n".join([_head(output_format), *_lines(output_format, event, readings)]))
     if not readings:
         reason = "no stream is scheduled" if event.stream is None else "its stream has sent none"
-        echo(f"livedeck qos: {_name(event)} has no samples: {reason}", err=True)
+        echo(f"livedeck event qos: {_name(event)} has no samples: {reason}", err=True)
     elif output_format == "table":
         age = values.age(follower.age() or 0.0)
         echo(f"\n{len(readings)} samples of {_name(event)}, the newest {age} old ({follower.freshness().value})")
@@ -169,10 +159,10 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
 
 
 async def follow_samples(follower: QosFollower, output_format: OutputFormat, last: float) -> int:
-    """Print every sample once, as it comes, until somebody ends it. Raises NotFound where the event goes away."""
+    """Print every sample once, as it arrives, until ctrl-c. Raises NotFound if the event is deleted."""
 
     def report(text: str) -> None:
-        echo(f"livedeck qos: {_name(follower.event)}: {text}", err=True)
+        echo(f"livedeck event qos: {_name(follower.event)}: {text}", err=True)
 
     if output_format != "json":
         echo(_head(output_format))
@@ -191,8 +181,8 @@ def _lines(output_format: OutputFormat, event: Event, readings: Iterable[Reading
     return [sample_csv_row(reading) if output_format == "csv" else sample_text(reading) for reading in readings]
 
 
-def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> documents.Qos:
-    """`age`: seconds of the newest sample; `left_out`: samples that could not be used (no time, or a future one)."""
+def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> dict[str, Any]:
+    """Return the samples as JSON. `age`: seconds of the newest; `left_out`: unusable ones (no or a future time)."""
     event, age = follower.event, follower.age()
     return {
         "event": {"id": event.id, "name": event.name},

@@ -1,4 +1,4 @@
-"""`livedeck wait`: return once an event is what a script waits for."""
+"""`livedeck event wait`: wait until an event is on air, healthy or completed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
+from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, UNREACHABLE, code_of_error, code_of_link, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import merge_flags, platform, time_span
+from livedeck.cli.options import QUIET, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
@@ -24,21 +25,22 @@ from livedeck.text.values import safe
 GOALS = ("on-air", "healthy", "completed")
 
 RETRY_SECONDS = 2.0
-"""Between two questions of which event is meant, while the platform gives no answer."""
+"""Seconds between two searches for the event while the platform does not answer."""
 
 
 @click.command
 @click.argument("event", metavar="EVENT")
-@click.option("--until", "goal", type=click.Choice(GOALS), required=True, help="What to wait for.")
-@click.option("--timeout", type=time_span, default="10m", show_default=True, metavar="TIME", help="90s, 15m or 2h.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but faults.")
+@click.option("--until", "goal", type=click.Choice(GOALS), required=True, help="Wait for this state.")
+@options.timeout("10m")
+@QUIET
 @platform
 @click.pass_context
 def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, quiet: bool, **flags: Any) -> None:
-    """Return once EVENT is on air, healthy (on air, with a good picture and no fault), or completed.
+    """Wait until EVENT is on air, healthy (on air, good picture, no fault), or completed.
 
-    EVENT: an id, a name, or the beginning of either that fits one event alone. A platform that gives no answer is asked
-    again until --timeout. Exit code 6 where it is not so in time, and 4 where the platform never answered.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Retries until --timeout if the platform
+    does not answer. Exit code 6 if the state is not reached in time or can no longer be reached, 4 if the platform
+    never answered.
     """
 
     async def work() -> int:
@@ -57,7 +59,7 @@ def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, qui
 
 @dataclass(slots=True)
 class Wait:
-    """What is waited for, and what came of it so far. `answered_at`: when the platform last answered.
+    """The goal of a wait and its progress. `answered_at`: time of the last reply of the platform.
 
     `problem`: why it gives no answer; empty while it does. `code`: the exit code where it is not so in time.
     """
@@ -69,7 +71,7 @@ class Wait:
     code: int = UNREACHABLE
 
     async def find_event(self, api: Api, words: str) -> str:
-        """The id of the event that is meant, however long the platform gives no answer. Raises UsageError, ApiError."""
+        """Return the id of the event; retry while the platform does not answer. Raises UsageError, ApiError."""
         clock = SystemClock()
         while True:
             try:
@@ -86,7 +88,7 @@ class Wait:
                 return event.id
 
     async def follow(self, monitor: Monitor, event_id: str) -> int:
-        """Wait until that event is so. Returns the exit code."""
+        """Wait until the event reaches the goal. Returns the exit code."""
         monitor.set_focus(event_id)
         last_text = ""
         async with aclosing(monitor.snapshots()) as snapshots:
@@ -94,7 +96,7 @@ class Wait:
                 self._note_link(snapshot.link)
                 state = snapshot.find(event_id)
                 if state is None and snapshot.link.as_of is not None and snapshot.link.state.is_answering:
-                    echo("livedeck wait: the event is gone", err=True)
+                    echo("livedeck event wait: the event is gone", err=True)
                     return NOT_SO
                 if state is None:
                     continue
@@ -105,16 +107,16 @@ class Wait:
                 if is_reached(state, self.goal):
                     return DONE
                 if state.phase.tally is BroadcastState.COMPLETED:
-                    echo(f"livedeck wait: it is over, and will not be {self.goal}", err=True)
+                    echo(f"livedeck event wait: it is over, and will not be {self.goal}", err=True)
                     return NOT_SO
         return NOT_SO
 
     def end_late(self, seconds: float) -> int:
-        """Say that it is not so in time, and why that may not be known. Returns the exit code."""
+        """Print that the goal was not reached in time, and why that may be unknown. Returns the exit code."""
         since = f" since {self.answered_at:%H:%M:%S}Z" if self.answered_at else ""
         silence = f": the platform has not answered{since}" if self.problem or not self.answered_at else ""
         why = f": {self.problem}" if self.problem else ""
-        echo(f"livedeck wait: not {self.goal} after {seconds:g} s{silence}{why}", err=True)
+        echo(f"livedeck event wait: not {self.goal} after {seconds:g} s{silence}{why}", err=True)
         return self.code
 
     def _note_link(self, link: ConnectionStatus) -> None:
@@ -125,11 +127,11 @@ class Wait:
 
     def _tell(self, text: str) -> None:
         if not self.is_quiet:
-            echo(f"livedeck wait: {text}", err=True)
+            echo(f"livedeck event wait: {text}", err=True)
 
 
 def is_reached(state: EventState, goal: str) -> bool:
-    """Whether the event is what is waited for."""
+    """Return whether the event has reached the goal."""
     if goal == "completed":
         return state.phase.tally is BroadcastState.COMPLETED
     if state.phase.tally is not BroadcastState.ON_AIR:
@@ -139,7 +141,7 @@ def is_reached(state: EventState, goal: str) -> bool:
 
 
 def describe(state: EventState) -> str:
-    """What it is now: `Choir, hall B: ON AIR, 100 GOOD`."""
+    """Return the state of the event in words: `Choir, hall B: ON AIR, 100 GOOD`."""
     health = state.assessment.health
     score = f", {health.score} {health.grade}" if health.score is not None else ""
     faults = ", ".join(finding.kind for finding in state.assessment.findings)

@@ -1,4 +1,4 @@
-"""The commands that change something: their options, the executor of the deck, verdict and exit code."""
+"""The commands that change something: their options, the executor, verdict and exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import EVENT_HELP, argument_names, find_named
 from livedeck.cli.objects.consent import CommandPort, Consent
 from livedeck.cli.objects.entries import STDIN, field_options, flag_name, typed_entries
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import QUIET, YES, formats, merge_flags, platform, timeout
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_audit
@@ -60,46 +60,39 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 DRY_RUN = "dry run"
-"""What the result of --dry-run says in place of a verdict."""
+"""The verdict of --dry-run."""
 
 WAIT_POLL_SECONDS = 2.0
 
 ACCEPTED = "accepted"
-"""What stands in for a verdict where the platform took the change and shows something else right after."""
+"""The verdict if the platform took the change but shows other values right after."""
 
-SO_ALREADY = "it is so already: nothing was sent"
+SO_ALREADY = "nothing sent: it has these values already"
 
-NOT_AS_SEEN = "nothing was sent: it is not as it was seen; read it again, and decide anew"
+NOT_AS_SEEN = "nothing sent: it changed since you read it; read it again and decide anew"
 
 _OPTIONS = (
-    click.option("-y", "--yes", is_flag=True, help="Ask nothing. Needed where there is no terminal."),
-    click.option("--confirm", metavar="NAME", help="Confirm what cuts an audience off, by the name of the target."),
-    click.option("--dry-run", is_flag=True, help="Say what would be sent, and send nothing."),
-    click.option("--if-unchanged", metavar="TOKEN", help="Only if it is as it was seen: `token` of list and get."),
-    click.option("--overwrite", is_flag=True, help="Send it though somebody changed the object since it was read."),
-    click.option("--wait", is_flag=True, help="Return once it is seen to be applied."),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(min=0),
-        default=60.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="How long --wait waits.",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="The result as one JSON object on standard output."),
-    click.option("-q", "--quiet", is_flag=True, help="Print the id of what was changed or made, and nothing else."),
+    YES,
+    click.option("--confirm", metavar="NAME", help="Confirm a dangerous change with the name of the target."),
+    click.option("--dry-run", is_flag=True, help="Print the change without sending it."),
+    click.option("--if-unchanged", metavar="TOKEN", help="Send only if list or get still print this token."),
+    click.option("--overwrite", is_flag=True, help="Send even if somebody changed the object meanwhile."),
+    click.option("--wait", is_flag=True, help="Wait until the change is visible on the platform."),
+    timeout("60s"),
+    formats("table", "json"),
+    QUIET,
 )
 
 
 def change_options(command: Decorated) -> Decorated:
-    """Add what every command has that changes something."""
+    """Add the options of every change."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def change_command(command: Command) -> click.Command:
-    """The command of an operation: what it names, its fields as options, and what every change has."""
+    """Make the command of an operation: its arguments, its fields as options, and the options of every change."""
     operation, schema = command.operation, command.schema
 
     def callback(ctx: click.Context, /, **flags: Any) -> None:
@@ -107,12 +100,12 @@ def change_command(command: Command) -> click.Command:
 
     text = [f"{operation.help}.", *([EVENT_HELP] if "EVENT" in command.arguments else [])]
     if operation.evidence:
-        text.append(f"Where the answer is lost, it counts as applied once that shows: {operation.evidence}.")
+        text.append(f"If the reply is lost, the change counts as applied once this shows: {operation.evidence}.")
     else:
-        text.append(f"Where the answer is lost, nothing shows whether it happened: {operation.no_evidence}.")
+        text.append(f"If the reply is lost, no read shows whether the change happened: {operation.no_evidence}.")
     decorated = change_options(platform(click.pass_context(callback)))
     if schema:
-        from_file = click.option("--from-file", metavar="FILE", help="Fields from JSON or TOML; - is standard input.")
+        from_file = click.option("--from-file", metavar="FILE", help="Read fields from JSON or TOML; - is stdin.")
         decorated = from_file(decorated)
     made = click.command(command.name, help="\n\n".join(text))(decorated)
     arguments = argument_names(command.arguments)
@@ -128,16 +121,16 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
     words = [flags.pop(argument.lower()) for argument in command.arguments]
     order, from_file = tuple(flags.pop("order", ())), flags.pop("from_file", None)
     seconds, wait = flags.pop("timeout"), flags.pop("wait")
-    report = Report(command, is_json=flags.pop("as_json"), is_quiet=flags.pop("quiet"))
+    report = Report(command, is_json=flags.pop("output_format") == "json", is_quiet=flags.pop("quiet"))
     token, overwrite = flags.pop("if_unchanged"), flags.pop("overwrite")
     consent = Consent(
         flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"), overwrite, if_unchanged=token is not None
     )
     settings = load(**merge_flags(ctx, flags))
     if settings.read_only and not consent.dry_run:
-        raise ReadOnly(f"{command.path}: not sent, the deck is read-only")
+        raise ReadOnly(f"{command.path}: not sent, livedeck is read-only")
     if token is not None and command.names is not Names.ITEM:
-        raise click.UsageError("--if-unchanged is for one object that is there already")
+        raise click.UsageError("--if-unchanged needs one existing object")
     if token is not None and overwrite:
         raise click.UsageError("--if-unchanged and --overwrite exclude each other")
     async with AsyncExitStack() as stack:
@@ -172,7 +165,7 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
 
 
 def _target(command: Command, found: Found) -> Target:
-    """What was named, where no operation was made of it."""
+    """Return the named object as a target, without an operation."""
     return Target(command.operation.kind, found.item.id, safe(command.noun.called(found.item), 60))
 
 
@@ -187,29 +180,29 @@ def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
 
 
 async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[str, ...], known: Known) -> Found:
-    """What the line names. Raises UsageError, ApiError."""
+    """Return the objects that the line names. Raises UsageError, ApiError."""
     if command.names is Names.NOTHING:
         return Found(api)
     noun = command.noun
     found = await find_named(noun, api, words, known)
     if command.names is not Names.ORDER:
         return found
-    if noun.name == "materials":
+    if noun.name == "material":
         return replace(found, order=order, siblings=_in_order(noun, order, await known(found.owner.id)))
     rows = await noun.read_all(api, found.owner)
     if rows.unreadable:
         raise Unreadable(
-            f"{noun.name} reorder: an order names them all, and {unreadable_rows_text(noun, rows.unreadable)}"
+            f"{noun.path} reorder: an order names them all, and {unreadable_rows_text(noun, rows.unreadable)}"
         )
     return replace(found, order=order, siblings=_in_order(noun, order, rows.items))
 
 
 def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The rows that are put in order. Raises UsageError for an id that is none of them, or comes twice."""
+    """Return the rows to reorder. Raises UsageError for an unknown or repeated id."""
     known = [row.id for row in siblings]
     if len({*order}) < len(order):
         raise click.UsageError("an id comes twice")
-    if noun.name == "materials":  # nothing lists them: those that are named, and no others
+    if noun.name == "material":  # nothing lists them: those that are named, and no others
         return tuple(row for row in siblings if row.id in order) if {*order} <= {*known} else ()
     if wrong := [name for name in order if name not in known]:
         raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; there are {', '.join(known) or 'none'}")
@@ -219,9 +212,9 @@ def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> 
 def fill_form(
     command: Command, found: Found, options: Mapping[str, Any], from_file: str | None, folder: Path
 ) -> ParsedForm[Any] | None:
-    """The filled form; None where nothing that was typed differs from what is so. Raises UsageError, Invalid.
+    """Return the filled form; None if every typed value is set already. Raises UsageError, Invalid.
 
-    `folder`: where what comes on standard input becomes a file.
+    `folder`: for a file with the content of standard input.
     """
     schema = command.schema
     if schema is None:
@@ -256,17 +249,17 @@ def fill_form(
 
 
 def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference) -> bool:
-    """Whether that is so already; of a moment to the second, which is all that a form shows."""
+    """Return whether the entry is set already; times count to the second, as forms show them."""
     if field.kind is not FieldKind.DATETIME or not entry or not before:
         return entry == before
     try:
         return abs((times.parse(str(entry), reference) - times.parse(str(before), reference)).total_seconds()) < 1
-    except ValueError:  # the check of the form says so
+    except ValueError:  # the check of the form reports it
         return False
 
 
 def _spooled(folder: Path) -> Path:
-    """Standard input as a file, which is gone at the end of the command: a change reads a file by its path."""
+    """Write standard input to a temporary file: a change reads a file by its path."""
     path = folder / "stdin"
     with path.open("wb") as file:
         while chunk := sys.stdin.buffer.read(2**20):
@@ -275,7 +268,7 @@ def _spooled(folder: Path) -> Path:
 
 
 async def _remember(materials: MaterialCache, operation: Operation[Any], outcome: Outcome) -> None:
-    """Keep what no endpoint lists, as the deck does."""
+    """Remember materials, which no endpoint lists, as the deck does."""
     answer, video = outcome.answer, getattr(operation, "video", None)
     material: KnownMaterial | None = getattr(operation, "material", None)
     if isinstance(answer, Material):
@@ -287,7 +280,7 @@ async def _remember(materials: MaterialCache, operation: Operation[Any], outcome
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a change. `verdict`: a Verdict, or DRY_RUN. `code`: the exit code."""
+    """The outcome of a change. `verdict`: a Verdict, ACCEPTED or DRY_RUN. `code`: the exit code."""
 
     verdict: str
     text: str
@@ -297,14 +290,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Prints what became of a change: data on standard output, words on standard error where it did not happen."""
+    """Prints the outcome of a change: data on standard output, failures on standard error."""
 
     command: Command
     is_json: bool
     is_quiet: bool
 
     def print(self, target: Target, changes: Sequence[Change], outcome: Outcome) -> int:
-        """Print it. Returns the exit code."""
+        """Print the outcome. Returns the exit code."""
         made = outcome.answer if isinstance(outcome.answer, tuple) else (outcome.answer,)
         identities = [target.id] if target.id else [str(item.id) for item in made if getattr(item, "id", None)]
         name, text = target.name, mask_secrets(outcome.text)
@@ -407,7 +400,7 @@ def warn(text: str) -> None:
 
 
 def outcome_of(result: OperationResult) -> Outcome:
-    """A result of the executor with its exit code (commands.md, "Exit codes")."""
+    """Return a result of the executor with its exit code (commands.md, "Exit codes")."""
     code = DONE
     text = result.text
     if result.verdict is Verdict.UNKNOWN:
@@ -419,7 +412,7 @@ def outcome_of(result: OperationResult) -> Outcome:
 
 
 async def _wait_applied(api: Api, operation: Operation[Any], result: OperationResult, seconds: float) -> bool:
-    """Whether what it changes is seen within so many seconds; True where nothing can show it."""
+    """Return whether the change became visible within so many seconds; True if no read can show it."""
     platform = Platform(api)
 
     async def is_applied() -> bool:

@@ -1,4 +1,4 @@
-"""Who agrees to a change on a command line: flags, or a person who is asked; and how it shows what takes long."""
+"""Confirmation of a change on the command line, by flags or by a person, and its progress."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _YES = frozenset({"y", "yes"})
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What the command line says of confirming.
+    """The flags that confirm a change.
 
-    `overwrite`: send it though the object changed since it was read. `if_unchanged`: a token of the object was given.
+    `overwrite`: send it even if the object changed since it was read. `if_unchanged`: a token of the object was given.
     """
 
     yes: bool = False
@@ -38,7 +38,7 @@ class Consent:
 
 @dataclass(slots=True)
 class CommandPort:
-    """The executor's ports on a command line. `refusal`: why nothing was sent, with its exit code."""
+    """The ports of the executor on a command line. `refusal`: the reason that nothing was sent, and its exit code."""
 
     consent: Consent
     open_changes: OpenChanges
@@ -47,7 +47,7 @@ class CommandPort:
     _previewed: list[Confirmation] = field(default_factory=list)
 
     async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
-        """Show what would be sent, and whether it may be."""
+        """Show the change and return whether it may be sent."""
         is_again = bool(self._previewed)
         self._previewed.append(confirmation)
         self._preview(operation, confirmation)
@@ -56,7 +56,7 @@ class CommandPort:
         return self._agrees_again(confirmation) if is_again else self._agrees(operation, confirmation)
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
-        """The result of that work, its progress on standard error."""
+        """Return the result of the work, and show its progress on standard error."""
         line = TransferLine(title)
         try:
             return await work(line)
@@ -81,14 +81,14 @@ class CommandPort:
         if confirmation.level is ConfirmLevel.TYPE_NAME:
             return self._agrees_by_name(confirmation, "it may cut an audience off")
         if not self.consent.yes and not is_interactive():
-            return self._refuse("nobody can be asked here: add --yes", USAGE)
+            return self._refuse("No terminal to confirm at. Add --yes.", USAGE)
         if self.consent.yes or confirmation.level is ConfirmLevel.NONE:
             return True
         is_yes = self._ask(f"{confirmation.button}? [y/N] ").casefold() in _YES
         return is_yes or self._refuse("not confirmed", NOT_SO)
 
     def _is_named(self, confirmation: Confirmation) -> bool:
-        """Return whether --confirm has the word that is asked for, the id, or the real name if no other one has it."""
+        """Return whether --confirm has the requested word, the id, or the exact name if it is unique."""
         named, typed = confirmation.named, self.consent.confirm
         is_id = bool(named and named.id and named.id.casefold() == typed.strip().casefold())
         if is_id or confirmation.is_word(typed) or confirmation.is_name(typed):
@@ -97,7 +97,7 @@ class CommandPort:
         return self._refuse(f"--confirm should be {word} or the whole id", USAGE)
 
     def _agrees_by_name(self, confirmation: Confirmation, reason: str) -> bool:
-        """A name is typed, or stands behind --confirm; a yes for everything is not enough."""
+        """Return whether the person typed the name: a general yes is not enough."""
         word = confirmation.word
         if not is_interactive():
             return self._refuse(f"{reason}: --yes is not enough, add --confirm {quote(safe(word, 80))}", USAGE)
@@ -106,7 +106,7 @@ class CommandPort:
         return confirmation.is_word(typed) or self._refuse(f"not confirmed: that is not {safe(word, 80)}", NOT_SO)
 
     def _agrees_again(self, confirmation: Confirmation) -> bool:
-        """Return whether it may be sent though it changed since it was read: --overwrite, or a person, agrees."""
+        """Return whether to send it although the object changed: if --overwrite or the person says so."""
         consent = self.consent
         if consent.overwrite:
             return True

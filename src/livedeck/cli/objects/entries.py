@@ -1,4 +1,4 @@
-"""The fields of an operation's form as options and as a file of JSON or TOML; what was typed as entries of it."""
+"""The fields of an operation's form as options and as a JSON or TOML file, and the typed values as entries."""
 
 from __future__ import annotations
 
@@ -22,25 +22,28 @@ from livedeck.text.times import TimeReference
 from livedeck.text.values import MASK
 
 STDIN = "-"
-"""In place of a file: what comes on standard input."""
+"""Stands for standard input in place of a file."""
+
+_FLAGS = {"poster_url": "url"}
+"""Options that have another name than their field."""
 
 MAX_FILE = 1_000_000
-"""Characters of a file that a form is filled from."""
+"""Most characters of a file with the fields of a form."""
 
-_METAVARS = {FieldKind.NUMBER: "NUMBER", FieldKind.HIDDEN: "FILE", FieldKind.DATETIME: "MOMENT", FieldKind.ROWS: "FILE"}
+_METAVARS = {FieldKind.NUMBER: "NUMBER", FieldKind.HIDDEN: "FILE", FieldKind.DATETIME: "TIME", FieldKind.ROWS: "FILE"}
 
 
 def flag_name(field: Field) -> str:
-    """The option of a field: `--scheduled-time` of `scheduled.time`. What is read from a file says so."""
-    name = field.name.replace(".", "-").replace("_", "-")
+    """Return the option of a field: `--scheduled-time` for `scheduled.time`, `--stream-key-file` for a secret."""
+    name = _FLAGS.get(field.name) or field.name.replace(".", "-").replace("_", "-")
     return f"--{name}-file" if field.kind is FieldKind.HIDDEN else f"--{name}"
 
 
 def field_options(schema: FormSchema[Any], *, is_new: bool, always: Collection[str] = ()) -> list[click.Option]:
-    """An option for each field. A secret is never one: other processes see the options of a command.
+    """Return an option for each field. A secret is never an option, since other processes can read options.
 
-    `is_new`: whether the form begins empty, so that what is required has to be typed; but for the fields of `always`,
-    which have a value that is sent in any case.
+    `is_new`: whether the form begins empty, so that required fields must be typed. The fields of `always` have a value
+    that is sent in any case.
     """
     return [_option(field, is_needed=is_new and field.required and field.name not in always) for field in schema.fields]
 
@@ -57,7 +60,7 @@ def _option(field: Field, *, is_needed: bool) -> click.Option:
 
 
 def _parameter(field: Field) -> str:
-    """What click calls it; no name of a flag of ours is one of these."""
+    """Return its parameter name for click, which no flag of ours uses."""
     return f"field_{field.name.replace('.', '__')}"
 
 
@@ -65,11 +68,11 @@ def _help(field: Field) -> str:
     label = field.label or field.name.replace("_", " ").capitalize()
     parts = [f"{label}: {field.hint}" if field.hint else label]
     if field.kind is FieldKind.HIDDEN:
-        parts = [f"{label}, read from a file that is yours alone, or - for standard input"]
+        parts = [f"{label}, from a private file, or - for standard input"]
     elif field.kind is FieldKind.ROWS:
-        parts = [f"{label}: a JSON or TOML file with all of them, or -; they take the place of what there was"]
+        parts = [f"{label}: a JSON or TOML file, or -; replaces all"]
     elif field.kind is FieldKind.MULTI_CHOICE:
-        parts.append(f"of {' '.join(field.choices)}")
+        parts.append(f"values: {' '.join(field.choices)}")
     return f"{'; '.join(parts)}."
 
 
@@ -80,9 +83,9 @@ def typed_entries(
     initial: FieldValues,
     current: Mapping[str, Any],
 ) -> dict[str, Entry]:
-    """What was typed, by the names of the fields: the options over the file. Raises UsageError.
+    """Return the typed values by field: options win over the file. Raises UsageError.
 
-    `current`: the object as its JSON has it; what a file repeats of that, and no form has, is passed over.
+    `current`: the object as JSON. A value that the file repeats from it, without a field of the form, is ignored.
     """
     content = _without_repeated(schema, read_object(from_file), current) if from_file else {}
     typed = dict(_file_entries(schema, content, initial))
@@ -109,7 +112,7 @@ def _option_entry(field: Field, value: Any, before: Entry) -> Entry:
 def _without_repeated(
     schema: FormSchema[Any], content: Mapping[str, Any], current: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What was read can be sent back: without the fields of the object that cannot be changed, unless they differ."""
+    """Return the file without fields that cannot be changed, so that the output of `get` can be sent back."""
     heads = {field.name.partition(".")[0] for field in schema.fields}
     repeated = {*current, *(OWN_FIELDS if current else ())}
     kept = {name: value for name, value in content.items() if name not in repeated or name in heads}
@@ -121,18 +124,18 @@ def _without_repeated(
             kept[name] = {inner: part for inner, part in value.items() if f"{name}.{inner}" in known}
     other = [name for name in content if name in current and name not in kept and content[name] != current[name]]
     if other:
-        echo(f"livedeck: passed over, for they cannot be sent: {', '.join(map(shown, other))}", err=True)
+        echo(f"livedeck: ignored, since they cannot be sent: {', '.join(map(shown, other))}", err=True)
     return kept
 
 
 _CHOSEN_ONCE = frozenset({"type", "annotation_type", "id"})
-"""Fields of an object that stay; the others that no form has change by themselves."""
+"""Fields that stay for the life of an object."""
 
 
 def _file_entries(
     schema: FormSchema[Any], content: Mapping[str, Any], initial: FieldValues
 ) -> Iterator[tuple[str, Entry]]:
-    """Entries of what a file names, nested or with dots."""
+    """Yield the entries of a file, whose names are nested or dotted."""
     fields, known = dict(_dotted(content)), {field.name: field for field in schema.fields}
     unknown = [name for name in fields if name not in known]
     if unknown:
@@ -150,7 +153,7 @@ def _dotted(content: Mapping[str, Any], head: str = "") -> Iterator[tuple[str, A
 
 
 def _file_entry(field: Field, value: Any, before: Entry) -> Entry:
-    """The entry that a value of a file is. Raises UsageError for one of another kind."""
+    """Return the entry of a value from a file. Raises UsageError for a value of another kind."""
     if value is None:
         return field.empty
     take, types = _TAKES[field.kind]
@@ -164,7 +167,7 @@ _KINDS = {
     FieldKind.REFERENCE: "an id, as text",
     FieldKind.NUMBER: "a whole number",
     FieldKind.HIDDEN: "a text",
-    FieldKind.DATETIME: "a moment, as text",
+    FieldKind.DATETIME: "a time, as text",
     FieldKind.CHOICE: "one of its words",
     FieldKind.FLAG: "true or false",
     FieldKind.MULTI_CHOICE: "a list of its words",
@@ -180,7 +183,7 @@ def _choices(field: Field, words: list[Any]) -> tuple[str, ...]:
 
 
 def _rows(field: Field, rows: Any, before: Entry) -> tuple[Mapping[str, Entry], ...]:
-    """The rows of a file. What one lacks is as it was in the row of the same id, else of the same name."""
+    """Return the rows of a file. A missing value comes from the old row with the same id, or the same name."""
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         raise click.UsageError(f"{flag_name(field)}: the file should hold {_KINDS[FieldKind.ROWS]}")
     schema = schema_of_rows(field)
@@ -228,20 +231,20 @@ _TAKES: Mapping[FieldKind, tuple[Take, tuple[type, ...]]] = {
     FieldKind.MULTI_CHOICE: (lambda field, value, _: _choices(field, value), (list,)),
     FieldKind.ROWS: (_rows, (list,)),
 }
-"""How a value of a file becomes an entry, and of which types it may be."""
+"""The function that makes an entry of a value from a file, and the types that it takes."""
 
 _READ_ONLY = frozenset({"id", "event_id", "room_id", "status", "service", "created_at", "updated_at"})
-"""Fields of a row that can be read and not sent: what was printed can be sent back."""
+"""Fields of a row that can be read but not sent, ignored so that printed rows can be sent back."""
 
 
 def _kept_secret(value: str, before: Entry) -> Entry:
-    """A masked secret stands for the one that is there; nothing else that is masked can be meant. Raises UsageError."""
+    """Return the secret of a file; a masked one stands for the current secret. Raises UsageError if it is another."""
     if MASK not in value:
         return _secret(value)
     if isinstance(before, Secret) and str(before) == value:
         return before
     raise click.UsageError(
-        f"the file has a masked key ({shown(value)}), and the platform has another one: write it out"
+        f"the file has a masked key ({shown(value)}) that is not the current one: write the key in full"
     )
 
 
@@ -252,7 +255,7 @@ def _secret(value: str) -> Secret:
 
 
 def read_text(path: str) -> str:
-    """What a file or standard input holds. Raises UsageError for what cannot be read, is no text, or is too long."""
+    """Return the text of a file or of standard input. Raises UsageError if it is unreadable, not text or too long."""
     try:
         if path == STDIN:
             if sys.stdin is None:
@@ -264,14 +267,14 @@ def read_text(path: str) -> str:
     except (OSError, RuntimeError) as error:
         raise click.UsageError(f"{shown(path)}: {getattr(error, 'strerror', None) or error}") from None
     except UnicodeDecodeError:
-        raise click.UsageError(f"{shown(path)}: is no text in UTF-8") from None
+        raise click.UsageError(f"{shown(path)}: is not UTF-8 text") from None
     if len(text) > MAX_FILE:
         raise click.UsageError(f"{shown(path)}: is longer than {MAX_FILE:,} characters")
     return text
 
 
 def read_object(path: str, *, is_list: bool = False) -> Any:
-    """The JSON or TOML of a file or of standard input: an object, or else a list. Raises UsageError."""
+    """Return the JSON or TOML of a file or of standard input: an object, or a list if allowed. Raises UsageError."""
     text = read_text(path)
     name = "standard input" if path == STDIN else shown(path)
     try:

@@ -1,4 +1,4 @@
-"""The commands that read: list, get, recordings, and the files that are downloaded."""
+"""The commands that read: list, get, restreams and download."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, UNREACHABLE, run
 from livedeck.cli.formats import Output, check_columns, output_options, print_item, print_list
 from livedeck.cli.lookup import EVENT_HELP, argument_names, find_named, remember_names
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import FORCE, QUIET, merge_flags, platform
 from livedeck.cli.output import TransferLine, echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history
 from livedeck.client import Api, Incomplete, Secret, plain_name
 from livedeck.monitor import KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
-from livedeck.operations.nouns import RECORDINGS, Found, Known, Noun, Rows, unreadable_rows_text
+from livedeck.operations.nouns import RECORDINGS, RESTREAMS, Found, Known, Noun, Rows, unreadable_rows_text
 from livedeck.presentation.json_schema import FAULTS, model_fields
 from livedeck.presentation.serialization import fault_object
 from livedeck.settings import Settings, load
@@ -30,72 +31,81 @@ if TYPE_CHECKING:
     from livedeck.presentation.documents import Fault
 
 Work = Callable[[Api, Sequence[str], Known, Output], Awaitable[int]]
-"""What a command does with what its line names."""
+"""The work of a command with the objects that its line names."""
 
 
 def list_command(noun: Noun) -> click.Command:
-    """`list`: all of them, or those of an owner."""
+    """Make `list`: every object, or those of an owner."""
     owner = (noun.owner,) if noun.owner else ()
 
     async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
         found = await find_named(noun, api, words, known)
-        is_known_here = noun.name == "materials"
+        is_known_here = noun.name == "material"
         rows = Rows(await known(found.owner.id)) if is_known_here else await noun.read_all(api, found.owner)
         if is_known_here and not rows.items:
-            echo("livedeck: no endpoint lists materials, and this machine's history knows of none here", err=True)
-        if noun.name == "events":
+            echo("livedeck: no endpoint lists materials, and the history of this machine has none", err=True)
+        if noun.name == "event":
             remember_names(rows.items)
-        return print_rows(f"{noun.name} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
+        return print_rows(f"{noun.path} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
 
     of = f" of a {noun.owner.lower()}" if noun.owner else ""
-    text = f"List the {noun.noun}s{of}. The other forms than the table have the token that --if-unchanged takes."
+    text = f"List the {noun.noun}s{of}. Every format except the table has the token for --if-unchanged."
     return _reading_command("list", noun, owner, text, work)
 
 
 def get_command(noun: Noun) -> click.Command:
-    """`get`: one, read once more."""
+    """Make `get`: one object, read by itself."""
 
     async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
         found = await find_named(noun, api, words, known)
         item = await noun.read(api, found.owner, found.item)
-        print_item(f"{noun.name} get", object_of(noun, item), output)
+        print_item(f"{noun.path} get", object_of(noun, item), output)
         tell_faults(noun, [item])
         return DONE
 
-    text = f"Print the {noun.noun} with every field, and the token that --if-unchanged takes."
+    text = f"Print the {noun.noun} with every field, and the token for --if-unchanged."
     return _reading_command("get", noun, noun.arguments, text, work)
 
 
-def recordings_command() -> click.Command:
-    """`events recordings`: the videos that can be found."""
+def videos_command() -> click.Command:
+    """Make `video list`: the recordings of an event, the only videos that the platform lists."""
+    text = "List the recordings of EVENT: the VIDEO of the other video commands."
+    return _rows_command("list", RECORDINGS, "video list", text)
 
+
+def restreams_command() -> click.Command:
+    """Make `event restreams`: the restreams of an event, with masked keys."""
+    text = "List the restreams of EVENT, with masked keys."
+    return _rows_command("restreams", RESTREAMS, "event restreams", text)
+
+
+def _rows_command(name: str, noun: Noun, path: str, text: str) -> click.Command:
     async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
-        found = await find_named(RECORDINGS, api, words, known)
-        rows = await RECORDINGS.read_all(api, found.owner)
-        items = [{**RECORDINGS.as_object(item), "faults": faults_of(RECORDINGS, item)} for item in rows.items]
-        return print_rows("events recordings", RECORDINGS, rows, items, output)
+        found = await find_named(noun, api, words, known)
+        rows = await noun.read_all(api, found.owner)
+        items = [{**noun.as_object(item), "faults": faults_of(noun, item)} for item in rows.items]
+        return print_rows(path, noun, rows, items, output)
 
-    text = "List the recordings of EVENT: each is a VIDEO of other commands."
-    return _reading_command("recordings", RECORDINGS, RECORDINGS.arguments[:1], text, work)
+    return _reading_command(name, noun, noun.arguments[:1], text, work)
 
 
 def noun_fields(noun: Noun) -> dict[str, Any]:
-    """The fields of its JSON, each with its JSON Schema."""
+    """Return the fields of its JSON, each with its JSON Schema."""
     return {**model_fields(noun.model), **noun.extra_fields, "token": {"type": "string"}, "faults": FAULTS}
 
 
 def object_of(noun: Noun, item: Any) -> dict[str, Any]:
-    """It as JSON, with its token and what could not be read of it."""
+    """Return the object as JSON, with its token and its unreadable fields."""
     return {**noun.as_object(item), "token": noun.fingerprint(item), "faults": faults_of(noun, item)}
 
 
 def faults_of(noun: Noun, item: Any) -> list[Fault]:
-    """What could not be read of it, as JSON."""
+    """Return the unreadable fields of the object as JSON."""
     return [fault_object(fault) for fault in noun.faults(item)]
 
 
 def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, Any]], output: Output) -> int:
-    """Print a list, and say what is not in it. Returns the exit code (commands.md, "What could not be read")."""
+    """Print a list and name the rows left out. Returns the exit code (commands.md, "Unreadable data")."""
     print_list(command, items, noun.columns, output, [fault_object(fault) for fault in rows.unreadable])
     tell_faults(noun, rows.items)
     if not rows.unreadable:
@@ -105,18 +115,18 @@ def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, A
 
 
 def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
-    """Say which fields came and could not be read."""
+    """Name the fields that could not be read on standard error."""
     odd = [(item, faults) for item in items if (faults := noun.faults(item))]
     if not odd:
         return
     item, (fault, *_) = odd[0]
     name = safe(noun.called(item) or item.id, 60)
-    rest = f"; so it is with {len(odd)} {noun.noun}s, see `faults` of --json" if len(odd) > 1 else ""
+    rest = f"; {len(odd)} {noun.noun}s have such fields, see `faults` of --json" if len(odd) > 1 else ""
     echo(f"livedeck: {name}: could not be read: {mask_secrets(str(fault))}{rest}", err=True)
 
 
 class ReadingCommand(click.Command):
-    """A command that reads. `columns`: the names that --columns takes."""
+    """A command that reads. `columns`: the values of --columns."""
 
     columns: tuple[str, ...] = ()
 
@@ -144,7 +154,7 @@ def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: st
 
 
 def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:
-    """The materials of a video that the history of this machine has; it is opened when they are asked for."""
+    """Return a function that finds the materials of a video in the history of this machine, opened on first use."""
 
     async def known(video_id: str) -> tuple[KnownMaterial, ...]:
         path = settings.history_file()
@@ -175,12 +185,12 @@ async def _material_link(api: Api, found: Found) -> tuple[Secret | str, str]:
     return await api.materials.link(material.id), material.file_name or material.title or material.id
 
 
-FILES = {"subtitles": _subtitle_link, "posters": _poster_link, "materials": _material_link}
-"""Where the file of each is, and its name by the platform."""
+FILES = {"subtitle": _subtitle_link, "poster": _poster_link, "material": _material_link}
+"""The link to the file of an object, and its name on the platform, by noun."""
 
 
 def download_command(noun: Noun) -> click.Command:
-    """`download`: the file of one."""
+    """Make `download`: save the file of an object."""
     arguments = noun.arguments
 
     def callback(ctx: click.Context, /, *, output: str | None, force: bool, quiet: bool, **flags: Any) -> None:
@@ -195,15 +205,8 @@ def download_command(noun: Noun) -> click.Command:
 
         ctx.exit(run(lambda: cancel_on_signals(work)))
 
-    text = f"Download the file of the {noun.noun}. It has its name once it is whole; a file that is there stays."
-    options = (
-        click.option("-o", "--output", metavar="PATH", help="A file or a folder; without it the platform's own name."),
-        click.option("--force", is_flag=True, help="Replace a file that is there."),
-        click.option("-q", "--quiet", is_flag=True, help="Print nothing but faults."),
-    )
-    decorated = platform(click.pass_context(callback))
-    for option in reversed(options):
-        decorated = option(decorated)
+    text = f"Download the file of the {noun.noun}. The file gets its name once it is complete."
+    decorated = options.output("PATH")(FORCE(QUIET(platform(click.pass_context(callback)))))
     command = click.command("download", help=text)(decorated)
     command.params[:0] = argument_names(arguments)
     return command

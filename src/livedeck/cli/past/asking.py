@@ -1,4 +1,4 @@
-"""What the commands that read the past share: where it is, the event, the stretch of time. None asks the platform."""
+"""Parts shared by the commands that read the past: the history, the event, the time range. None asks the platform."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
-from livedeck.cli.exit_codes import FAULT
+from livedeck.cli import options
+from livedeck.cli.exit_codes import FAULT, run
+from livedeck.cli.options import HISTORY, PLATFORM_NAMES, command_words, merge_flags, platform, time_range
 from livedeck.cli.output import echo
 from livedeck.cli.process import end_on_interrupt
 from livedeck.cli.wiring import SystemClock, open_records
@@ -22,20 +25,18 @@ from livedeck.monitor.history.database import StorageError
 from livedeck.operations.nouns import NotMatched, match
 from livedeck.report.recorded import latest_events
 from livedeck.report.spans import Span
-from livedeck.settings import Settings
+from livedeck.settings import Settings, load
 from livedeck.text.times import TimeReference, parse
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-MOMENT_HELP = "21:04, yesterday 21:04, 2026-11-21T21:04, -15m; in the time zone of this machine"
-
 _AROUND = timedelta(minutes=5)
-"""Before and after a show that is told."""
+"""Margin before and after a show."""
 
 
 def past_moment(text: str, after: datetime | None = None) -> datetime:
-    """A moment of the past, as people type it, or a day: its beginning. `after`: a time of day is the first such after
-    then. Raises click.BadParameter."""
+    """Return a time of the past as people type it; a day means its beginning. Raises click.BadParameter.
+
+    `after`: a time of day is the first one after it.
+    """
     is_day = re.fullmatch(r"\d{4}-\d\d-\d\d|today|yesterday", text)
     reference = TimeReference(SystemClock().now(), past=True, after=after)
     try:
@@ -45,7 +46,7 @@ def past_moment(text: str, after: datetime | None = None) -> datetime:
 
 
 def _end(ctx: click.Context, _: click.Parameter, text: str | None) -> datetime | None:
-    """The end of a stretch, which is behind its beginning. Raises click.BadParameter."""
+    """Return the end of a time range, after its start. Raises click.BadParameter."""
     since: datetime | None = ctx.params.get("since")
     until = past_moment(text, since) if text else None
     if since and until and since >= until:
@@ -54,34 +55,37 @@ def _end(ctx: click.Context, _: click.Parameter, text: str | None) -> datetime |
 
 
 def _read(at: datetime) -> str:
-    """A moment that was typed, as it was understood."""
+    """Return how a typed time was understood."""
     return f"read as {at:%Y-%m-%d %H:%M:%S}Z"
 
 
-_STRETCH = (
-    click.option(
-        "--from", "since", type=past_moment, is_eager=True, metavar="TIME", help=f"From then on: {MOMENT_HELP}."
-    ),
-    click.option(
-        "--to", "until", callback=_end, metavar="TIME", help="Until before then, after --from. [default: now]"
-    ),
-)
+stretch = time_range({"type": past_moment, "is_eager": True}, {"callback": _end})
+"""Adds --from and --to."""
 
 
-def stretch(command: Command) -> Command:
-    """Add --from and --to."""
-    for option in reversed(_STRETCH):
-        command = option(command)
-    return command
+def past_command(*formats: str, has_range: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of a command that prints the past: --from and --to, --format, --history, the platform.
 
+    The command returns `with_past`'s `work`, made from its own arguments; `settings` is what is in force.
+    """
 
-FILE = click.option(
-    "--file", "path", type=click.Path(path_type=Path), metavar="FILE", help="Another history than that of the settings."
-)
+    def decorate(make: Callable[..., Callable[[Past], Awaitable[int]]]) -> Callable[..., Any]:
+        @click.pass_context
+        @wraps(make)
+        def callback(ctx: click.Context, /, *, path: Path | None, **values: Any) -> None:
+            flags = {name: values.pop(name) for name in PLATFORM_NAMES}
+            settings = load(**merge_flags(ctx, flags))
+            work = make(settings=settings, **values)
+            ctx.exit(run(lambda: with_past(settings, command_words(ctx), work, path)))
+
+        decorated: Callable[..., Any] = options.formats(*formats)(HISTORY(platform(callback)))
+        return stretch(decorated) if has_range else decorated
+
+    return decorate
 
 
 class _Named(NamedTuple):
-    """An event as `match` looks for it."""
+    """An event in the form that `match` needs."""
 
     id: str
     name: str
@@ -89,14 +93,14 @@ class _Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is asked: `reader`, what each event was like last, and `now` by the clock of whoever keeps it."""
+    """The past to read. `events`: the last record of each event; `now`: by the clock of the process that records."""
 
     reader: HistoryReads
     events: tuple[EventRecord, ...]
     now: datetime
 
     def event(self, words: str) -> EventRecord:
-        """The event that is meant, though no list has it any more. Raises UsageError, which lists several."""
+        """Return the event that the words name, deleted ones included. Raises UsageError for none or several."""
         known = [_Named(record.event_id, record.name) for record in self.events]
         try:
             found: _Named = match(known, words, "event", lambda named: named.name)
@@ -105,11 +109,11 @@ class Past:
         return next(record for record in self.events if record.event_id == found.id)
 
     def names(self) -> dict[str, str]:
-        """What each event was called last, by its id."""
+        """Return the last name of each event by its id."""
         return {record.event_id: record.name or record.event_id for record in self.events}
 
     def span(self, since: datetime | None, until: datetime | None, otherwise: Span) -> Span:
-        """What was typed, as far as it is past; `otherwise` where nothing was. Raises UsageError."""
+        """Return the typed time range up to now, or `otherwise` if none was typed. Raises UsageError."""
         if since is None and until is None:
             return otherwise
         if since and since >= self.now:
@@ -118,7 +122,7 @@ class Past:
         return Span(since or min(otherwise.since, end - timedelta(hours=1)), end)
 
     async def last_show(self, event: EventRecord) -> Span:
-        """When that event was on air last, with some minutes around it; the last hour where it never was."""
+        """Return the last show of the event with some minutes around it; the last hour if it was never on air."""
         records = await self.reader.events(event_id=event.event_id)
         shows = [record for record in records if record.started_at and (_was_on_air(record) or record.is_completed)]
         if not shows or shows[-1].started_at is None:
@@ -130,14 +134,14 @@ class Past:
         return Span(start - _AROUND, min(self.now, end + _AROUND))
 
     async def _last_seen(self, last: EventRecord, since: datetime) -> datetime:
-        """Until when somebody watched that event after `since`."""
+        """Return when that event was last watched after `since`."""
         if last.is_gone:
             return last.at
         return max([last.at, *(watch.until for watch in await self.reader.watched(since, self.now))])
 
 
 _SAME_SHOW = timedelta(hours=2)
-"""A plan that is farther from the start was of another show."""
+"""Most time between plan and start; with more, the plan was for another show."""
 
 
 def _was_on_air(record: EventRecord) -> bool:
@@ -147,7 +151,7 @@ def _was_on_air(record: EventRecord) -> bool:
 async def with_past(
     settings: Settings, command: str, work: Callable[[Past], Awaitable[int]], path: Path | None = None
 ) -> int:
-    """The exit code of `work` on what is known of the past (see `open_records`). A file that cannot be read is said.
+    """Return the exit code of `work` on the past (see `open_records`). Reports a file that cannot be read.
 
     Raises SettingsError, CollectorError.
     """
@@ -166,10 +170,10 @@ async def with_past(
 
 
 def width() -> int | None:
-    """Cells of the terminal; None in a pipe."""
+    """Return the columns of the terminal; None in a pipe."""
     return terminal().columns if sys.stdout.isatty() else None
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Print these."""
+    """Print the lines."""
     echo("\n".join(lines))

@@ -1,4 +1,4 @@
-"""`livedeck history`: what the decks of this machine saw, and the file in which they keep it."""
+"""`livedeck past check`, `vacuum`, `prune`, `salvage` and `export`: the file of the history."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import click
 
+from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, USAGE, run
-from livedeck.cli.options import CommandGroup, is_interactive, merge_flags, platform
+from livedeck.cli.options import FORCE, HISTORY, YES, is_interactive, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.past.asking import FILE, past_moment, stretch
-from livedeck.cli.past.telling import show_command
+from livedeck.cli.past.asking import past_moment, stretch
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor.history import maintenance, recording
 from livedeck.monitor.history.database import StorageError
@@ -31,38 +31,14 @@ T = TypeVar("T")
 _WORDS = {**WORDS, "event": "events", "stream": "streams"}
 
 
-class HistoryGroup(CommandGroup):
-    """A group whose first word may be an event: then it is that of `show`, where there is such a command."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it. Raises UsageError."""
-        if "show" in self.commands and args[0] not in self.commands:
-            args = ["show", *args]
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=HistoryGroup)
-def command() -> None:
-    """What the decks of this machine saw: print what happened on an event, look after the file, take a recording out.
-
-    \b
-    livedeck history "Main stage" --from "yesterday 21:00" --to "yesterday 21:15"
-    """
-
-
-command.add_command(show_command)
-
-
-@command.command("verify")
-@FILE
+@click.command
+@HISTORY
 @platform
 @click.pass_context
-def verify_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> None:
-    """Look through the whole file: its integrity, its size, what is kept of which event, rows that cannot be read.
+def check_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> None:
+    """Check the whole file: integrity, size, the events in it, rows that cannot be read.
 
-    Changes nothing; decks may go on. Exit code 6 where something is wrong with it, 1 where it cannot be opened.
+    Changes nothing; decks may keep running. Exit code 6 if the file is damaged, 1 if it cannot be opened.
     """
 
     def work(path: Path) -> int:
@@ -82,16 +58,14 @@ def _report_lines(report: FileReport) -> list[str]:
             lines.append(f"  {safe(span.event.name, 40)}  {since} to {until}  {stream.samples:,} samples")
     lines += [f"cannot be read: {_rotten(report.rotten)}"] if report.rotten else []
     lines += [f"damaged: {fault}" for fault in report.faults]
-    lines.append("it is sound" if report.is_sound else _advice(report))
+    lines.append("the file is sound" if report.is_sound else _advice(report))
     return lines
 
 
 def _advice(report: FileReport) -> str:
     if report.faults:
-        return "a deck that meets the damage sets the file aside, begins a new one and copies what can be read"
-    return (
-        "such rows are passed over, or named by the command that needs them; `livedeck history salvage` copies the rest"
-    )
+        return "a deck that meets the damage sets the file aside, starts a new one and copies all readable rows"
+    return "commands skip such rows, or name them if they need them; `livedeck past salvage` copies the rest"
 
 
 def _counted(rows: Any) -> str:
@@ -103,14 +77,14 @@ def _rotten(rows: Mapping[str, int]) -> str:
     return ", ".join(filter(None, [_counted(rows), f"{others:,} other rows" if others else ""]))
 
 
-@command.command("vacuum")
-@FILE
+@click.command
+@HISTORY
 @platform
 @click.pass_context
 def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> None:
-    """Give back what is free in the file: after `prune`, or after a lower `retention_days`.
+    """Release the free space in the file: after `past prune`, or after a lower `retention_days`.
 
-    Decks may go on; what they write meanwhile waits. It needs twice the size of the file free on its disk, and in the
+    Decks may keep running; their writes wait meanwhile. Needs twice the size of the file free on its disk, and in the
     folder for temporary files.
     """
 
@@ -122,22 +96,22 @@ def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) ->
     _run(ctx, flags, path, work)
 
 
-@command.command("prune")
-@click.option("--before", type=past_moment, metavar="DATE", help="What is older: 2026-11-01, or -7d.")
-@click.option("--event", "words", metavar="EVENT", help="What is known of that event.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@FILE
+@click.command
+@click.option("--before", type=past_moment, metavar="DATE", help="Delete older data: 2026-11-01, or -7d.")
+@click.option("--event", "words", metavar="EVENT", help="Delete the data of this event.")
+@YES
+@HISTORY
 @platform
 @click.pass_context
 def prune_command(
     ctx: click.Context, /, *, before: datetime | None, words: str | None, yes: bool, path: Path | None, **flags: Any
 ) -> None:
-    """Delete what is older than DATE, what is known of one event, or of that event what is older.
+    """Delete data older than DATE, the data of one event, or the older data of that event.
 
-    Says first what would go, and asks. The retention of the settings does the same by itself.
+    Shows what it would delete, and asks. `retention_days` of the settings deletes old data by itself.
     """
     if before is None and words is None:
-        raise click.UsageError("say what is to go: --before DATE, --event EVENT, or both")
+        raise click.UsageError("name what to delete: --before DATE, --event EVENT, or both")
 
     def work(path: Path) -> int:
         event = _find_event(path, words) if words else None
@@ -150,12 +124,12 @@ def prune_command(
         of_time = f" before {before:%Y-%m-%d %H:%M}Z" if before else ""
         echo(f"to be deleted, all{of_event}{of_time}: {counted}", err=True)
         if not yes and not is_interactive():
-            echo("nobody can be asked here: add --yes", err=True)
+            echo("No terminal to confirm at. Add --yes.", err=True)
             return USAGE
         if not yes and not _is_confirmed():
             echo("nothing was deleted", err=True)
             return NOT_SO
-        echo(f"deleted: {_counted(maintenance.prune(path, pruning))}; `livedeck history vacuum` gives its room back")
+        echo(f"deleted: {_counted(maintenance.prune(path, pruning))}; `livedeck past vacuum` releases its space")
         return DONE
 
     _run(ctx, flags, path, work)
@@ -166,20 +140,20 @@ def _is_confirmed() -> bool:
     return sys.stdin.readline().strip().casefold() in {"y", "yes"}
 
 
-@command.command("salvage")
+@click.command
 @click.argument("damaged", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE")
-@FILE
+@HISTORY
 @platform
 @click.pass_context
 def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, **flags: Any) -> None:
-    """Copy what can be read of FILE, a damaged history, into the history; a deck does so by itself.
+    """Copy all readable rows of FILE, a damaged history, into the history; a deck does so by itself.
 
-    FILE stays as it is, and nothing is copied twice. Exit code 6 where something was lost.
+    FILE stays unchanged, and no row is copied twice. Exit code 6 if rows were lost.
     """
 
     def work(path: Path) -> int:
         if path.exists() and path.samefile(damaged):
-            raise click.UsageError(f"{damaged} is the history itself: a deck sets it aside, or name another --file")
+            raise click.UsageError(f"{damaged} is the history itself: a deck sets it aside; or name another: --history")
         found = salvage(damaged, path, SystemClock().now())
         echo(found.text)
         return NOT_SO if found.lost or found.unreadable or found.fault else DONE
@@ -187,12 +161,12 @@ def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, 
     _run(ctx, flags, path, work)
 
 
-@command.command("export")
+@click.command
 @click.argument("words", metavar="[EVENT]...", nargs=-1)
 @stretch
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True, help="Where to.")
-@click.option("--force", is_flag=True, help="Replace the file that is there.")
-@FILE
+@options.output(required=True, type=click.Path(path_type=Path))
+@FORCE
+@HISTORY
 @platform
 @click.pass_context
 def export_command(
@@ -207,10 +181,10 @@ def export_command(
     path: Path | None,
     **flags: Any,
 ) -> None:
-    """Write a recording: what is known of these events, or of all, in one file that `livedeck replay` opens anywhere.
+    """Write a recording of these events, or of all, from the history: one file for `livedeck past replay`.
 
-    Samples, states, alarms, answers and the log; no secrets. EVENT: an id, a name, or the beginning of either. Begin an
-    hour before what matters: detection learns from it what is usual.
+    It has samples, states, alarms, alarm actions and the log, but no secrets. EVENT: an id, a name, or the beginning of
+    either. Start an hour before the time in question: detection learns the baseline from it.
     """
 
     def work(path: Path) -> int:
@@ -221,17 +195,17 @@ def export_command(
 
 
 def write_recording(path: Path, output: Path, event_ids: Sequence[str], **options: Any) -> int:
-    """Write a recording of that history, as `recording.export`, and say what is in it. Returns the exit code."""
+    """Write a recording of that history as `recording.export` and print its content. Returns the exit code."""
     try:
         made = recording.export(path, output, event_ids=event_ids, **options)
     except FileExistsError:
-        raise SettingsError(f"{output} is there already; --force replaces it") from None
+        raise SettingsError(f"{output} exists already; add --force to replace it") from None
     echo(f"{output}: {size(made.size)}, {_counted(made.rows) or 'nothing'}")
     return DONE
 
 
 def _find_event(path: Path, words: str) -> KnownEvent:
-    """The event of that history that is meant. Raises UsageError."""
+    """Return the event of that history that the words name. Raises UsageError."""
     try:
         event: KnownEvent = match(maintenance.known_events(path), words, "event", lambda event: event.name)
     except NotMatched as error:
@@ -240,12 +214,12 @@ def _find_event(path: Path, words: str) -> KnownEvent:
 
 
 _NOT_THE_COLLECTORS = (
-    "livedeck: this is the history of this machine; what the collector keeps is looked after on its own"
+    "livedeck: this is the history of this machine; look after the history of the collector where it runs"
 )
 
 
 def _run(ctx: click.Context, flags: dict[str, Any], path: Path | None, work: Callable[[Path], int]) -> None:
-    """Do that with the history of the settings or with `path`, in a thread; a fault of the file is told in a line."""
+    """Do the work in a thread, on the history of the settings or on `path`; print a fault of the file in a line."""
 
     async def go() -> int:
         settings = load(**merge_flags(ctx, flags))

@@ -1,4 +1,4 @@
-"""`livedeck record` and `livedeck replay`: a recording, made and opened."""
+"""`livedeck past record` and `livedeck past replay`: make and open a recording."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import Any
 import click
 
 from livedeck.atomic_file import resolve_target
+from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, code_of_link, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import appearance, merge_flags, platform, time_span
+from livedeck.cli.options import DURATION, FORCE, appearance, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.past.asking import past_moment
 from livedeck.cli.past.file import write_recording
@@ -31,24 +32,23 @@ from livedeck.settings import load
 from livedeck.text.values import safe
 
 _KEPT_DAYS = 3650.0
-"""Nothing grows too old while it is recorded."""
+"""Retention of a recording: longer than any of them runs."""
 
 
 @click.command
 @click.argument("words", metavar="[EVENT]...", nargs=-1)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True, help="Where to.")
-@click.option("--for", "length", type=time_span, metavar="TIME", help="For so long: 15m, 2h. Else until ctrl-c.")
-@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@options.output(required=True, type=click.Path(path_type=Path))
+@DURATION
+@FORCE
 @platform
 @click.pass_context
 def record_command(
-    ctx: click.Context, /, *, words: tuple[str, ...], output: Path, length: float | None, force: bool, **flags: Any
+    ctx: click.Context, /, *, words: tuple[str, ...], output: Path, duration: float | None, force: bool, **flags: Any
 ) -> None:
-    """Watch these events, or all, without a screen, and write a recording that `livedeck replay` opens anywhere.
+    """Watch these events, or all, without a screen, and write a recording for `livedeck past replay`.
 
-    EVENT: an id, a name, or the beginning of either. The whole workspace is judged, and these events are written. What
-    is seen is in FILE.part until the end, by --for or ctrl-c; what a killed command leaves there the next one goes on
-    with.
+    EVENT: an id, a name, or the beginning of either. Judges the whole workspace, but writes only these events. Ends
+    after --duration or at ctrl-c. FILE.part has the data until then; after a kill the next run continues it.
     """
 
     async def work() -> int:
@@ -58,21 +58,21 @@ def record_command(
             ids = [(await lookup_event(api, word)).id for word in words]
             history = await History.open(part, SystemClock().now(), retention_days=_KEPT_DAYS)
             monitor = make_monitor(api, settings=settings, history=history)
-            echo(f"recording into {output}; {'ctrl-c ends it earlier' if length else 'ctrl-c ends it'}", err=True)
-            last = await _watch(monitor, history, length)
+            echo(f"recording into {output}; {'ctrl-c ends it earlier' if duration else 'ctrl-c ends it'}", err=True)
+            last = await _watch(monitor, history, duration)
         await history.close()
         if last.link.as_of is None:
             return code_of_link(last.link)
         return await asyncio.to_thread(_finish, part, output, ids, replace=force)
 
     if output.exists() and not force:
-        raise click.UsageError(f"{output} is there already; --force replaces it")
+        raise click.UsageError(f"{output} exists already; add --force to replace it")
     resolve_target(output)  # better now than at the end of the recording
     ctx.exit(run(lambda: cancel_on_signals(work)))
 
 
 def _finish(part: Path, output: Path, event_ids: Sequence[str], *, replace: bool) -> int:
-    """Write the recording, and remove what it was made of. Returns the exit code."""
+    """Write the recording and remove FILE.part. Returns the exit code."""
     code = write_recording(part, output, event_ids, replace=replace)
     for suffix in ("", "-wal", "-shm"):
         Path(f"{part}{suffix}").unlink(missing_ok=True)
@@ -80,7 +80,7 @@ def _finish(part: Path, output: Path, event_ids: Sequence[str], *, replace: bool
 
 
 async def _watch(monitor: Monitor, history: History, length: float | None) -> Snapshot:
-    """Listen until the time is over or somebody ends it; on standard error what keeps it from recording."""
+    """Watch until the time is up or somebody stops it; print problems on standard error."""
     last, told = None, ("", "")
     try:
         async with asyncio.timeout(length), aclosing(monitor.snapshots()) as snapshots:
@@ -90,7 +90,7 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
                 if (link, history.fault) != told:
                     told = link, history.fault
                     problem = "; ".join(filter(None, told))
-                    echo(f"livedeck record: {problem or 'all is recorded again'}", err=True)
+                    echo(f"livedeck past record: {problem or 'all is recorded again'}", err=True)
     except TimeoutError:
         pass
     except asyncio.CancelledError:
@@ -102,32 +102,34 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
 
 @click.command
 @click.argument("path", type=click.Path(path_type=Path), metavar="FILE")
-@click.option("--judge", "is_judged", is_flag=True, help="Print what would be told today beside what was told then.")
-@click.option("--at", type=past_moment, metavar="MOMENT", help="Show that moment first, not the beginning.")
+@click.option(
+    "--judge", "is_judged", is_flag=True, help="Compare the recorded alarms with those of the detector today."
+)
+@options.at(type=past_moment)
 @appearance
 @click.pass_context
 def replay_command(ctx: click.Context, /, *, path: Path, is_judged: bool, at: datetime | None, **flags: Any) -> None:
-    """Open a recording in the deck, or a history: no account, no token, no network, and nothing is written into it.
+    """Open a recording or a history in the deck, without account, token or network. The file stays unchanged.
 
-    --judge runs the detector anew over what was recorded, by the limits of the settings here, and compares the alarms:
-    kind, onset, end, severity. Exit code 6 where any differs, or where no alarm of then could be compared. What a
-    deck says of its own machine and link is not compared.
+    The deck begins at the start of the recording, or --at a time. --judge runs the detector over the recorded samples
+    with the limits of the settings here, and compares the alarms: kind, onset, end, severity. Exit code 6 if any alarm
+    differs, or if no recorded alarm could be compared. Alarms about the deck's own machine and link are not compared.
     """
 
     async def work() -> int:
         try:
             return await (_judge(path) if is_judged else _show(path, at, merge_flags(ctx, flags)))
         except (StorageError, PastError) as error:
-            echo(f"livedeck replay: {error}", err=True)
+            echo(f"livedeck past replay: {error}", err=True)
             return FAULT
 
     ctx.exit(run(work, is_screen=not is_judged))
 
 
 async def _show(path: Path, at: datetime | None, flags: dict[str, Any]) -> int:
-    """The deck on that recording. Returns the exit code. Raises StorageError and PastError."""
+    """Run the deck on that recording. Returns the exit code. Raises StorageError, PastError."""
     if reason := no_screen_reason():
-        echo(f"livedeck replay: {reason}; --judge prints what was told", err=True)
+        echo(f"livedeck past replay: {reason}; --judge prints the alarms", err=True)
         return FAULT
     await in_thread(partial(check_whole, path))
     from livedeck.cli.deck import show_past
@@ -141,7 +143,7 @@ async def _judge(path: Path) -> int:
     limits = Limits(settings.thresholds_of(), settings.event_thresholds())
     judgement = await judge(path, limits, settings.polling_cadence())
     if judgement is None:
-        echo(f"livedeck replay: {path} holds no samples: there is nothing to judge", err=True)
+        echo(f"livedeck past replay: {path} holds no samples: there is nothing to judge", err=True)
         return FAULT
     echo("\n".join(judgement_lines(judgement)))
     is_compared = any(comparison.then for comparison in judgement.alarms)
@@ -149,7 +151,7 @@ async def _judge(path: Path) -> int:
 
 
 def judgement_lines(judgement: Judgement) -> list[str]:
-    """A line for each alarm, and what it comes to."""
+    """Return a line for each alarm, and the sum."""
     lines = [_line(comparison) for comparison in judgement.alarms]
     differing = sum(bool(comparison.differences) for comparison in judgement.alarms)
     span = f"{judgement.since:%Y-%m-%d %H:%M:%S} to {_moment(judgement.until)}"

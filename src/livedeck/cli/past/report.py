@@ -1,4 +1,4 @@
-"""`livedeck report`: a show or a day, as a page, as Markdown, as JSON and as CSV."""
+"""`livedeck past report`: a show or a day, as a page, as Markdown, as JSON and as CSV."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from livedeck.atomic_file import write_private
+from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import FORCE, HISTORY, formats, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.past.asking import FILE, Past, past_moment, stretch, with_past
+from livedeck.cli.past.asking import Past, past_moment, stretch, with_past
 from livedeck.monitor import EventRecord
 from livedeck.report.chat import messages_a_minute
 from livedeck.report.facts import Report, facts_of, may_have_been_on_air, report_of
@@ -27,29 +28,24 @@ from livedeck.text.values import safe
 
 @click.command
 @click.argument("event", metavar="[EVENT]", required=False)
-@click.option("--day", type=past_moment, metavar="DATE", help="Every event of that day: 2026-11-21, today, yesterday.")
+@click.option("--day", type=past_moment, metavar="DATE", help="Report every event of this day: 2026-11-21, yesterday.")
 @stretch
 @click.option(
-    "--target", type=click.FloatRange(0, 100), metavar="PERCENT", help="Of the error budget, in place of the setting."
+    "--objective",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Uptime objective of the error budget. [default: uptime_target of the settings]",
 )
 @click.option(
     "--chat",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="An export of EVENT's chat: messages a minute.",
+    help="Count messages a minute in this chat export of EVENT.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Write a file of each form there.",
-)
-@click.option("--force", is_flag=True, help="Replace files that are there.")
-@click.option("--json", "output_format", flag_value="json", help="Print JSON; `livedeck schema report` has its form.")
-@click.option("--csv", "output_format", flag_value="csv", help="Print CSV.")
-@click.option("--html", "output_format", flag_value="html", help="Print the page.")
-@FILE
+@formats(*REPORT_FORMATS, default=next(iter(REPORT_FORMATS)))
+@options.output("FOLDER", type=click.Path(path_type=Path, file_okay=False))
+@FORCE
+@HISTORY
 @platform
 @click.pass_context
 def command(
@@ -60,29 +56,29 @@ def command(
     day: datetime | None,
     since: datetime | None,
     until: datetime | None,
-    target: float | None,
+    objective: float | None,
     chat: Path | None,
     output: Path | None,
     force: bool,
-    output_format: str | None,
+    output_format: str,
     path: Path | None,
     **flags: Any,
 ) -> None:
-    """Report the last show of EVENT, or a day: planned and real times, uptime, outages, alarms, who answered.
+    """Report the last show of EVENT, or a day: planned and real times, uptime, outages, alarms, acknowledgements.
 
-    Prints Markdown, or writes four files into DIR with -o. Read from the history of this machine or the collector:
-    the platform is not asked. What nobody watched is said, and is neither up nor down.
+    Prints Markdown by default. With -o it writes a file of each format into FOLDER. Reads the history of this machine
+    or of the collector, never the platform. Unwatched time is named and counts neither as up nor as down.
     """
     if (event is None) == (day is None):
         raise click.UsageError("name an EVENT, or a day with --day")
     if chat and event is None:
-        raise click.UsageError("--chat is the chat of one EVENT")
+        raise click.UsageError("--chat needs an EVENT")
     if output and output.exists() and not output.is_dir():
-        raise click.UsageError(f"{output} is no folder: -o takes one, for four files")
+        raise click.UsageError(f"{output} is not a folder: -o needs one, for four files")
     messages = _chat(chat) if chat else None
 
     async def work(past: Past) -> int:
-        percent = settings.uptime_target if target is None else target
+        percent = settings.uptime_target if objective is None else objective
         if event is not None:
             meant = past.event(event)
             span = past.span(since, until, await past.last_show(meant))
@@ -101,7 +97,7 @@ def command(
         return await _give(report, output, output_format, force=force)
 
     settings: Settings = load(**merge_flags(ctx, flags))
-    ctx.exit(run(lambda: with_past(settings, "report", work, path)))
+    ctx.exit(run(lambda: with_past(settings, "past report", work, path)))
 
 
 async def make_report(
@@ -113,7 +109,7 @@ async def make_report(
     target: float,
     chat: Mapping[datetime, int] | None = None,
 ) -> Report:
-    """The report of these events."""
+    """Return the report of these events."""
     found = []
     for event in events:
         recorded = await gather(past.reader, span, past.now, event.event_id)
@@ -131,22 +127,22 @@ def _chat(path: Path) -> Mapping[datetime, int]:
         raise click.UsageError(f"{path}: {error}") from None
 
 
-async def _give(report: Report, output: Path | None, output_format: str | None, *, force: bool) -> int:
-    """Print it, or write the files."""
+async def _give(report: Report, output: Path | None, output_format: str, *, force: bool) -> int:
+    """Print the report, or write its files. Returns the exit code."""
     if output is None:
-        echo(REPORT_FORMATS[output_format or "md"].write(report), nl=False)
+        echo(REPORT_FORMATS[output_format].write(report), nl=False)
         return DONE
     return await asyncio.to_thread(_write, report, output, force)
 
 
 def _write(report: Report, output: Path, force: bool) -> int:
     output.mkdir(parents=True, exist_ok=True)
-    paths = {ending: output / f"report.{ending}" for ending in REPORT_FORMATS}
+    paths = {name: output / f"report.{form.suffix}" for name, form in REPORT_FORMATS.items()}
     there = [path for path in paths.values() if path.exists()]
     if there and not force:
-        echo(f"livedeck report: {there[0]} is there already; --force replaces it", err=True)
+        echo(f"livedeck past report: {there[0]} exists already; add --force to replace it", err=True)
         return FAULT
-    for ending, path in paths.items():
-        write_private(path, REPORT_FORMATS[ending].write(report), replace=force)
-    echo("\n".join(f"{path}: {REPORT_FORMATS[ending].name}" for ending, path in paths.items()))
+    for name, path in paths.items():
+        write_private(path, REPORT_FORMATS[name].write(report), replace=force)
+    echo("\n".join(f"{path}: {REPORT_FORMATS[name].title}" for name, path in paths.items()))
     return DONE

@@ -1,61 +1,43 @@
-"""Commands that print the recorded past: `history show`, `episodes`, `search` and `handover`."""
+"""Commands that print the recorded past: `livedeck past show`, `episodes`, `search` and `handover`."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.exit_codes import DONE
 from livedeck.cli.formats import schema_name
-from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.past.asking import FILE, Past, print_lines, stretch, width, with_past
+from livedeck.cli.past.asking import Past, past_command, print_lines, width
 from livedeck.report.handover import handover_lines, handover_markdown, handover_object, read_handover
 from livedeck.report.recorded import gather
 from livedeck.report.spans import Span
 from livedeck.report.tables import entries_csv, episode_object, episodes_csv, history_csv, history_object
 from livedeck.report.text import entry_lines, episode_lines, episode_sums, head_lines, sample_lines, stretch_text
 from livedeck.report.timeline import matching, timeline
-from livedeck.settings import load
+from livedeck.settings import Settings
 from livedeck.text.values import safe
 
-if TYPE_CHECKING:
-    from livedeck.presentation import documents
+Work = Callable[[Past], Awaitable[int]]
 
-OutputFormat = Literal["text", "json", "csv"]
+_LAST_DAY = timedelta(days=1)
 
 
-@click.command("show")
+@click.command
 @click.argument("event", metavar="EVENT")
-@stretch
-@click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema history`.")
-@click.option("--csv", "output_format", flag_value="csv", help="A header and a row for each entry and each sample.")
-@FILE
-@platform
-@click.pass_context
+@past_command("table", "json", "csv")
 def show_command(
-    ctx: click.Context,
-    /,
-    *,
-    event: str,
-    since: datetime | None,
-    until: datetime | None,
-    output_format: OutputFormat | None,
-    path: Path | None,
-    **flags: Any,
-) -> None:
-    """Print what happened on EVENT: samples, alarms and who answered them, actions, markers, the connection.
+    *, settings: Settings, event: str, since: datetime | None, until: datetime | None, output_format: str
+) -> Work:
+    """Print what happened on EVENT: samples, alarms and acknowledgements, actions, markers, the connection.
 
-    \b
-    livedeck history "Main stage" --from "yesterday 21:00" --to "yesterday 21:15"
-
-    EVENT: an id, a name, or the beginning of either; one that was deleted is known as long as the history knows of it.
-    Without times: its last show. Read from the history of this machine or the collector: the platform is not asked.
-    `show` may be left out where the event is not called like another command of this group.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event; deleted events too, as long as the
+    history has them. Without --from and --to it prints the last show. Reads the history of this machine or of the
+    collector, never the platform.
     """
+    del settings
 
     async def work(past: Past) -> int:
         meant = past.event(event)
@@ -72,47 +54,31 @@ def show_command(
             print_lines(lines)
         return DONE
 
-    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "history", work, path)))
-
-
-_OTHERWISE = timedelta(days=1)
+    return work
 
 
 @click.command
 @click.argument("event", metavar="[EVENT]", required=False)
-@stretch
-@click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema episodes`.")
-@click.option("--csv", "output_format", flag_value="csv", help="A header and a row for each.")
-@FILE
-@platform
-@click.pass_context
+@past_command("table", "json", "csv")
 def episodes_command(
-    ctx: click.Context,
-    /,
-    *,
-    event: str | None,
-    since: datetime | None,
-    until: datetime | None,
-    output_format: str | None,
-    path: Path | None,
-    **flags: Any,
-) -> None:
-    """Print the faults of EVENT, or of every event, that are over: since when, until when, as the samples tell it.
+    *, settings: Settings, event: str | None, since: datetime | None, until: datetime | None, output_format: str
+) -> Work:
+    """Print the cleared faults of EVENT, or of every event, with start and end by their samples.
 
-    Without times: those of the last day. Read from the history of this machine or the collector: the platform is not
-    asked. A fault that still stands is no episode yet: `livedeck alarms` has it.
+    Without --from and --to it prints those of the last day. Reads the history of this machine or of the collector,
+    never the platform. A present fault is no episode yet: see `livedeck alarm list`.
     """
+    del settings
 
     async def work(past: Past) -> int:
         meant = past.event(event) if event else None
-        span = past.span(since, until, Span(past.now - _OTHERWISE, past.now))
+        span = past.span(since, until, Span(past.now - _LAST_DAY, past.now))
         found = await past.reader.episodes(*span, meant.event_id if meant else None)
         episodes = sorted(found, key=lambda episode: episode.since)
-        names = {known: safe(name, 80) for known, name in past.names().items()}
+        names = {event_id: safe(name, 80) for event_id, name in past.names().items()}
         if output_format == "json":
             objects = [episode_object(episode, names) for episode in episodes]
-            listed: documents.Episodes = {"schema": schema_name("episodes"), "episodes": objects}
-            echo_json(listed)
+            echo_json({"schema": schema_name("past episodes"), "episodes": objects})
         elif output_format == "csv":
             echo(episodes_csv(episodes, names), nl=False)
         elif episodes:
@@ -121,33 +87,20 @@ def episodes_command(
             print_lines([f"no fault is recorded from {stretch_text(span)} UTC"])
         return DONE
 
-    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "episodes", work, path)))
+    return work
 
 
 @click.command
 @click.argument("text", metavar="TEXT...", nargs=-1, required=True)
-@stretch
-@click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema search`.")
-@click.option("--csv", "output_format", flag_value="csv", help="A header and a row for each.")
-@FILE
-@platform
-@click.pass_context
+@past_command("table", "json", "csv")
 def search_command(
-    ctx: click.Context,
-    /,
-    *,
-    text: tuple[str, ...],
-    since: datetime | None,
-    until: datetime | None,
-    output_format: str | None,
-    path: Path | None,
-    **flags: Any,
-) -> None:
-    """Print every entry of the history that has all words of TEXT, whatever the case, oldest first.
+    *, settings: Settings, text: tuple[str, ...], since: datetime | None, until: datetime | None, output_format: str
+) -> Work:
+    """Print every history entry with all words of TEXT, in any case, oldest first.
 
-    Searched are alarms with their reasons, notes and answers, actions, markers, what became of events, and the
-    connection. Without times: as far back as this machine keeps its own history. Read from the history of this machine
-    or the collector: the platform is not asked.
+    Searches alarms with their reasons, notes and acknowledgements, actions, markers, events, and the connection.
+    Without --from and --to it searches as far back as this machine keeps its own history. Reads the history of this
+    machine or of the collector, never the platform.
     """
     words = " ".join(text)
 
@@ -156,8 +109,7 @@ def search_command(
         found = matching(timeline(await gather(past.reader, span, past.now, has_samples=False)), words)
         if output_format == "json":
             entries = [entry.as_object() for entry in found]
-            document: documents.Search = {"schema": schema_name("search"), "text": words, "entries": entries}
-            echo_json(document)
+            echo_json({"schema": schema_name("past search"), "text": words, "entries": entries})
         elif output_format == "csv":
             echo(entries_csv(found), nl=False)
         elif found:
@@ -166,22 +118,17 @@ def search_command(
             print_lines([f"nothing recorded has {safe(words, 80)!r}"])
         return DONE
 
-    settings = load(**merge_flags(ctx, flags))
-    ctx.exit(run(lambda: with_past(settings, "search", work, path)))
+    return work
 
 
 @click.command
-@click.option("--json", "output_format", flag_value="json", help="One JSON object; `livedeck schema handover`.")
-@click.option("--markdown", "output_format", flag_value="markdown", help="A sheet for a chat or a ticket.")
-@FILE
-@platform
-@click.pass_context
-def handover_command(ctx: click.Context, /, *, output_format: str | None, path: Path | None, **flags: Any) -> None:
-    """Print what runs, what is wrong, who promised what until when, what is put away, and what comes next.
+@past_command("table", "json", "markdown", has_range=False)
+def handover_command(*, settings: Settings, output_format: str) -> Work:
+    """Print the handover: what runs, what is wrong, who acknowledged it, what is shelved, and what comes next.
 
-    Read from the history of this machine or the collector, as it was seen last; how long ago that was is said. The
-    platform is not asked.
+    Reads the history of this machine or of the collector, never the platform, and says how old it is.
     """
+    del settings
 
     async def work(past: Past) -> int:
         handover = await read_handover(past.reader, past.now)
@@ -193,4 +140,4 @@ def handover_command(ctx: click.Context, /, *, output_format: str | None, path: 
             print_lines([*handover_lines(handover, width())])
         return DONE
 
-    ctx.exit(run(lambda: with_past(load(**merge_flags(ctx, flags)), "handover", work, path)))
+    return work

@@ -1,4 +1,4 @@
-"""`livedeck wallboard`: a screen for the wall of a control room, and the same as a picture and as a page."""
+"""`livedeck wall`: a screen for the wall of a control room, and the same as a picture and as a page."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ HEADLESS_SIZE = (160, 45)
 """Columns and rows of a wall that only a browser shows: 16 to 9, a cell being half as wide as it is high."""
 
 
+MAX_PORT = 65535
+
+
 @dataclass(frozen=True, slots=True)
 class WallOutputs:
     """Where the wall goes besides the terminal: a picture file, a page at an address of this machine."""
@@ -52,6 +55,14 @@ def frame_ancestors(_ctx: click.Context, _parameter: click.Parameter, origins: t
     return origins
 
 
+def parse_place(text: str) -> tuple[str, int]:
+    """Return host and port of `8080`, `:8080`, `0.0.0.0:8080` or `[::1]:8080`. Raises click.BadParameter."""
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdecimal() or int(port) > MAX_PORT or (":" in host and not host.startswith("[")):
+        raise click.BadParameter(f"{text!r} is not an address; write 8080, 0.0.0.0:8080 or [::1]:8080")
+    return host.removeprefix("[").removesuffix("]") or LOOPBACK, int(port)
+
+
 def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | None) -> None:
     """A moment of the past is not for the wall. Raises BadParameter."""
     if moment is not None:
@@ -59,30 +70,24 @@ def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | 
 
 
 @click.command
-@click.option("--at", metavar="MOMENT", hidden=True, expose_value=False, callback=refuse_past)
-@click.option("--filter", "filter_text", default="", metavar="FILTER", help="Only what matches: `choir !test`.")
-@click.option("--project", metavar="ID", help="Only the events of that project or folder.")
-@click.option("--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Per page, s.")
+@click.option("--at", metavar="TIME", hidden=True, expose_value=False, callback=refuse_past)
+@click.option("--filter", "filter_text", default="", metavar="FILTER", help="Show events that match: choir !test.")
+@click.option("--project", metavar="ID", help="Show the events of this project or folder.")
 @click.option(
-    "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="A tile each up to so many."
+    "--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Time per page, s."
 )
-@click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: as large as fits]")
-@click.option("--svg", type=click.Path(path_type=Path), help="Write the picture there, each time anew.")
-@click.option("--http", "port", metavar="PORT", type=click.IntRange(0, 65535), help="Show it to browsers, as a page.")
 @click.option(
-    "--http-host",
-    "host",
-    metavar="ADDRESS",
-    default=LOOPBACK,
-    show_default=True,
-    help="Address or name to serve the page at; whoever reaches it can read the wall.",
+    "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Show at most so many tiles."
 )
+@click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: the largest]")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write the wall as a picture to this file.")
+@click.option("--http", "place", metavar="[HOST:]PORT", type=parse_place, help="Serve the wall as a page for browsers.")
 @click.option(
     "--frame-ancestors",
     multiple=True,
     metavar="ORIGIN",
     callback=frame_ancestors,
-    help="A site that may hold the page in a frame: https://desk.example; may be repeated. [default: none]",
+    help="Let this site show the page in a frame: https://desk.example; may be repeated.",
 )
 @platform
 @appearance
@@ -97,18 +102,18 @@ def command(
     tiles: int,
     scale: int | None,
     svg: Path | None,
-    port: int | None,
-    host: str,
+    place: tuple[str, int] | None,
     frame_ancestors: tuple[str, ...],
     **flags: Any,
 ) -> None:
-    """A screen for the wall: what is on air, what is wrong, what is next. Asks nothing, changes nothing.
+    """Show a wall screen: what is on air, what is wrong, what is next. It never prompts and changes nothing.
 
-    Without a terminal it draws for --svg and --http alone. q leaves; the arrows, the page keys and space turn pages.
+    Without a terminal it draws for --svg and --http only. --http takes a port of this machine, or HOST:PORT; anyone who
+    reaches that address can read the wall. q leaves; the arrows, the page keys and space turn pages.
     """
     terms = parse_terms(filter_text, project)
     wall = Wall(tiles, scale or 0, page_seconds=page_seconds)
-    exposure = None if port is None else Exposure(port, host, frame_ancestors)
+    exposure = Exposure(place[1], place[0], frame_ancestors) if place else None
 
     async def work() -> int:
         return await run_wallboard(load(**merge_flags(ctx, flags)), wall, terms, WallOutputs(svg, exposure))
@@ -136,7 +141,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
     if reason and not outputs:
         from livedeck.cli.status_report import print_status
 
-        echo(f"livedeck wallboard: {reason}; printing the status instead", err=True)
+        echo(f"livedeck wall: {reason}; printing the status instead", err=True)
         return await print_status(settings, as_json=False)
     with lasting_imports():
         from livedeck.ui.kit.driver import terminal_guard
@@ -147,7 +152,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
         try:
             opened = await _open_outputs(outputs, stack, wall, watch, settings.theme)
         except OSError as error:
-            echo(f"livedeck wallboard: {error.filename}: {error.strerror}", err=True)
+            echo(f"livedeck wall: {error.filename}: {error.strerror}", err=True)
             return FAULT
         app = Wallboard(
             watch.feed.snapshots(),
@@ -162,7 +167,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
             log_file=log_path(),
         )
         if reason and opened.address:
-            echo(f"livedeck wallboard: {opened.address}")
+            echo(f"livedeck wall: {opened.address}")
         with end_on_signals(app.end, terminal_guard()):
             code = await app.run_async(headless=bool(reason), size=HEADLESS_SIZE if reason else None, mouse=False)
         return app.return_code or code or 0

@@ -105,7 +105,7 @@ class Access:
         if found is None:
             self._note_refusal(peer, "unknown token")
             self._count_wrong(peer)
-            raise Refusal(401, "unknown token", "unknown token; create one with `livedeck collect token add`")
+            raise Refusal(401, "unknown token", "unknown token; create one with `livedeck collector token create`")
         if self._is_expired(found):
             refusal = _refusal_of(found)
             self._note_refusal(peer, f"{refusal.body['error']} of {found.name}")
@@ -195,7 +195,7 @@ def _refusal_of(found: _Held) -> Refusal:
     if found.is_previous:
         say = f"this token of {found.name} was replaced and was valid until {until}: use the new one"
         return Refusal(401, REPLACED, say)
-    command = f"livedeck collect token rotate {found.name}"
+    command = f"livedeck collector token rotate {found.name}"
     say = f"the token of {found.name} expired {until}: run `{command}` on the collector's machine"
     return Refusal(401, EXPIRED, say)
 

@@ -122,7 +122,7 @@ _ADVICE = {
     sqlite3.SQLITE_PERM: "not writable: run `chmod u+w` on it and its folder, or set `history` to another file",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check its folder, or set `history` to another file",
     sqlite3.SQLITE_IOERR: "the disk reported an error: check the disk, or set `history` to another file",
-    sqlite3.SQLITE_CORRUPT: "it is damaged: run `livedeck history salvage` to save the readable rows",
+    sqlite3.SQLITE_CORRUPT: "it is damaged: run `livedeck past salvage` to save the readable rows",
     sqlite3.SQLITE_NOTADB: "not a history or recording",
 }
 
@@ -202,7 +202,7 @@ class Database:
 
     def unsound(self, error: UnsoundError) -> StorageError:
         """Return the StorageError for a value that does not fit its column."""
-        return StorageError(self.path, f"{error}: run `livedeck history salvage` to save the readable rows")
+        return StorageError(self.path, f"{error}: run `livedeck past salvage` to save the readable rows")
 
     def run(self, statement: str, values: Values = ()) -> None:
         """Execute a statement without a result."""
@@ -266,7 +266,7 @@ class Database:
         application, schema = (number(db, name) for name in ("application_id", "user_version"))
         advice = "" if reads else ": set `history` to another file"
         if application == RECORDING and not reads:
-            raise StorageError(self.path, "a recording cannot be changed: open it with `livedeck replay`")
+            raise StorageError(self.path, "a recording cannot be changed: open it with `livedeck past replay`")
         if not fresh and application not in {APPLICATION, RECORDING}:
             raise StorageError(self.path, f"it belongs to another program{advice}")
         if 0 < schema < OLDEST:

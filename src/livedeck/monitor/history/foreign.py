@@ -202,7 +202,7 @@ def check_whole(path: Path) -> None:
             raise StorageError(path, "it is empty")
     if faults:
         words = safe(faults[0], 200)
-        raise StorageError(path, f"it is damaged ({words}): run `livedeck history salvage` to save the readable rows")
+        raise StorageError(path, f"it is damaged ({words}): run `livedeck past salvage` to save the readable rows")
 
 
 class Foreign(Database):

@@ -243,7 +243,7 @@ class _Salvage:
     def _rows(self, pages: Iterable[int], table: str = "") -> Iterator[Row]:
         for number in pages:
             if monotonic() > self._deadline:
-                raise TimeoutError("time limit reached; run `livedeck history salvage` to continue")
+                raise TimeoutError("time limit reached; run `livedeck past salvage` to continue")
             self._stop.check()
             page = self._file.page(number)
             if page:
@@ -437,7 +437,7 @@ def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
         )
         return _RESULT.validate_json(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValidationError) as error:
-        return Salvage(fault=f"{type(error).__name__}; run `livedeck history salvage` to retry")
+        return Salvage(fault=f"{type(error).__name__}; run `livedeck past salvage` to retry")
 
 
 def main() -> None:

@@ -286,7 +286,7 @@ def previous_log(ctx: Context, _: str) -> None:
 
 ALARMS = (
     Action(
-        "alarm.acknowledge",
+        "alarm.ack",
         ("a",),
         "acknowledge",
         "Acknowledge this alarm, or all alarms of the selected event (silences them until they clear or the "
@@ -299,7 +299,7 @@ ALARMS = (
         is_for_now=True,
     ),
     Action(
-        "alarm.acknowledge_event",
+        "alarm.ack_event",
         ("A",),
         "all of the event",
         "Acknowledge all alarms of this row's event",
@@ -340,7 +340,7 @@ ALARMS = (
         is_for_now=True,
     ),
     Action(
-        "alarm.return",
+        "alarm.undo",
         ("u",),
         "take back",
         f"Take back your last acknowledgement for the event within {TAKE_BACK_MINUTES} min, or bring back an alarm "

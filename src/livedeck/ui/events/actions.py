@@ -158,15 +158,15 @@ HERE = ("events", "streams", "qos")
 _event = partial(change, screens=HERE, blocked=needs_chosen_event)
 
 EVENTS = (
-    change("event.new", ("n",), "new", new, HERE, operation="event.create", rank=29),
+    change("event.create", ("n",), "new", new, HERE, rank=29),
     _event("event.edit", ("e",), "edit", edit, rank=31),
     _event("event.enable", ("E",), "enable", enable, blocked=_needs_event_to_come, rank=33),
     _event("event.complete", ("C",), "complete", complete, blocked=_needs_event_to_come, rank=34),
     _event("event.move", ("V",), "move", move, rank=35, takes="PROJECT OR FOLDER"),
     _event("event.delete", ("D",), "delete", delete, rank=36),
     _event("event.poster", ("i",), "picture", poster, rank=37, takes="ADDRESS"),
-    _event("stream.schedule", ("s",), "schedule", schedule, rank=32, takes="MOMENT"),
-    _event("stream.reschedule", ("S",), "reschedule", reschedule, rank=38, takes="MOMENT"),
+    _event("event.schedule", ("s",), "schedule", schedule, rank=32, takes="MOMENT"),
+    _event("event.reschedule", ("S",), "reschedule", reschedule, rank=38, takes="MOMENT"),
 )
 
 
@@ -211,5 +211,5 @@ FEATURE = Feature(
     tab=Tab("Events", "1", "events", "Show Events: what is on air, what is wrong, since when"),
     screens={"events": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
     actions=(*EVENTS, PREFLIGHT, PANES, *JUDGING),
-    help=(HelpGroup("event", "Events", 10), HelpGroup("stream", "Streams", 20)),
+    help=(HelpGroup("event", "Events and their streams", 10),),
 )

@@ -86,7 +86,7 @@ class EventsScreen(EventList):
     NAME = "Events"
     MODE = "events"
     SCHEMA = EVENTS
-    EMPTY = "No events yet. Press {event.new} to create one."
+    EMPTY = "No events yet. Press {event.create} to create one."
     DETAIL = "qos"
 
     def __init__(self) -> None:

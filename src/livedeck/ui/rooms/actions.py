@@ -199,7 +199,7 @@ ROOMS = (
         rank=10,
     ),
     Action("room.pane", ("tab",), "profiles", "Switch between rooms and relay profiles", switch_table, HERE),
-    change("room.new", ("n",), "new room", new, HERE, rank=12),
+    change("room.create", ("n",), "new room", new, HERE, rank=12),
     change("room.delete", ("D",), "delete room", delete, HERE, rank=14),
     change("relay.edit", ("e",), "edit profile", edit, HERE, rank=11),
     Action(

@@ -41,7 +41,7 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
 def no_rooms_text(rooms: CachedList[Room]) -> str:
     """Return why the table of rooms is empty, as a template for `with_keys`."""
     if rooms.as_of is not None:
-        return "this workspace has no rooms; {room.new} creates one"
+        return "this workspace has no rooms; {room.create} creates one"
     return "the rooms could not be read" if rooms.error else "waiting for the platform"
 
 

@@ -46,7 +46,7 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
 _annotation = partial(change, screens=("annotations",), blocked=needs_video)
 
 ACTIONS = (
-    _annotation("annotation.new", ("n",), "new", new, rank=11),
+    _annotation("annotation.create", ("n",), "new", new, rank=11),
     _annotation("annotation.edit", ("e",), "edit", edit, rank=12),
     _annotation("annotation.delete", ("D",), "delete", delete, rank=13),
 )

@@ -145,7 +145,7 @@ ACTIONS = (
     _material("material.upload", ("n",), "upload", upload, takes="[FILE]", rank=11),
     _on_material("material.download", ("g",), "get", "Download the file", download, takes="[FILE]", rank=12),
     _on_material("material.link", ("l",), "link", "Copy a link to the file, valid for a short time", link, rank=13),
-    _material("material.rename", ("e",), "rename", rename, takes="[TITLE]", rank=16),
+    _material("material.edit", ("e",), "rename", rename, takes="[TITLE]", rank=16),
     _material("material.delete", ("D",), "delete", delete, rank=18),
     _on_material("material.know", (), "by id", "Add a material of this video by its id", know, takes="ID"),
 )

@@ -61,8 +61,8 @@ def _selected(ctx: Context) -> Poster | None:
 _poster = partial(change, screens=("posters",), blocked=needs_video)
 
 ACTIONS = (
-    _poster("poster.make", ("n",), "new", make, takes="[TIME]", rank=11),
-    _poster("poster.upload", ("i",), "picture", upload, takes="[ADDRESS]", rank=12),
+    _poster("poster.create", ("n",), "new", make, takes="[TIME]", rank=11),
+    _poster("poster.import", ("i",), "picture", upload, takes="[ADDRESS]", rank=12),
     _poster("poster.activate", ("s",), "show", activate, rank=13),
     _poster("poster.delete", ("D",), "delete", delete, rank=14),
 )

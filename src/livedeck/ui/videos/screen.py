@@ -257,7 +257,7 @@ class PostersScreen(VideoTab):
 
     MODE = "posters"
     SCHEMA = POSTERS
-    EMPTY = "no posters; {poster.make} makes one from a frame, {poster.upload} from a picture's address"
+    EMPTY = "no posters; {poster.create} makes one from a frame, {poster.import} from a picture's address"
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="head")
@@ -322,7 +322,7 @@ class AnnotationsScreen(VideoTab):
 
     MODE = "annotations"
     SCHEMA = ANNOTATIONS
-    EMPTY = "no annotations; {annotation.new} adds one"
+    EMPTY = "no annotations; {annotation.create} adds one"
 
 
 class MaterialsScreen(OrderedScreen):

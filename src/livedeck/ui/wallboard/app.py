@@ -135,7 +135,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
     """
 
     CSS = "WallScreen { background: $background; layers: wall; } #wall { width: 100%; height: 100%; }"
-    TITLE = "livedeck wallboard"
+    TITLE = "livedeck wall"
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,0 +1,228 @@
+"""The tree of commands: nouns with their verbs, lazy import, the generated description, and words that moved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import click
+
+from livedeck.cli.description import children, load_description
+from livedeck.cli.examples import with_examples
+
+MOVED = {
+    "alarms": "alarm list",
+    "annotations": "video annotation",
+    "chat": "event chat",
+    "chat export": "event chat",
+    "check": "event check",
+    "collect": "collector run",
+    "collect token": "collector token",
+    "collect token add": "collector token create",
+    "collect token remove": "collector token delete",
+    "collector token add": "collector token create",
+    "collector token remove": "collector token delete",
+    "config validate": "config check",
+    "episodes": "past episodes",
+    "event profile": "event content",
+    "event recordings": "video list",
+    "events": "event",
+    "events recordings": "video list",
+    "handover": "past handover",
+    "history": "past show",
+    "history export": "past export",
+    "history prune": "past prune",
+    "history salvage": "past salvage",
+    "history show": "past show",
+    "history vacuum": "past vacuum",
+    "history verify": "past check",
+    "keys": "config keys",
+    "materials": "video material",
+    "materials rename": "video material edit",
+    "metrics": "status --format prometheus",
+    "notify explain": "alarm explain",
+    "past history": "past show",
+    "past verify": "past check",
+    "posters": "video poster",
+    "posters upload": "video poster import",
+    "preflight": "event preflight",
+    "profile": "event content",
+    "qos": "event qos",
+    "rebaseline": "event rebaseline",
+    "record": "past record",
+    "relays": "room relay",
+    "replay": "past replay",
+    "report": "past report",
+    "rooms": "room",
+    "schema": "docs json",
+    "screenshots": "docs --screenshots",
+    "search": "past search",
+    "streams": "event stream",
+    "streams reschedule": "event reschedule",
+    "streams schedule": "event schedule",
+    "subtitles": "video subtitle",
+    "video material rename": "video material edit",
+    "video poster upload": "video poster import",
+    "wait": "event wait",
+    "wallboard": "wall",
+}
+"""Words of earlier versions -> the words that replace them. The table goes with 0.2."""
+
+MOVED_FLAGS = {
+    "--all": "`alarm list --shelved`, `event chat --all-streams`, or `event check` without a name",
+    "--close": "`livedeck change close ID`",
+    "--csv": "--format csv",
+    "--file": "--history",
+    "--for": "--duration",
+    "--html": "--format html",
+    "--http-host": "--http HOST:PORT",
+    "--markdown": "--format markdown",
+    "--ndjson": "--format ndjson",
+    "--poster-url": "--url",
+    "--target": "--objective",
+    "--write": "`livedeck collector dashboard -o FOLDER`",
+}
+"""Flags of earlier versions -> the flags that replace them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandTree:
+    """The tree by paths, the words after `livedeck`.
+
+    `groups`: path of a group -> its purpose. `places`: path of a command -> `module:attribute`. `nouns`: path of a
+    group -> the noun of the operations whose commands it has.
+    """
+
+    groups: Mapping[str, str]
+    places: Mapping[str, str]
+    nouns: Mapping[str, str]
+
+    def get(self, path: str) -> click.Command | None:
+        """Return the command or group at that path, None if there is none. Imports the command."""
+        if path in self.groups:
+            return NounGroup(path, self)
+        group, _, name = path.rpartition(" ")
+        if place := self.places.get(path):
+            module, _, attribute = place.partition(":")
+            command: click.Command | None = getattr(import_module(f"livedeck.cli.{module}"), attribute)
+        else:
+            command = self._of_noun(group).get(name)
+        return with_examples(path, command) if command else None
+
+    def names(self, group: str) -> list[str]:
+        """Return the words that follow the path of a group, in the order of the documentation."""
+        paths = [*self._of_noun(group), *(_last(path) for path in self.places if _parent(path) == group)]
+        return [*paths, *(_last(path) for path in self.groups if path and _parent(path) == group)]
+
+    def _of_noun(self, group: str) -> Mapping[str, click.Command]:
+        if group not in self.nouns:
+            return {}
+        from livedeck.cli.objects.groups import make_commands
+
+        return make_commands(self.nouns[group])
+
+
+def _last(path: str) -> str:
+    return path.rpartition(" ")[2]
+
+
+def _parent(path: str) -> str:
+    return path.rpartition(" ")[0]
+
+
+class NounGroup(click.Group):
+    """The commands of a noun. Its help reads the generated description; a command is imported when it is called."""
+
+    def __init__(self, path: str, tree: CommandTree, **attributes: Any) -> None:
+        purpose = tree.groups[path]
+        attributes = {"name": _last(path), "help": f"{purpose[:1].upper()}{purpose[1:]}.", **attributes}
+        super().__init__(**attributes)
+        self.path, self.tree = path, tree
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return children(self.path)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        return self.tree.get(f"{self.path} {cmd_name}".strip())
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Resolve as click does. Raises UsageError that names the nearest commands, or the new word of an old one."""
+        name = args[0]
+        is_unknown = name not in self.list_commands(ctx) and not name.startswith("-")
+        if is_unknown and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            raise click.UsageError(unknown_text(self.path, args, self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the whole purpose of each command, without importing it."""
+        known = load_description()
+        paths = {name: f"{self.path} {name}".strip() for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, str(known[path]["purpose"])) for name, path in paths.items()])
+
+
+def unknown_text(group: str, words: list[str], names: list[str]) -> str:
+    """Return `No such command ...`, with the new words of a moved command, else the nearest names in the group."""
+    from difflib import get_close_matches
+
+    typed = [*group.split(), *(word for word in words if not word.startswith("-"))]
+    near = [repr(name) for name in get_close_matches(words[0], names, 3)]
+    for count in range(len(typed), len(group.split()), -1):
+        if new := MOVED.get(" ".join(typed[:count])):
+            rest = typed[count:]
+            while rest and f"{new} {rest[0]}" in load_description():
+                new, rest = f"{new} {rest[0]}", rest[1:]
+            near = [f"'livedeck {new}'"]
+            break
+    advice = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"No such command {words[0]!r}.{advice}"
+
+
+def describe(tree: CommandTree, root: click.Group) -> str:
+    """Return the description of every command of the tree as JSON, a line each; imports all of them."""
+    lines = (f"{json.dumps(path)}: {json.dumps(facts)}" for path, facts in _facts(tree, "", root))
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tuple[str, dict[str, Any]]]:
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    options = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
+    purpose = tree.groups[path] if path in tree.groups else command.get_short_help_str(200).rstrip(".")
+    yield (
+        path,
+        {
+            "purpose": purpose,
+            "arguments": [{"name": str(param.metavar), "takes": _takes(param, command)} for param in arguments],
+            "options": [
+                {
+                    "names": [*param.opts, *param.secondary_opts],
+                    "help": param.help or "",
+                    "takes": None if param.is_flag else _takes(param, command),
+                }
+                for param in options
+            ],
+        },
+    )
+    for name in tree.names(path) if path in tree.groups else ():
+        inner_path = f"{path} {name}".strip()
+        inner = tree.get(inner_path)
+        if inner is not None and not inner.hidden:
+            yield from _facts(tree, inner_path, inner)
+
+
+def _takes(param: click.Parameter, command: click.Command) -> Any:
+    """Return the values of an option or argument: words, `{"list": words}`, or the name of a source of completion."""
+    if isinstance(param.type, click.Choice):
+        return [str(choice) for choice in param.type.choices]
+    name = str(param.name)
+    if name == "columns":
+        return {"list": [*getattr(command, "columns", ())]}
+    metavar = str(param.metavar or "").partition("|")[0].strip("[].")
+    if name in {"profile", "scenario", "faults", "topic"}:
+        return name.upper()
+    return metavar if metavar in {"EVENT", "FILE", "PATH"} else "NONE"

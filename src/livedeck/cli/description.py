@@ -1,0 +1,41 @@
+"""The generated description of every command, read by help, completion and the table of commands.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+DESCRIPTION = Path(__file__).with_name("commands.json")
+"""Purpose, arguments and options of every command, written by `livedeck docs --write`."""
+
+
+@cache
+def load_description() -> Mapping[str, Mapping[str, Any]]:
+    """Return the description of every command by its path, the words after `livedeck`; empty for the root."""
+    try:
+        described: dict[str, Any] = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
+    except FileNotFoundError:  # before it is generated for the first time
+        return {}
+    return described
+
+
+def children(path: str) -> list[str]:
+    """Return the words that may follow that path."""
+    prefix = f"{path} " if path else ""
+    inner = (known.removeprefix(prefix) for known in load_description() if known and known.startswith(prefix))
+    return [name for name in inner if name and " " not in name]
+
+
+def commands_table() -> str:
+    """Return every command with its arguments and its purpose, as a table of Markdown."""
+    described = load_description()
+    groups = {path.rpartition(" ")[0] for path in described if path}
+    rows = [
+        f"| `{' '.join([path, *(argument['name'] for argument in facts['arguments'])])}` | {facts['purpose']} |"
+        for path, facts in described.items()
+        if path not in groups
+    ]
+    return "\n".join(["| Command | What it does |", "|---|---|", *rows])

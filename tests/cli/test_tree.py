@@ -1,0 +1,191 @@
+"""The tree of commands: one meaning a flag, a schema beside JSON, every row of the table, new words for old ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from cli.commands import called, served
+from livedeck.cli import SECTIONS, TREE, main
+from livedeck.cli.command_tree import MOVED, MOVED_FLAGS, describe
+from livedeck.cli.description import DESCRIPTION, load_description
+from livedeck.cli.schema import command_schemas
+from livedeck.monitor import ActionKind, HistoryReader
+
+ROWS = {
+    "": "",
+    "events list": "event list", "events get": "event get", "events create": "event create",
+    "events edit": "event edit",
+    "events enable": "event enable", "events complete": "event complete", "events move": "event move",
+    "events delete": "event delete", "events poster": "event poster", "events recordings": "video list",
+    "streams list": "event stream list", "streams get": "event stream get", "streams schedule": "event schedule",
+    "streams reschedule": "event reschedule", "preflight": "event preflight", "wait": "event wait",
+    "check": "event check", "qos": "event qos", "chat export": "event chat", "rebaseline": "event rebaseline",
+    "profile": "event content", "rooms list": "room list", "rooms get": "room get", "rooms create": "room create",
+    "rooms delete": "room delete", "relays list": "room relay list", "relays get": "room relay get",
+    "relays edit": "room relay edit", "posters list": "video poster list", "posters get": "video poster get",
+    "posters download": "video poster download", "posters create": "video poster create",
+    "posters activate": "video poster activate", "posters delete": "video poster delete",
+    "posters upload": "video poster import", "subtitles list": "video subtitle list",
+    "subtitles get": "video subtitle get", "subtitles download": "video subtitle download",
+    "subtitles upload": "video subtitle upload", "subtitles recognise": "video subtitle recognise",
+    "subtitles edit": "video subtitle edit", "subtitles copy": "video subtitle copy",
+    "subtitles delete": "video subtitle delete", "subtitles reorder": "video subtitle reorder",
+    "annotations list": "video annotation list", "annotations get": "video annotation get",
+    "annotations create": "video annotation create", "annotations edit": "video annotation edit",
+    "annotations delete": "video annotation delete", "materials list": "video material list",
+    "materials get": "video material get", "materials download": "video material download",
+    "materials upload": "video material upload", "materials delete": "video material delete",
+    "materials reorder": "video material reorder", "materials rename": "video material edit", "status": "status",
+    "alarms": "alarm list", "notify explain": "alarm explain", "notify list": "notify list",
+    "notify retry": "notify retry", "notify test": "notify test", "metrics": "status --format prometheus",
+    "history": "past show", "history show": "past show", "history verify": "past check",
+    "history prune": "past prune", "history vacuum": "past vacuum", "history salvage": "past salvage",
+    "history export": "past export", "episodes": "past episodes", "search": "past search", "report": "past report",
+    "handover": "past handover", "record": "past record", "replay": "past replay", "wallboard": "wall", "demo": "demo",
+    "serve": "serve", "doctor": "doctor", "collect": "collector run", "collect token add": "collector token create",
+    "collect token list": "collector token list", "collect token remove": "collector token delete",
+    "collect token rotate": "collector token rotate", "config init": "config init", "config show": "config show",
+    "config path": "config path", "config validate": "config check", "keys": "config keys", "docs": "docs",
+    "screenshots": "docs --screenshots", "schema": "docs json", "help": "help",
+}  # fmt: skip
+"""The words of each command before -> its words now."""
+
+NEW = (
+    "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
+    "change close", "collector dashboard",
+)  # fmt: skip
+"""Commands that had no word before."""
+
+
+def leaves() -> Iterator[tuple[str, click.Command]]:
+    """Every command that is no group, by its path."""
+    for path in load_description():
+        command = TREE.get(path) if path else main
+        assert command is not None, path
+        if not isinstance(command, click.Group) or not path:
+            yield path, command
+
+
+def test_the_description_is_that_of_the_commands() -> None:
+    """`livedeck docs --write src/livedeck/docs` renews it."""
+    assert describe(TREE, main) == DESCRIPTION.read_text(encoding="utf-8")
+
+
+def test_a_flag_has_one_meaning_in_every_command() -> None:
+    """The fields of a form belong to their noun; no name of theirs is that of a flag but `--file` of uploads."""
+    meanings = defaultdict[str, set[str]](set)
+    fields = set[str]()
+    for _, command in leaves():
+        for param in command.params:
+            if isinstance(param, click.Option) and not param.hidden:
+                if str(param.name).startswith("field_"):
+                    fields |= {*param.opts}
+                else:
+                    for name in param.opts:
+                        meanings[name].add(param.help or "")
+    assert {name: texts for name, texts in meanings.items() if len(texts) > 1} == {}
+    assert not fields & {*meanings}
+
+
+def test_a_command_that_prints_json_prints_its_schema() -> None:
+    names = {path: {name for option in facts["options"] for name in option["names"]} for path, facts in _described()}
+    with_json = {path for path, flags in names.items() if "--json" in flags}
+    assert with_json == {path for path, flags in names.items() if "--schema" in flags} == {*command_schemas()}
+    chosen = {path: facts for path, facts in _described() if path != "event chat"}
+    for path, facts in chosen.items():
+        formats = [option["takes"] for option in facts["options"] if "--format" in option["names"]]
+        assert all("json" in words for words in formats) == (path in with_json or not formats), path
+    for path in with_json:
+        done = called(Path("/nonexistent"), *path.split(), "--schema")
+        assert json.loads(done.stdout)["title"] == f"livedeck {path} v1", done.stderr
+
+
+def _described() -> list[tuple[str, dict[str, Any]]]:
+    return [(path, dict(facts)) for path, facts in load_description().items()]
+
+
+def test_the_table_names_every_command() -> None:
+    named = {new.partition(" --")[0] for new in ROWS.values()} | {*NEW}
+    assert named - {"docs json"} == {path for path, _ in leaves()}
+
+
+@pytest.mark.parametrize("path", [*ROWS.values(), *NEW])
+def test_every_row_of_the_table_is_a_command(tmp_path: Path, path: str) -> None:
+    done = called(tmp_path, *path.partition(" --")[0].split(), "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: " in done.stdout
+
+
+@pytest.mark.parametrize("old", [old for old, new in ROWS.items() if old and old != new])
+def test_an_old_word_is_answered_with_the_new(tmp_path: Path, old: str) -> None:
+    done = called(tmp_path, *old.split(), "word")
+    assert done.returncode == 2
+    assert "No such command" in done.stderr
+    assert f"Did you mean 'livedeck {ROWS[old]}'?" in done.stderr
+
+
+def test_moved_words_lead_to_commands_and_no_command_moved() -> None:
+    known = load_description()
+    assert not {*MOVED} & {*known}
+    assert {new.partition(" --")[0] for new in MOVED.values()} - {*known} == {"docs json"}
+
+
+@pytest.mark.parametrize("flag", MOVED_FLAGS)
+def test_an_old_flag_is_answered_with_the_new(tmp_path: Path, flag: str) -> None:
+    done = called(tmp_path, "status", flag, "word")
+    assert (done.returncode, f"No such option: {flag}. Use {MOVED_FLAGS[flag]}." in done.stderr) == (2, True)
+
+
+def test_the_help_shows_five_groups_on_one_screen(tmp_path: Path) -> None:
+    text = called(tmp_path, "--help").stdout
+    assert len(text.splitlines()) <= 40
+    groups = text.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split("  ")[1] for line in groups] == [*SECTIONS]
+    nouns = {noun for names in SECTIONS for noun in names.split(", ")}
+    assert nouns == {path for path in load_description() if path and " " not in path} - {"help"}
+
+
+def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    with served(tmp_path) as (_, service):
+        env = {
+            "LIVEDECK_BASE_URL": service["base_url"],
+            "LIVEDECK_TOKEN": service["token"],
+            "LIVEDECK_HISTORY": str(path),
+        }
+        listed = json.loads(called(tmp_path, "alarm", "list", "--json", env=env).stdout)["alarms"]
+        found = next(alarm for alarm in listed if alarm["kind"] == "KEYFRAME_SEVERE")  # it lasts
+        named = (found["event_id"], found["kind"])
+        lines = (
+            ("ack", *named),
+            ("unack", *named),
+            ("note", *named, "provider called"),
+            ("shelve", *named, "--duration", "15m", "--reason", "known line"),
+            ("unshelve", *named),
+        )
+        said = [called(tmp_path, "alarm", *line, env=env) for line in lines]
+        again = called(tmp_path, "alarm", "unshelve", *named, env=env)
+        missing = called(tmp_path, "alarm", "ack", found["event_id"], "CLOCK_SKEW", env=env)
+        unkept = called(tmp_path, "alarm", "ack", *named, env={**env, "LIVEDECK_HISTORY": "off"})
+        shown = json.loads(called(tmp_path, "alarm", "list", "--json", env=env).stdout)["alarms"]
+    assert [(done.returncode, done.stderr) for done in said] == [(0, "")] * len(lines)
+    assert (again.returncode, missing.returncode, unkept.returncode) == (6, 6, 2)
+    assert "no history is kept" in unkept.stderr
+    kinds = [action.kind for action in asyncio.run(HistoryReader(path).new_alarm_actions())]
+    assert kinds == [
+        ActionKind.ACKNOWLEDGE,
+        ActionKind.UNACKNOWLEDGE,
+        ActionKind.NOTE,
+        ActionKind.SHELVE,
+        ActionKind.UNSHELVE,
+    ]
+    (now,) = [alarm for alarm in shown if (alarm["event_id"], alarm["kind"], alarm["target"]) == (*named, None)]
+    assert (now["state"], now["note"]) == ("unacknowledged", "provider called")
