@@ -120,7 +120,7 @@ def test_what_waits_to_be_sent_is_the_collectors(tmp_path: Path, stage: Stage) -
         0,
         "2026-03-01 12:00:00Z  ops           CRIT NO_INGEST Größe 試合  given up after 3 tries: 404 gone\n",
     ), listed.stderr
-    assert (retried.returncode, retried.stdout) == (0, "1 message will be tried again\n"), retried.stderr
+    assert (retried.returncode, retried.stdout) == (0, "1 message will be retried\n"), retried.stderr
     stage.theirs.commands["retry"] = plain("403 Forbidden", b'{"error":"not allowed","say":"the token may read"}')
     refused = called(tmp_path, "notify", "retry", env=env)
     assert (refused.returncode, "(403): the token may read" in refused.stderr) == (3, True), refused.stderr

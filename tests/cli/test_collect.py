@@ -38,7 +38,7 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     assert listed.stdout == "anna  act   never expires  last use unknown\nwall  read  never expires  last use unknown\n"
     assert f"{tmp_path}/history.sqlite.uses is not there" in listed.stderr
     again = called(tmp_path, "collector", "token", "create", "anna", env=env)
-    assert (again.returncode, "there is a token of anna already" in again.stderr) == (2, True)
+    assert (again.returncode, "anna already has a token" in again.stderr) == (2, True)
     assert called(tmp_path, "collector", "token", "create", "a b", env=env).returncode == 2
     assert called(tmp_path, "collector", "token", "delete", "anna", env=env).returncode == 0
     gone = called(tmp_path, "collector", "token", "delete", "anna", env=env)
@@ -75,10 +75,10 @@ def test_a_token_expires_when_it_was_said_to(tmp_path: Path) -> None:
     assert "expires" not in token_of(tmp_path, "ever")
     before = (tmp_path / "config.toml").read_text()
     for expires, words in (
-        ("2020-01-31", "that moment is over"),
+        ("2020-01-31", "that time has passed"),
         ("soon", "type 30d"),
         ("2999-02-31", "type 30d"),
-        ("-3d", "that moment is over"),
+        ("-3d", "that time has passed"),
     ):
         done = called(tmp_path, "collector", "token", "create", "none", "--expires", expires, env=env)
         assert (done.returncode, words in done.stderr) == (2, True), done.stderr
@@ -110,7 +110,7 @@ def test_a_rotation_prints_a_new_token_and_keeps_the_old_one_for_a_while(tmp_pat
     assert "The old token is refused now." in at_once.stderr
     assert set(token_of(tmp_path)) == {"sha256", "may"}
     for arguments, words in (
-        (("bert",), "there is no token of bert; known: anna"),
+        (("bert",), "bert has no token; tokens of: anna"),
         (("anna", "--grace", "31d"), "at most 30d"),
         (("anna", "--grace", "long"), "type 1d"),
     ):
@@ -122,7 +122,7 @@ def test_a_rotation_gives_no_old_token_more_time_than_it_had(tmp_path: Path) -> 
     env = settings_of(tmp_path)
     assert called(tmp_path, "collector", "token", "create", "anna", "--expires", "1h", env=env).returncode == 0
     refused = called(tmp_path, "collector", "token", "rotate", "anna", env=env)
-    assert (refused.returncode, "say when the new one does" in refused.stderr) == (2, True), refused.stderr
+    assert (refused.returncode, "give the new one an end" in refused.stderr) == (2, True), refused.stderr
     assert called(tmp_path, "collector", "token", "rotate", "anna", "--expires", "30d", env=env).returncode == 0
     assert near(token_of(tmp_path)["previous_until"], timedelta(hours=1))
     assert near(token_of(tmp_path)["expires"], timedelta(days=30))
@@ -143,7 +143,7 @@ def test_the_list_names_the_last_use_and_cleans_what_others_sent(tmp_path: Path)
     (tmp_path / "history.sqlite.uses").write_text(json.dumps({sha256(old.encode()).hexdigest(): use}))
     listed = called(tmp_path, "collector", "token", "list", env=env)
     new, previous = listed.stdout.splitlines()
-    assert new.endswith("no use noted")
+    assert new.endswith("no recorded use")
     assert "old token expires " in previous
     assert previous.endswith("last used 2026-11-21 18:00Z from 203.0.113.9[31m")
     assert listed.stderr == ""
@@ -185,7 +185,7 @@ def test_a_collector_notes_who_came_and_keeps_what_it_refused(tmp_path: Path) ->
         assert collector.returncode == 0
         anna, over = called(tmp_path, "collector", "token", "list", env=env).stdout.splitlines()
         assert re.search(r"last used \d{4}-\d\d-\d\d \d\d:\d\dZ from 127\.0\.0\.1$", anna)
-        assert over.endswith("no use noted")
+        assert over.endswith("no recorded use")
         found = called(tmp_path, "past", "search", "collector.token", env=env).stdout
         assert "127.0.0.1: collector.token: refused, unknown token" in found
     counts = [int(count or 1) for count in re.findall(r"unknown token: (?:(\d+) times|once)", found)]
@@ -216,7 +216,7 @@ def test_a_token_is_the_one_line_of_standard_output_in_a_pipe_and_at_a_terminal(
     config = env["LIVEDECK_CONFIG"]
     with terminal(tmp_path, "collector", "token", "create", "desk", LIVEDECK_CONFIG=config) as shown:
         assert shown.ended() == 0
-    assert re.search(rb"shown this once:\r\n[0-9a-f]{64}\r\n\Z", shown.written)
+    assert re.search(rb"shown only now:\r\n[0-9a-f]{64}\r\n\Z", shown.written)
 
 
 def test_a_file_is_changed_as_it_is_read(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_collector_serves_whoever_has_a_token_and_says_where(tmp_path: Path) -
         with collecting(tmp_path, env) as (collector, address):
             assert collector.stderr
             line, port = collector.stderr.readline(), int(address.rpartition(":")[2])
-            assert "the platform answers" in line
+            assert "the platform responds" in line
             assert asked(port, "/healthz") == (200, b"well\n")
             assert asked(port, "/v1/snapshot")[0] == 401
             listing = json.loads(asked(port, "/v1/snapshot?samples=1", token)[1])

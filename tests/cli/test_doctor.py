@@ -177,13 +177,13 @@ async def test_a_name_in_which_a_key_stands_is_told_by_its_id_and_masked() -> No
     ]
     (check,) = await keys_of(events, [])
     assert (check.status, "live-key" in check.finding + check.advice) == (CheckStatus.WARN, False)
-    assert check.finding.startswith("event Choir of ••••9c1d (e0): a key or another secret stands in its name")
+    assert check.finding.startswith("event Choir of ••••9c1d (e0): its name contains a key or another secret")
 
 
 async def test_keys_that_nobody_can_read_are_counted_and_rooms_that_cannot_be_asked_are_told() -> None:
     events = [{"id": "e0", "name": "Choir", "streamkey": "live-key-9c1d"}]
     (fine,) = await keys_of(events, [])
-    assert (fine.status, fine.finding.startswith("none of 1 keys is known to be a name")) == (CheckStatus.OK, True)
+    assert (fine.status, fine.finding.startswith("none of 1 keys is a name")) == (CheckStatus.OK, True)
     (refused,) = await keys_of(events, None)
     assert (refused.status, "rooms and their keys are not checked" in refused.finding) == (CheckStatus.WARN, True)
 
@@ -204,8 +204,8 @@ _EXPIRED = b'{"error":"expired token","say":"the token of anna expired 2026-11-0
     ("answer", "code", "words", "advice"),
     [
         (plain("401 Unauthorized", _NOT_KNOWN), 3, "this token is not known here", "livedeck collector token create"),
-        (plain("401 Unauthorized", _EXPIRED), 3, "the token of anna expired 2026-11-01", "put the new token where"),
-        (plain("200 OK", b'{"hello":1}'), 4, "is no collector", "collector_url"),
+        (plain("401 Unauthorized", _EXPIRED), 3, "the token of anna expired 2026-11-01", "put the new token into"),
+        (plain("200 OK", b'{"hello":1}'), 4, "is not a collector", "collector_url"),
         (plain("404 Not Found", b"<html>", "Content-Type: text/html"), 4, "unlike a collector", ""),
         (plain("200 OK", b'{"schema":2}'), 3, "COLLECTOR SPEAKS SCHEMA 2", "version"),
         (b"", 4, "the connection to 127.0.0.1:", ""),
@@ -227,7 +227,7 @@ async def test_a_collector_that_takes_the_token_is_well_and_no_platform_is_misse
         settings = attached_to(server.address, tmp_path)
         (well,) = await check_collector(settings)
         (no_token,) = await check_collector(settings.model_copy(update={"collector_token_file": None}))
-    assert (well.status, well.finding.endswith("takes this deck's token")) == (CheckStatus.OK, True)
+    assert (well.status, well.finding.endswith("accepts this deck's token")) == (CheckStatus.OK, True)
     assert (no_token.status, "no token for the collector" in no_token.finding) == (CheckStatus.FAIL, True)
     (away,) = await check_collector(settings)
     assert (away.code, "cannot be reached" in away.finding) == (4, True)

@@ -56,7 +56,7 @@ def test_a_credential_of_systemd_is_named_as_one_with_what_makes_it_another(
     file.chmod(0o400)
     settings = Settings(token_file=file)
     assert read_token(settings) == SECRET
-    assert "read again by itself" in SettingsTokenSource(settings).advice
+    assert "livedeck reads it by itself" in SettingsTokenSource(settings).advice
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     assert "restart the service" in SettingsTokenSource(settings).advice
 
@@ -85,7 +85,7 @@ def test_a_token_file_that_is_none_is_refused_at_once(tmp_path: Path, kind: str)
     env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN_FILE": str(file)}
     done = livedeck(tmp_path, "status", env=env)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert f"token_file {file}: it is no regular file" in done.stderr
+    assert f"token_file {file}: not a regular file" in done.stderr
 
 
 def test_a_token_file_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,7 +123,7 @@ async def test_a_token_that_stays_refused_says_which_file_and_what_to_do(file: P
         with pytest.raises(Unauthorized) as refusal:
             await api.events.list()
         assert str(refusal.value).startswith(
-            f"token_file {file}: write another token there; it is read again by itself"
+            f"token_file {file}: write another token there; livedeck reads it by itself"
         )
     assert OLD not in str(refusal.value)
 
@@ -136,7 +136,7 @@ async def test_the_token_of_the_environment_is_not_exchanged_for_that_of_a_file(
     replace_token(file, OTHER)
     monkeypatch.setenv("LIVEDECK_TOKEN_FILE", str(file))
     async with gate.serve() as address, make_api(Settings(base_url=address, token=SecretStr(OLD))) as api:
-        with pytest.raises(Unauthorized, match="LIVEDECK_TOKEN: set another token and start again"):
+        with pytest.raises(Unauthorized, match="Set another LIVEDECK_TOKEN and restart livedeck"):
             await api.events.list()
     assert {token for _, token in gate.seen} == {OLD}
 

@@ -201,7 +201,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 def test_what_is_no_origin_is_refused_as_an_ancestor(tmp_path: Path, origin: str) -> None:
     done = called(tmp_path, "wall", "--http", "0", "--frame-ancestors", origin)
     assert done.returncode == 2
-    assert f"{origin!r} is no origin" in done.stderr
+    assert f"{origin!r} is not an origin" in done.stderr
 
 
 def test_without_a_terminal_it_prints_the_status_and_says_so(tmp_path: Path) -> None:

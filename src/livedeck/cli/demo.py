@@ -1,4 +1,4 @@
-"""`livedeck demo`: the deck on a simulated platform of its own."""
+"""`livedeck demo`: the deck on its own simulated platform."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from livedeck.monitor import Monitor
 
 IN_PROCESS = "http://127.0.0.1:8787"
-"""The address of a platform that is reached without a socket."""
+"""Address of a platform that is reached without a socket."""
 
 
 def demo_settings(simulator: Simulator, base_url: str = IN_PROCESS, **settings: Any) -> Settings:
-    """Its token, its table of relay platforms, and what its users and folders are called: forms say all that."""
+    """Return settings for the simulator: its token, relay platforms, and names of users and folders."""
     return Settings(
         base_url=base_url,
         token=SecretStr(simulator.token),
@@ -40,9 +40,9 @@ def demo_settings(simulator: Simulator, base_url: str = IN_PROCESS, **settings: 
 async def run_demo(
     simulator: Simulator, display: DisplaySettings, *, read_only: bool, has_collector: bool = False
 ) -> int:
-    """The deck on that platform, over HTTP on a free port of loopback. Closes the simulator; returns the exit code.
+    """Run the deck on the simulator, over HTTP on a free loopback port. Returns the exit code.
 
-    `has_collector`: a collector watches the platform, and the deck is attached to it.
+    Closes the simulator at the end. `has_collector`: run a collector too, and attach the deck to it.
     """
     with closing(simulator):
         async with serve(simulator) as addresses, AsyncExitStack() as stack:
@@ -57,7 +57,7 @@ async def run_demo(
             )
             if has_collector:
                 collector = await stack.enter_async_context(run_collector(settings))
-                echo(f"livedeck demo: a wall beside it: {collector.command('wall')}", err=True)
+                echo(f"livedeck demo: attach a wall with: {collector.command('wall')}", err=True)
                 attached = {"collector_url": collector.url, "collector_token_file": collector.token_file}
                 settings = settings.model_copy(update=attached)
             return await run_deck(settings)
@@ -79,11 +79,10 @@ def command(
     ascii: bool | None,  # noqa: A002
     **simulation: Any,
 ) -> None:
-    """The deck on a simulated platform of its own, without an account.
+    """Run the deck on its own simulated platform, without an account.
 
-    Twelve events of one evening, some of them in trouble. Nothing is kept and nothing leaves this machine. Of the
-    settings only those of the screen are heeded: theme, signs, keys, bell. --collector prints the command that attaches
-    a wall, too.
+    Shows twelve events of one evening, some of them in trouble. Nothing is saved, and nothing leaves this machine. Only
+    the display settings apply: theme, signs, keys, bell. --collector also prints the command that attaches a wall.
     """
     refuse_platform(ctx)
     flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})
@@ -100,23 +99,23 @@ def command(
 
 
 COLLECTOR_NAME = "demo"
-"""Of its one token: who answers alarms there."""
+"""Name of the only token, and so the actor of alarm actions."""
 
 
 class DemoCollector(NamedTuple):
-    """Where it is, and the file of the token that may act there."""
+    """Address of the demo's collector, and the file of a token that may act there."""
 
     url: str
     token_file: Path
 
     def command(self, name: str) -> str:
-        """The line that has another command of livedeck attach to it."""
+        """Return the shell line that runs another livedeck command attached to it."""
         return f"LIVEDECK_COLLECTOR_URL={self.url} LIVEDECK_COLLECTOR_TOKEN_FILE={self.token_file} livedeck {name}"
 
 
 @asynccontextmanager
 async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
-    """A collector of that platform on a free port of loopback, while the block runs."""
+    """Run a collector of the platform on a free loopback port, while the block runs."""
     import asyncio
     from hashlib import sha256
     from secrets import token_hex

@@ -1,4 +1,4 @@
-"""`livedeck doctor`: what the deck needs, check by check, each with what to do about it."""
+"""`livedeck doctor`: checks of everything that the deck needs, each with advice."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from livedeck.text import values
 from livedeck.text.secrets import mask_secrets
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
-"""A terminal of that size shows everything."""
+"""Terminal size that shows everything."""
 
 
 class CheckStatus(StrEnum):
-    """How a check ended."""
+    """Result of a check."""
 
     OK = "ok"
     WARN = "warn"
@@ -51,7 +51,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. `advice`: what to do; `code`: the exit code that a failure is worth."""
+    """Result of one check. `advice`: what to do; `code`: exit code if it failed."""
 
     name: str
     status: CheckStatus
@@ -82,13 +82,13 @@ def command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
 
 
 async def run_checks(flags: dict[str, Any]) -> list[Check]:
-    """Every check, in the order in which a fault of one makes the next pointless."""
+    """Run all checks. A fault of one can make the next pointless, so the order matters."""
     machine = [*check_terminal(terminal()), check_file("log", log_path())]
     try:
         loaded = load_with_origins(**flags)
         make_keymap(loaded.settings)
     except SettingsError as error:
-        advice = "mend what is named; `livedeck config check` checks it again"
+        advice = "correct the named settings, then run `livedeck config check`"
         return [Check("settings", CheckStatus.FAIL, str(error), advice, USAGE), *machine]
     settings = loaded.settings
     history, notify = check_history(settings), await check_notify(settings)
@@ -98,20 +98,20 @@ async def run_checks(flags: dict[str, Any]) -> list[Check]:
 
 
 def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
-    """The settings file, the variables, and which profile is in force."""
+    """Check the settings file and the environment variables, and name the profile in use."""
     path, settings = loaded.document.path, loaded.settings
     if path.exists():
         yield _check_private("settings", path)
     else:
-        yield Check("settings", CheckStatus.OK, f"no file at {path}", "`livedeck config init` makes one")
+        yield Check("settings", CheckStatus.OK, f"no file at {path}", "`livedeck config init` creates one")
     for name in unknown_variables():
-        yield Check("settings", CheckStatus.WARN, f"{name} is no setting", "mend its name, or unset it")
+        yield Check("settings", CheckStatus.WARN, f"{name} is not a setting", "correct its name, or unset it")
     mode = "read-only" if settings.read_only else "read and write"
     yield Check("profile", CheckStatus.OK, f"{settings.profile}, {mode}")
 
 
 async def check_collector(settings: Settings) -> list[Check]:
-    """Whether the deck can attach to each of its collectors by its address and token; nothing where none is set."""
+    """Check that the deck can attach to each collector with its address and token. Empty if none is set."""
     return [
         await _check_collector(settings.model_copy(update={"collector_url": address}))
         for address in settings.collector_urls
@@ -119,7 +119,7 @@ async def check_collector(settings: Settings) -> list[Check]:
 
 
 async def _check_collector(settings: Settings) -> Check:
-    """That of the one address which those settings name."""
+    """Check the one collector that the settings name."""
     from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
     from livedeck.collector.protocol.wire import EXPIRED, REPLACED, Held, UnknownSchemaError
     from livedeck.monitor.published.codec import UnreadableSnapshotError
@@ -129,39 +129,39 @@ async def _check_collector(settings: Settings) -> Check:
             link = await make_link(settings, stack)
             Held.listed(await link.get("/v1/snapshot", "samples=0"))
         except (SettingsError, Misconfigured) as error:
-            fault, advice, code = str(error), "mend the setting that is named", USAGE
+            fault, advice, code = str(error), "correct the named setting", USAGE
         except CollectorRefusedError as error:
-            advice = "ask again later"
+            advice = "try again later"
             if error.code in {EXPIRED, REPLACED}:
-                advice = "put the new token where collector_token_file or collector_token_command takes it from"
+                advice = "put the new token into the source of collector_token_file or collector_token_command"
             elif error.is_of_token:
-                advice = "`livedeck collector token create NAME` there makes one; see collector_token_file"
+                advice = "create one there: `livedeck collector token create NAME`; see collector_token_file"
             fault, code = str(error), REFUSED
         except CollectorError as error:
-            fault, advice, code = str(error), "until then this deck shows nothing as it is now", UNREACHABLE
+            fault, advice, code = str(error), "until it responds, this deck has no current data", UNREACHABLE
         except UnknownSchemaError as error:
             fault, advice, code = f"{link.host}: {error}", "install the collector's version here", REFUSED
         except UnreadableSnapshotError as error:
-            fault, advice, code = f"{link.host} is no collector: {error}", "mend collector_url", UNREACHABLE
+            fault, advice, code = f"{link.host} is not a collector: {error}", "correct collector_url", UNREACHABLE
         else:
-            return Check("collector", CheckStatus.OK, f"{link.host} takes this deck's token")
+            return Check("collector", CheckStatus.OK, f"{link.host} accepts this deck's token")
     return Check("collector", CheckStatus.FAIL, fault, advice, code)
 
 
 async def check_platform(loaded: LoadedSettings) -> list[Check]:
-    """The token, one small question to the platform, and whether its events can be read whole."""
+    """Check the token, one small request to the platform, uploads, clock, and the fields of all events."""
     settings = loaded.settings
     if not settings.base_url:
         if settings.collector_urls:
-            return [Check("platform", CheckStatus.OK, "not asked: this deck is attached, and read-only")]
+            return [Check("platform", CheckStatus.OK, "not polled: this deck is attached, and read-only")]
         advice = "set base_url or LIVEDECK_BASE_URL; `livedeck demo` needs none"
         return [Check("platform", CheckStatus.FAIL, "no address is set", advice, USAGE)]
     try:
         api = make_api(settings)
     except SettingsError as error:
-        return [Check("token", CheckStatus.FAIL, str(error), "name one source of the token", USAGE)]
+        return [Check("token", CheckStatus.FAIL, str(error), "set one source of the token", USAGE)]
     except Misconfigured as error:
-        return [Check("platform", CheckStatus.FAIL, str(error), "mend the setting that is named", USAGE)]
+        return [Check("platform", CheckStatus.FAIL, str(error), "correct the named setting", USAGE)]
     async with api:
         (source,) = settings.token_sources
         return [
@@ -178,43 +178,43 @@ async def _check_access(api: Api) -> list[Check]:
     try:
         await api.without_retry().events.list(per_page=1)
     except Rejected as error:
-        advice = "the platform is in trouble: ask again later"
+        advice = "the platform is in trouble: try again later"
         if isinstance(error, Unauthorized | Forbidden):
             advice = "renew the token, or choose another profile"
         return [_platform_answered(api), Check("access", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
     except ApiError as error:
-        advice = "see that it is up and this machine online"
+        advice = "check that the platform is up and this machine online"
         return [Check("platform", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
     return [_platform_answered(api), Check("access", CheckStatus.OK, "the token is accepted")]
 
 
 async def _check_uploads(api: Api, settings: Settings) -> list[Check]:
-    """Whether the upload address can be reached, where one is set."""
+    """Check that the upload address responds. Empty if none is set."""
     if not settings.upload_url:
         return []
     try:
         await api.without_retry().check_uploads()
     except ApiError as error:
-        advice = "mend upload_url, or take it out where it is the API's own; everything but uploads works"
+        advice = "correct upload_url, or remove it to use the API's address; everything but uploads works"
         return [Check("uploads", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
     return [Check("uploads", CheckStatus.OK, "the upload address can be reached")]
 
 
-_FIELD_ADVICE = "all other fields are shown and judged; set this one anew, or show the platform's support this line"
+_FIELD_ADVICE = "all other fields are shown and judged; set this one again, or send this line to the platform's support"
 
 
 async def check_events(api: Api) -> list[Check]:
-    """Read all events and rooms; see whether their fields can be read, and whether a key is known to everybody."""
+    """Read all events and rooms, and check that their fields are readable and their keys secret."""
     listing = api.without_retry().events.iterate()
     try:
         events = [event async for event in listing]
     except ApiError as error:
-        return [Check("fields", CheckStatus.WARN, str(error), "ask again later")]
+        return [Check("fields", CheckStatus.WARN, str(error), "try again later")]
     return [*check_fields(events, listing.unreadable), *await check_keys(api, events)]
 
 
 def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> list[Check]:
-    """Whether every event can be read whole, naming each event and field that cannot."""
+    """Check that all fields of all events are readable, with a warning for each field that is not."""
     checks = [
         Check("fields", CheckStatus.WARN, f"{_named('event', event)}: {fault}", _FIELD_ADVICE)
         for event in events
@@ -222,38 +222,38 @@ def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> l
     ]
     if unreadable:
         finding = f"{len(unreadable)} of the listed events cannot be read: {unreadable[0]}"
-        advice = "they are not shown, and nobody watches them here; show the platform's support this line"
+        advice = "they are neither shown nor monitored here; send this line to the platform's support"
         checks.append(Check("fields", CheckStatus.WARN, finding, advice))
-    return checks or [Check("fields", CheckStatus.OK, "every event can be read whole")]
+    return checks or [Check("fields", CheckStatus.OK, "all fields of all events are readable")]
 
 
 async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
-    """Whether a key of an event or a room is a name or an id, or stands in a name, where everybody can read it."""
+    """Check that no key of an event or room equals a name or id, or is part of a name: everyone can read those."""
     checks = list[Check]()
     try:
         rooms = [room async for room in api.without_retry().rooms.iterate()]
     except ApiError as error:
         rooms = []
         checks.append(
-            Check("keys", CheckStatus.WARN, f"rooms and their keys are not checked: {error}", "ask again later")
+            Check("keys", CheckStatus.WARN, f"rooms and their keys are not checked: {error}", "try again later")
         )
     keys = list(_keys(events, rooms))
     for where, key in keys:
         if key.is_public:
-            finding = f"{where} {key} is also a name or an id, which everybody can read"
-            advice = "give it another key: anybody can send with this one, and it is not masked where names are shown"
+            finding = f"{where} {key} is also a name or an id, which everyone can read"
+            advice = "give it another key: anyone can send with this one, and it is not masked where names are shown"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
     for where, name in _names(events, rooms):
         if mask_secrets(name) != name:
-            finding = f"{where}: a key or another secret stands in its name, which everybody can read"
-            advice = "rename it, and replace that key; until then the name is masked in messages"
+            finding = f"{where}: its name contains a key or another secret, which everyone can read"
+            advice = "rename it, and replace that key; until then messages mask the name"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
-    found = f"none of {len(keys)} keys is known to be a name or an id, or to stand in a name"
+    found = f"none of {len(keys)} keys is a name or an id, or part of a name"
     return checks or [Check("keys", CheckStatus.OK, found)]
 
 
 def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, Secret]]:
-    """Every key, with whose it is."""
+    """Yield every key, with its owner in words."""
     for event in events:
         if event.streamkey is not None:
             yield f"{_named('event', event)}: the stream key", event.streamkey
@@ -267,7 +267,7 @@ def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str,
 
 
 def _names(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, str]]:
-    """Every name, with what it is the name of."""
+    """Yield every name, with the object that has it in words."""
     for event in events:
         yield _named("event", event), event.name or ""
         for restream in event.restreams or ():
@@ -288,17 +288,17 @@ def _shown(name: str | None) -> str:
 
 def _platform_answered(api: Api) -> Check:
     milliseconds = api.timings[-1].round_trip * 1000
-    return Check("platform", CheckStatus.OK, f"{api.host} answers in {milliseconds:.0f} ms")
+    return Check("platform", CheckStatus.OK, f"{api.host} responds in {milliseconds:.0f} ms")
 
 
 def _check_clock(api: Api, settings: Settings) -> Iterator[Check]:
-    """Whether this machine tells the platform's time (monitoring.md, "Freshness")."""
+    """Compare this machine's clock with the platform's (monitoring.md, "Freshness")."""
     if not any(timing.server_date for timing in api.timings):
         return
     thresholds = settings.thresholds_of()
     ahead = skew(api.timings, 0.0, thresholds)
     if not ahead:
-        yield Check("clock", CheckStatus.OK, "the platform's")
+        yield Check("clock", CheckStatus.OK, "agrees with the platform")
         return
     status = CheckStatus.FAIL if abs(ahead) > thresholds.skew_critical else CheckStatus.WARN
     finding = f"{abs(ahead):.0f} s {'behind' if ahead > 0 else 'ahead of'} the platform"
@@ -306,19 +306,21 @@ def _check_clock(api: Api, settings: Settings) -> Iterator[Check]:
 
 
 async def _check_event(api: Api, event_id: str) -> Check:
-    """Whether the thresholds of an event have an event: a wrong id would lie in the settings unheeded."""
+    """Check that an event with its own thresholds exists: a wrong id would have no effect."""
     try:
         event = await api.events.get(event_id)
     except ApiError as error:
-        return Check("event", CheckStatus.WARN, str(error), f'mend the id of [events."{event_id}"], or take it out')
-    return Check("event", CheckStatus.OK, f"{event.name or event_id} has thresholds of its own")
+        return Check("event", CheckStatus.WARN, str(error), f'correct the id of [events."{event_id}"], or remove it')
+    return Check("event", CheckStatus.OK, f"{event.name or event_id} has its own thresholds")
 
 
 def check_terminal(terminal: Terminal) -> Iterator[Check]:
-    """What the full screen needs."""
+    """Check the terminal for the full screen: colours, size, encoding."""
     reason = no_screen_reason()
     if reason:
-        yield Check("terminal", CheckStatus.WARN, reason, "start it in a terminal; without one it prints the status")
+        yield Check(
+            "terminal", CheckStatus.WARN, reason, "start it in a terminal; otherwise livedeck prints the status"
+        )
     else:
         yield Check("terminal", CheckStatus.OK, f"TERM={terminal.term}")
     colours = f"{terminal.colours} colours" if terminal.colours else "no colours (NO_COLOR)"
@@ -337,7 +339,7 @@ def _warn_if(condition: bool, name: str, finding: str, advice: str) -> Check:
 
 
 def check_history(settings: Settings) -> Check:
-    """The file that keeps what happened."""
+    """Check the history file."""
     path = settings.history_file()
     if path is None:
         return Check("history", CheckStatus.OK, f"not kept: history is {settings.history}")
@@ -345,44 +347,44 @@ def check_history(settings: Settings) -> Check:
 
 
 async def check_notify(settings: Settings) -> list[Check]:
-    """Whether who is to be told of alarms can be reached by what the settings name; nothing is sent."""
+    """Check that the settings of notifications can be used, without sending anything."""
     try:
         faults = await notify_faults(settings, looks_up=True)
     except Misconfigured as error:
         faults = [str(error)]
     if faults:
-        advice = "nobody is told by that: mend it; `livedeck notify test` sends a message"
+        advice = "this notifies nobody: correct it, then run `livedeck notify test`"
         return [Check("notify", CheckStatus.FAIL, fault, advice, USAGE) for fault in faults]
     targets = ", ".join(settings.notify.targets)
-    found = f"{targets} can be used; nothing was sent" if targets else "nobody is to be told of alarms"
+    found = f"{targets} can be used (no message sent)" if targets else "no notifications are set up"
     return [Check("notify", CheckStatus.OK, found)]
 
 
 async def check_engine(settings: Settings) -> list[Check]:
-    """Whether the Redis that several collectors share can be reached and is fit; nothing where there is none."""
+    """Check that the shared Redis of several collectors responds and suits them. Empty if none is set."""
     try:
         faults = await engine_faults(settings)
     except (SettingsError, Misconfigured) as error:
-        return [Check("engine", CheckStatus.FAIL, str(error), "mend it; `livedeck docs engine`", USAGE)]
+        return [Check("engine", CheckStatus.FAIL, str(error), "correct it; see `livedeck docs engine`", USAGE)]
     if faults is None:
         return []
-    advice = "each collector asks for everything itself while that is so; `livedeck docs engine`"
+    advice = "until then each collector polls every event itself; see `livedeck docs engine`"
     found = [Check("engine", CheckStatus.WARN, fault, advice) for fault in faults]
-    return found or [Check("engine", CheckStatus.OK, "the Redis that the collectors share answers")]
+    return found or [Check("engine", CheckStatus.OK, "the shared Redis of the collectors responds")]
 
 
 def check_file(name: str, path: Path) -> Check:
-    """A file that the deck writes: whether it can, and that nobody else can read it."""
+    """Check that the deck can write a file, and that nobody else can read it."""
     if path.exists():
         return _check_private(name, path) if access(path, W_OK) else _unwritable(name, path)
     parent = next(parent for parent in path.parents if parent.exists())
     if not parent.is_dir() or not access(parent, W_OK):
         return _unwritable(name, path)
-    return Check(name, CheckStatus.OK, f"{path}, made when it is needed")
+    return Check(name, CheckStatus.OK, f"{path} (created when needed)")
 
 
 def _unwritable(name: str, path: Path) -> Check:
-    return Check(name, CheckStatus.FAIL, f"{path} cannot be written", "give it to this user, or make room for it")
+    return Check(name, CheckStatus.FAIL, f"{path} cannot be written", "make it writable for this user")
 
 
 def _check_private(name: str, path: Path) -> Check:

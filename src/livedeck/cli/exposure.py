@@ -1,4 +1,4 @@
-"""Where something is served to others: at which address, under which names, and in whose frames."""
+"""Exposure of a served page or API: its address, its host names, and the sites that may frame it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 
 ORIGIN = re.compile(r"'self'|https?://(\[[0-9a-f:.]+\]|(\*\.)?[a-z0-9.-]+)(:[0-9]{1,5})?", re.IGNORECASE)
-"""What may be named as an ancestor: nothing in it ends a directive of the policy."""
+"""Pattern of a frame ancestor. It matches no character that could end a directive of the policy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """Where it is served, and who may hold a page of it in a frame.
+    """Address to listen on, and the sites that may show its pages in a frame.
 
-    `host`: an address or a name of this machine; `port` 0 takes any free one. `names`: under which it is asked for,
-    too, as a proxy passes them on. `frame_ancestors`: origins.
+    `host`: address or name of this machine; `port` 0 takes any free one. `names`: further host names in requests, such
+    as those that a proxy passes on. `frame_ancestors`: origins.
     """
 
     port: int
@@ -34,11 +34,11 @@ class Exposure:
 
     @property
     def place(self) -> str:
-        """`port 8080 of this machine`, or of the address that was named."""
+        """The listening place in words: `port 8080 of this machine`, or of the given host."""
         return f"port {self.port} of {'this machine' if self.host == LOOPBACK else self.host}"
 
     def listen(self) -> socket.socket:
-        """A listening socket there. Raises OSError, with the place, for what is taken or no address of this machine."""
+        """Return a listening socket. Raises OSError, with `place` as file name, if it cannot listen there."""
         try:
             family, *_, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
             return socket.create_server(address[:2], family=family)
@@ -47,9 +47,10 @@ class Exposure:
             raise OSError(error.errno, reason, self.place) from None
 
     def allows(self, host: str) -> bool:
-        """Whether a request under that name is meant for what is served here.
+        """Return whether a request with that Host header is meant for this server.
 
-        A page of elsewhere can have its own name lead here, but it cannot make that name ours, or an address.
+        A foreign page can point its own host name here (DNS rebinding), but it cannot send one of these names, or an
+        address.
         """
         name = re.sub(r":[0-9]*$", "", host.lower())
         if name in {"localhost", self.host.lower(), *map(str.lower, self.names)}:

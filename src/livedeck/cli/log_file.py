@@ -20,22 +20,22 @@ from livedeck.text.secrets import mask_value, masked
 
 
 def _mask_line(_logger: object, _method: str, line: EventDict) -> EventDict:
-    """No secret in any text of the line: exceptions and lines of other libraries come by here, too."""
+    """Mask secrets in every text of the line, including exceptions and lines of other libraries."""
     return {name: mask_value(_plain(value)) for name, value in line.items()}
 
 
 def _plain(value: object) -> object:
-    """As JSON will have it: what it has no form for is its repr, which may hold a secret."""
+    """Return the value as JSON types. A value that JSON lacks becomes its repr, so a secret in it can be masked."""
     return json.loads(json.dumps(value, default=repr))
 
 
 def _to_json(value: object, **options: Any) -> str:
-    """Without what would control the terminal that a log is read on."""
+    """Return JSON with control characters escaped: people read the log on a terminal."""
     return escaped_json(json.dumps(value, ensure_ascii=False, **options))
 
 
 class _PrivateFileHandler(RotatingFileHandler):
-    """Every file of the rotation is readable by its owner alone."""
+    """Rotating log whose files only their owner can read."""
 
     def _open(self) -> TextIOWrapper:
         descriptor = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND)
@@ -43,12 +43,12 @@ class _PrivateFileHandler(RotatingFileHandler):
             os.fdopen(descriptor, "ab"), encoding=self.encoding, errors=self.errors, write_through=True
         )
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name that logging calls
-        """Nothing: logging would print the line on stderr, over the screen and unredacted."""
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name in logging
+        """Drop the line: logging would print it on stderr, over the screen and unmasked."""
 
 
 def start_logging(path: Path) -> None:
-    """Send every log line to that file; where its folder cannot be written there is no log, and never a torn screen."""
+    """Write every log line to the file. Without write access there is no log, and the screen stays intact."""
     processors: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -72,7 +72,7 @@ def start_logging(path: Path) -> None:
 
 
 def _belongs_in_the_log(record: logging.LogRecord) -> bool:
-    """Our own lines, and warnings of other libraries: below that they write signed addresses and secret headers."""
+    """Return whether to log a line: all of livedeck, warnings of libraries, whose other lines may hold secrets."""
     return record.name.partition(".")[0] == "livedeck" or record.levelno >= logging.WARNING
 
 
@@ -84,15 +84,15 @@ def _handler(path: Path) -> logging.Handler:
 
 
 class _RequestPrinter(logging.Handler):
-    """Prints the client's lines on standard error: method and path, status, time; addresses and secrets are masked."""
+    """Prints each request on standard error: method, path, status, time; with addresses and secrets masked."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print that line."""
+        """Print the line of a request."""
         echo(f"livedeck: {masked(record.getMessage())}", err=True)
 
 
 def print_requests() -> None:
-    """Have every request printed until the process ends; asked for twice it is once."""
+    """Print every request once until the process ends, also if called twice."""
     client = logging.getLogger("livedeck.client")
     client.setLevel(logging.DEBUG)
     if not any(isinstance(handler, _RequestPrinter) for handler in client.handlers):

@@ -1,4 +1,4 @@
-"""A command as a process of this machine: its standard streams, its end from outside, its garbage collector."""
+"""Process of a command: its standard streams, signals that end it, and its garbage collector."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def run_command(command: Callable[[], object]) -> None:
-    """Run a command; standard streams that are closed or full end it with words. Raises SystemExit."""
+    """Run a command; report closed or full standard streams in words. Raises SystemExit."""
     closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
     for _ in closed:
-        os.open(os.devnull, os.O_RDWR)  # takes the free number, which a file or a socket would take otherwise
+        os.open(os.devnull, os.O_RDWR)  # keeps a file or socket from taking the free number
     if "stdout" in closed:
-        _say("standard output is closed; give it a file, or /dev/null")
+        _say("standard output is closed; redirect it to a file, or to /dev/null")
         raise SystemExit(1)
     try:
         command()
@@ -46,7 +46,7 @@ def run_command(command: Callable[[], object]) -> None:
 
 
 def _fault_of_output() -> OSError | None:
-    """Why what was printed cannot be written. What is buffered is dropped then: it would fail once more at the end."""
+    """Return the error of writing the printed text, or None. Drops the buffer, so that the exit does not fail again."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -56,13 +56,13 @@ def _fault_of_output() -> OSError | None:
 
 
 def _say(text: str) -> None:
-    """Print words of ours, if standard error takes them."""
+    """Print a message on standard error, unless that fails."""
     with suppress(OSError):
         click.echo(f"livedeck: {text}", err=True)
 
 
 def flush_errors() -> None:
-    """Write what is left for standard error; what it cannot take would fail once more at the end, and is dropped."""
+    """Flush standard error. Drops its buffer on failure, so that the exit does not fail again."""
     if sys.stderr is None:
         return
     try:
@@ -74,22 +74,22 @@ def flush_errors() -> None:
 
 
 GRACE_SECONDS = 3.0
-"""How long a screen has to end by itself; where nobody reads the terminal it waits for that for ever."""
+"""Seconds for a screen to end by itself. It would wait for ever for a terminal that nobody reads."""
 
 ENDING = tuple(
     number
     for name in ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU", "IO", "PWR")
     if (number := getattr(signal, f"SIG{name}", None))
 )
-"""The signals that end a process and can be heard."""
+"""Signals that end a process and can be caught."""
 
 
 @contextmanager
 def end_on_signals(leave: Callable[[int], None], give_back: Callable[[], None]) -> Iterator[None]:
-    """Within the block, an end from outside leaves the terminal as a quit does.
+    """Restore the terminal when a signal ends the process within the block, as after a quit.
 
-    `leave` is called on the event loop with the exit code. `give_back` restores the terminal where that came to
-    nothing within `GRACE_SECONDS`; the process ends then, come what may.
+    `leave` is called on the event loop with the exit code. If the block lasts longer than `GRACE_SECONDS` after that,
+    `give_back` restores the terminal, and the process ends in any case.
     """
     import asyncio
 
@@ -104,7 +104,7 @@ def end_on_signals(leave: Callable[[int], None], give_back: Callable[[], None]) 
 
     def end_anyway(code: int) -> None:
         if not is_over.wait(GRACE_SECONDS):
-            with deciding:  # the block is not left meanwhile
+            with deciding:  # keeps the block from ending meanwhile
                 if not is_over.is_set():
                     give_back()
                     os._exit(code)
@@ -125,14 +125,14 @@ def end_on_signals(leave: Callable[[int], None], give_back: Callable[[], None]) 
 def _listen(
     received: int, loop: asyncio.AbstractEventLoop, leave: Callable[[int], None], end_anyway: Callable[[int], None]
 ) -> None:
-    """Sleep until a signal comes or the terminal hangs up; then leave, and where that is not possible any more, go.
+    """Wait for a signal or a hang-up of the terminal; then call `leave` on the loop, and `end_anyway`.
 
-    A thread, because Textual writes to a terminal that nobody reads until its queue is full, and holds the loop there.
+    Runs in a thread: if nobody reads the terminal, Textual's queue fills up, and its write blocks the event loop.
     """
     endings = select.poll()
     endings.register(received, select.POLLIN)
     if _is_device(sys.stdin.fileno()):
-        endings.register(sys.stdin.fileno(), 0)  # a hang-up is reported without being asked for
+        endings.register(sys.stdin.fileno(), 0)  # a hang-up is always reported
     woken = [descriptor for descriptor, _ in endings.poll()]
     heard = os.read(received, 1) if received in woken else bytes([signal.SIGHUP])
     if not heard:  # the block is over
@@ -145,12 +145,12 @@ def _listen(
 
 
 def _is_device(descriptor: int) -> bool:
-    """A terminal that hung up just now is none to `isatty`, and would never be waited for."""
+    """Return whether it is a device. `isatty` is false for a terminal that has just hung up."""
     return stat.S_ISCHR(os.fstat(descriptor).st_mode)
 
 
 async def cancel_on_signals(work: Callable[[], Awaitable[int]]) -> int:
-    """Do it; SIGTERM and SIGHUP cancel it as ctrl-c does, so that nothing half is left. Returns the exit code."""
+    """Run `work`; SIGTERM and SIGHUP cancel it like ctrl-c, so that it can clean up. Returns the exit code."""
     import asyncio
 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -176,20 +176,20 @@ async def cancel_on_signals(work: Callable[[], Awaitable[int]]) -> int:
 
 
 def end_on_interrupt() -> None:
-    """Have ctrl-c end a command at once wherever it computes, and not at its next wait. For commands that only read."""
+    """Let ctrl-c end a command at once, not at its next await. Only for commands that change nothing."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-_LASTING, _ALL_EACH = 10.0, 3600.0
-"""Seconds."""
+_FREEZE_INTERVAL, _FULL_INTERVAL = 10.0, 3600.0
+"""Seconds between partial and between full collections."""
 
 
 @contextmanager
 def lasting_imports() -> Iterator[None]:
-    """Whatever is imported by the end of the block lasts: the garbage collector does not look through it again.
+    """Exclude everything imported in the block from garbage collection.
 
-    Collecting while modules are imported takes an eighth of a start. Afterwards a full collection over 200 events holds
-    the event loop for 0.1 s where it looks through the modules, too, and less than half as long where it does not.
+    Collections during imports take an eighth of the start time. Later a full collection over 200 events blocks the
+    event loop for 0.1 s if it includes the modules, and less than half as long without them.
     """
     gc.disable()
     try:
@@ -200,14 +200,14 @@ def lasting_imports() -> Iterator[None]:
 
 
 async def keep_collections_short(clock: Clock) -> None:
-    """What has lasted for ten seconds will last: a full collection looks through the rest alone. Until cancelled.
+    """Exclude objects older than ten seconds from full garbage collections, until cancelled.
 
-    With a thousand events one that looks through everything holds the event loop for a third of a second, many times a
-    minute. What lasted and is garbage all the same is found once an hour.
+    With a thousand events a collection over everything blocks the event loop for a third of a second, many times a
+    minute. Excluded objects that became garbage are found once an hour.
     """
     while True:
         gc.unfreeze()
-        for _ in range(round(_ALL_EACH / _LASTING)):
+        for _ in range(round(_FULL_INTERVAL / _FREEZE_INTERVAL)):
             gc.collect()
             gc.freeze()
-            await clock.sleep(_LASTING)
+            await clock.sleep(_FREEZE_INTERVAL)

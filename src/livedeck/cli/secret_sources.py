@@ -1,4 +1,4 @@
-"""The token, from the one source that the settings name (trust.md, "Secrets"), and again when it is refused."""
+"""Read tokens from the source that the settings name (trust.md, "Secrets"), again after a refusal."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from livedeck.settings import Settings, SettingsError
 from livedeck.text.secrets import register_secret
 
 TOKEN_COMMAND_TIMEOUT = 15.0
-"""Seconds that a token command may take: time enough to touch a security key."""
+"""Seconds that a token command may take: enough to touch a security key."""
 
 MAX_TOKEN_BYTES = 16_384
-"""No header is that long: what is larger is another file."""
+"""Largest token file in bytes; no HTTP header is longer."""
 
 
 def read_token(settings: Settings) -> str:
-    """The token in clear, for the client alone. Raises SettingsError where its source gives none.
+    """Return the token in clear, for the client only. Raises SettingsError if its source has none.
 
-    A command and a keyring may make the caller wait, and a command may ask the person: it is called before a screen is
-    shown, and in a thread afterwards.
+    A command or a keyring may block, and a command may prompt the user. So call it before a screen is shown, and in a
+    thread afterwards.
     """
     token = _read_source(settings)
     register_secret(token)
@@ -33,7 +33,7 @@ def read_token(settings: Settings) -> str:
 
 
 def read_collector_token(settings: Settings) -> str:
-    """The token for the collector in clear, for its link alone. Raises SettingsError where its source gives none."""
+    """Return the collector's token in clear, for its link only. Raises SettingsError if its source has none."""
     if settings.collector_token_file is not None:
         token = secret_from_file("collector_token_file", expand_user(str(settings.collector_token_file)))
     elif settings.collector_token_command:
@@ -42,8 +42,8 @@ def read_collector_token(settings: Settings) -> str:
         token = _from_keyring("collector_token_keyring", settings.collector_token_keyring)
     else:
         raise SettingsError(
-            "no token for the collector: `livedeck collector token create NAME` there prints one; name its file or "
-            f"command in {config_path()} as collector_token_file or collector_token_command"
+            "no token for the collector: create one there with `livedeck collector token create NAME`; set "
+            f"collector_token_file or collector_token_command in {config_path()}"
         )
     register_secret(token)
     return token
@@ -64,30 +64,30 @@ def _read_source(settings: Settings) -> str:
 
 
 def secret_from_file(setting: str, path: Path) -> str:
-    """What stands in a file that nobody else can read. Raises SettingsError that names the setting."""
+    """Return the content of a file that only its owner can read. Raises SettingsError that names the setting."""
     try:
         content, status = read_regular(path, MAX_TOKEN_BYTES)
         text = content.decode().strip()
     except UnicodeDecodeError:
-        raise SettingsError(f"{setting} {path}: it is no text") from None
+        raise SettingsError(f"{setting} {path}: not a text file") from None
     except OSError as error:
         is_other = error.errno in {EINVAL, EISDIR, ENXIO}
-        reason = "it is no regular file; name one, or a token_command" if is_other else error.strerror
+        reason = "not a regular file; name one, or a token_command" if is_other else error.strerror
         raise SettingsError(f"{setting} {path}: {reason}") from None
     if reason := owner_fault(path, status, others=stat.S_IRWXG | stat.S_IRWXO):
         raise SettingsError(f"{setting} {path}: {reason}")
     if not text:
-        raise SettingsError(f"{setting} {path}: it is empty")
+        raise SettingsError(f"{setting} {path}: the file is empty")
     if len(content) > MAX_TOKEN_BYTES:
-        raise SettingsError(f"{setting} {path}: it is too large for a token ({status.size:,} bytes)")
+        raise SettingsError(f"{setting} {path}: too large for a token ({status.size:,} bytes)")
     return text
 
 
 def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
-    """What the program prints. Nobody is shown its words: they may hold the secret. Raises SettingsError."""
+    """Return the output of a program. Errors never quote it: it may hold the secret. Raises SettingsError."""
     source = f"{setting} {argv[0]}"
     try:
-        process = subprocess.run(  # noqa: S603  the user's own program, and no shell reads its arguments
+        process = subprocess.run(  # noqa: S603  the user's own program, run without a shell
             argv,
             env=child_variables(),
             stdin=subprocess.DEVNULL,
@@ -96,15 +96,15 @@ def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise SettingsError(f"{source}: it did not end within {TOKEN_COMMAND_TIMEOUT:.0f} s") from None
+        raise SettingsError(f"{source}: no end within {TOKEN_COMMAND_TIMEOUT:.0f} s") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "its arguments cannot be passed on"
-        raise SettingsError(f"{source}: it cannot be run: {reason}") from None
+        reason = error.strerror if isinstance(error, OSError) else "its arguments cannot be passed"
+        raise SettingsError(f"{source}: cannot be run: {reason}") from None
     if process.returncode:
-        raise SettingsError(f"{source}: it failed with exit code {process.returncode}; run it by hand to see why")
+        raise SettingsError(f"{source}: failed with exit code {process.returncode}; run it by hand to see why")
     text = process.stdout.decode("utf-8", errors="replace").strip()
     if not text:
-        raise SettingsError(f"{source}: it printed nothing")
+        raise SettingsError(f"{source}: printed nothing")
     return text
 
 
@@ -113,26 +113,26 @@ def _from_keyring(setting: str, entry: str) -> str:
         import keyring
         from keyring.errors import KeyringError
     except ImportError:
-        raise SettingsError(f"{setting}: the keyring is not installed; pip install 'livedeck[keyring]'") from None
+        raise SettingsError(f"{setting}: the package keyring is missing; pip install 'livedeck[keyring]'") from None
     service, _, user = entry.partition("/")
     try:
         text: str | None = keyring.get_password(service, user)
     except KeyringError as error:
-        raise SettingsError(f"{setting} {entry}: the keyring of this machine fails ({type(error).__name__})") from None
+        raise SettingsError(f"{setting} {entry}: the keyring of this machine failed ({type(error).__name__})") from None
     if not text:
         raise SettingsError(f"{setting} {entry}: no such entry; run keyring set {service} {user}")
     return text
 
 
 class SettingsTokenSource:
-    """The source of the token that the settings name, and no other. `advice`: what to do where it is refused."""
+    """Token source of the settings. `advice`: next step after a refused token."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.advice = _advice(settings)
 
     async def read(self) -> Secret:
-        """The token that it has now; in a thread, for a program may take its time. Raises Misconfigured."""
+        """Return the present token, read in a thread because a program may block. Raises Misconfigured."""
         try:
             return Secret(await asyncio.to_thread(read_token, self._settings))
         except SettingsError as error:
@@ -141,14 +141,14 @@ class SettingsTokenSource:
 
 def _advice(settings: Settings) -> str:
     if settings.token is not None and settings.token.get_secret_value():
-        return "LIVEDECK_TOKEN: set another token and start again"
+        return "Token refused. Set another LIVEDECK_TOKEN and restart livedeck"
     if settings.token_file is not None and is_credential(expand_user(str(settings.token_file))):
         return (
-            f"token_file {settings.token_file}: a credential of systemd; write another token to the file that "
-            "LoadCredential= names, and restart the service"
+            f"token_file {settings.token_file} is a systemd credential; write another token to the file of "
+            "LoadCredential=, and restart the service"
         )
     if settings.token_file is not None:
-        return f"token_file {settings.token_file}: write another token there; it is read again by itself"
+        return f"token_file {settings.token_file}: write another token there; livedeck reads it by itself"
     if settings.token_command:
-        return f"token_command {settings.token_command[0]}: see that it gives another token; it is run again by itself"
-    return f"token_keyring {settings.token_keyring}: put another token there; it is read again by itself"
+        return f"token_command {settings.token_command[0]}: make it print another token; livedeck runs it by itself"
+    return f"token_keyring {settings.token_keyring}: store another token there; livedeck reads it by itself"

@@ -23,7 +23,7 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
 def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
-    """Add the flag of that field of `Timeouts`."""
+    """Return a decorator that adds the flag of a field of `Timeouts`."""
     default = getattr(Timeouts(), name)
     span = click.FloatRange(0.1, 86_400)
     return click.option(f"--{name}-timeout", default=default, show_default=True, type=span, help=meaning)
@@ -32,15 +32,15 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 @click.command
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
 @click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
-@click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Keep everything in this SQLite file.")
-@click.option("--token", help="Token that the API asks for. [default: the demo's, on loopback only]")
+@click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Store everything in this SQLite file.")
+@click.option("--token", help="Token that the API requires. [default: the demo's, on loopback only]")
 @simulation
 @FORCE
-@click.option("--speed", type=click.FloatRange(0.01, 1000), help="Pace of its clock. [default: 1, or the kept one]")
+@click.option("--speed", type=click.FloatRange(0.01, 1000), help="Pace of its clock. [default: 1, or the stored one]")
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of rooms.")
-@timeout("head", "Seconds in which the head of a request must come.")
-@timeout("body", "Seconds from one byte of a body, or of an answer that is taken, to the next.")
-@timeout("idle", "Seconds that a connection is kept between two requests.")
+@timeout("head", "Seconds in which the head of a request must arrive.")
+@timeout("body", "Seconds between two bytes of a request body, or of a response that is read.")
+@timeout("idle", "Seconds that an idle connection stays open.")
 @formats("table", "json")
 @click.pass_context
 def command(
@@ -60,13 +60,13 @@ def command(
     output_format: str,
     **simulation: Any,
 ) -> None:
-    """Run the simulated platform on this machine: every answer by the API document.
+    """Run the simulated platform on this machine. Its responses follow the API document.
 
     Ends on SIGTERM and ctrl-c. --force lets --scenario replace the workspace in the file of --data.
     """
     refuse_platform(ctx)
     if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
-        raise click.UsageError(f"--host {host} can be reached from elsewhere: give it a --token of its own")
+        raise click.UsageError(f"--host {host} can be reached from elsewhere: give it its own --token")
 
     def make_simulator() -> Simulator:
         simulator = Simulator(
@@ -104,17 +104,17 @@ async def _serve(
 
 
 class _Notices(logging.Handler):
-    """A line on stderr for what the simulator cannot do; the log knows more."""
+    """Prints a line on stderr for each warning of the simulator; the log has the details."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write it, if anybody takes it."""
+        """Print the warning, unless standard error is closed."""
         with suppress(OSError, ValueError):
             echo(f"livedeck serve: {record.getMessage()}", err=True)
 
 
 @contextmanager
 def _say_on_stderr() -> Iterator[None]:
-    """Say there what the simulator cannot do, while the block runs."""
+    """Print warnings of the simulator on stderr while the block runs."""
     logger, notices = logging.getLogger("livedeck.simulator"), _Notices(logging.WARNING)
     logger.addHandler(notices)
     try:

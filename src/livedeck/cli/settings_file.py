@@ -1,4 +1,4 @@
-"""Changes of the settings file by commands and by the first start; its rest stays as somebody wrote it."""
+"""Change the settings file from commands and the first start, and keep the rest as written."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 def edit_settings(change: Callable[[TOMLDocument], None], before_write: Callable[[], None] = lambda: None) -> Path:
-    """Have the file changed, or begun. Returns its path. Raises SettingsError, and then it is as it was.
+    """Change or create the settings file. Returns its path. Raises SettingsError without changing the file.
 
-    `before_write`: what is to be there once the file names it; done where the change is sound.
+    `before_write`: creates what the file will refer to; called after the change is checked.
     """
     path = config_path()
     try:
@@ -46,7 +46,7 @@ def edit_settings(change: Callable[[TOMLDocument], None], before_write: Callable
         before_write()
         write_private(path, text, replace=True)
     except TOMLKitError as error:
-        raise SettingsError(f"{path}: {error}; mend it by hand first") from None
+        raise SettingsError(f"{path}: {error}; correct it by hand first") from None
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}; the settings are not saved") from None
     return path
@@ -56,7 +56,7 @@ TOKEN_FILE = "token"  # noqa: S105  the name of a file
 
 
 async def first_start(flags: Mapping[str, Any]) -> Choice | int:
-    """What the person chose: the demo, or the deck once the settings are saved. The exit code where it was left."""
+    """Ask how to start. Returns the choice (demo, or the deck with saved settings), or the exit code of a quit."""
     from livedeck.cli.process import end_on_signals
     from livedeck.ui.general.welcome import Welcome
     from livedeck.ui.kit.driver import terminal_guard
@@ -68,26 +68,28 @@ async def first_start(flags: Mapping[str, Any]) -> Choice | int:
 
 
 async def try_platform(flags: Mapping[str, Any], platform: PlatformSettings) -> str:
-    """Why that platform cannot be used; nothing where it answers to that token, and its upload address at all."""
+    """Try token and upload address of a platform. Returns why it cannot be used, or an empty text."""
     import asyncio
 
     from livedeck.cli.wiring import make_api
-    from livedeck.client import ApiError
+    from livedeck.client import ApiError, Unauthorized
 
     token = {"token": SecretStr(platform.token)} if platform.token else {}
     try:
         settings = load(**{**flags, **platform.values, **token})
-        api = await asyncio.to_thread(make_api, settings)  # a token command takes its time
+        api = await asyncio.to_thread(make_api, settings)  # a token command may block
         async with api:
             await api.without_retry().events.list(per_page=1)
             await api.without_retry().check_uploads()
+    except Unauthorized as error:
+        return f"Token refused. Check what you typed. ({error.status})" if token else str(error)
     except (ApiError, SettingsError) as error:
         return str(error)
     return ""
 
 
 def save_platform(platform: PlatformSettings) -> str:
-    """Write it into the settings file. Returns why that is not possible, or nothing. Waits for the disk."""
+    """Write the platform into the settings file; blocks. Returns why that failed, or an empty text."""
     try:
         save_settings(platform.values, platform.token)
     except SettingsError as error:
@@ -96,10 +98,10 @@ def save_platform(platform: PlatformSettings) -> str:
 
 
 def save_settings(values: Mapping[str, Any], token: str = "") -> Path:
-    """Set these settings in the file; None takes one out. Returns the path of the file.
+    """Set these settings in the file; None removes one. Returns the path of the file.
 
-    `token` in clear goes to a private file beside it, which becomes the source of the token: never into the settings.
-    A new source replaces the old one. Raises SettingsError, and then nothing is changed but perhaps the token's file.
+    `token` in clear goes to a private file beside it, which becomes the token source; it never goes into the settings.
+    A new source replaces the old one. Raises SettingsError with the settings unchanged; the token's file may be new.
     """
     token_path = config_path().with_name(TOKEN_FILE)
     if token:

@@ -1,4 +1,4 @@
-"""Settings made into the objects that do the work. Nothing is constructed anywhere else."""
+"""Build clients, monitors and histories from the settings. Nothing else constructs them."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 from livedeck.monitor import Ruling, Rulings
 
 _MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""On Linux the monotonic clock stands still while the machine sleeps; elsewhere it does not."""
+"""Clock that runs on while the machine sleeps; on Linux CLOCK_MONOTONIC does not."""
 
 
 class SystemClock:
     """The time of this machine."""
 
     def now(self) -> datetime:
-        """Aware, UTC."""
+        """Return the time, aware, in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards, and go on while the machine sleeps."""
+        """Return seconds that never run backwards, and run on while the machine sleeps."""
         return time.clock_gettime(_MONOTONIC)
 
     async def sleep(self, seconds: float) -> None:
@@ -49,7 +49,7 @@ class SystemClock:
 
 
 def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = None) -> Api:
-    """The client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
+    """Return a client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
     if not settings.base_url:
         path = config_path()
         file = f"set base_url in {path}" if path.exists() else "run `livedeck config init`"
@@ -79,7 +79,7 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
 
 
 def make_keymap(settings: DisplaySettings) -> Keymap:
-    """The keys that the settings change. Raises SettingsError with the line of each that cannot be."""
+    """Return the keymap with the keys of the settings. Raises SettingsError with a line for each unusable key."""
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.context import ActionRegistry
     from livedeck.ui.shell.keymap import read_keymap
@@ -92,8 +92,10 @@ def make_keymap(settings: DisplaySettings) -> Keymap:
 
 @asynccontextmanager
 async def make_outgoing(settings: Settings, egress: Egress | None = None) -> AsyncIterator[Outgoing]:
-    """The way to webhooks and collectors, through the proxy and with the certificates of the platform. `egress`: where
-    notifications may lead; None: a collector, which may be anywhere."""
+    """Open a sender for webhooks and collectors, with the platform's proxy and certificates.
+
+    `egress`: addresses that notifications may reach; None, for a collector, allows any.
+    """
     if settings.proxy:
         register_address(settings.proxy)
     async with Outgoing(
@@ -109,8 +111,10 @@ async def make_outgoing(settings: Settings, egress: Egress | None = None) -> Asy
 async def make_history(
     settings: Settings, clock: Clock | None = None, link: Link | None = None
 ) -> AsyncIterator[History | None]:
-    """The history that the settings name, or None where it is off; tidied and closed in the end. `link`: to the
-    collector that is told what a person does."""
+    """Open the history that the settings name and close it in the end. Yields None if it is off.
+
+    `link`: link to the collector that receives the operator's actions.
+    """
     if settings.history == OFF:
         yield None
         return
@@ -130,15 +134,17 @@ async def make_history(
 
 @asynccontextmanager
 async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
-    """The history that a change is kept in; with `collector_url` the collector is told of it, too: who completes an
-    event by a command is known to it as who does so at a deck. Raises SettingsError, Misconfigured."""
+    """Open the history that records a change; None if it is off. Raises SettingsError, Misconfigured.
+
+    With `collector_url` the collector receives the change too, so it knows who completed an event.
+    """
     async with AsyncExitStack() as stack:
         link = await make_link(settings, stack) if settings.collector_urls else None
         yield await stack.enter_async_context(make_history(settings, link=link))
 
 
 async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:
-    """The way to the collector, closed with the stack. Raises SettingsError, Misconfigured."""
+    """Return a link to the collector that closes with the stack. Raises SettingsError, Misconfigured."""
     from livedeck.collector.attached.link import Link
 
     outgoing = await stack.enter_async_context(make_outgoing(settings))
@@ -146,16 +152,17 @@ async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:
 
 
 def read_answers(settings: Settings) -> HistoryReader | None:
-    """What persons answer to alarms at the decks of this machine, for a command that keeps no history."""
+    """Return a reader of the alarm actions of this machine's decks, for a command that records nothing."""
     path = settings.history_file()
     return HistoryReader(path) if path else None
 
 
 @asynccontextmanager
 async def open_records(settings: Settings, path: Path | None = None) -> AsyncIterator[HistoryReader | RemoteHistory]:
-    """What was, for a command that only reads it: of that file, of the collector (`collector_url`), or of the file of
-    the settings. The collector's raises CollectorError where it is not answered, a file's StorageError where it cannot
-    be read. Raises SettingsError, Misconfigured.
+    """Open the past for reading: from `path`, from the collector of `collector_url`, or from the history file.
+
+    Reads raise CollectorError if the collector does not respond, or StorageError if the file cannot be read. Raises
+    SettingsError, Misconfigured.
     """
     async with AsyncExitStack() as stack:
         if path is None and settings.collector_urls:
@@ -165,7 +172,7 @@ async def open_records(settings: Settings, path: Path | None = None) -> AsyncIte
             return
         path = path or settings.history_file()
         if path is None:
-            raise SettingsError("no history is kept, so nothing is known of the past: see `history` in the settings")
+            raise SettingsError("no history is kept, so there is no past to show: see `history` in the settings")
         yield HistoryReader(path, is_strict=True)
 
 
@@ -180,10 +187,10 @@ def make_monitor(
     notify_error: Callable[[], str] | None = None,
     shares: Shares | None = None,
 ) -> Monitor:
-    """A monitor of that platform by those settings (None: the defaults) and on that clock (None: this machine's).
+    """Return a monitor of the platform. `settings` None means the defaults, `clock` None this machine's.
 
-    `limits_source`: where its limits may change while it runs; `notify_error`: which targets of notifications take
-    nothing; `shares`: the collectors that ask together with this one.
+    `answers`: reader of alarm actions, if there is no `history`. `limits_source`: source of limits that change at run
+    time. `notify_error`: returns the fault of notifications. `shares`: collectors that share the polling.
     """
     settings = settings or Settings()
     return Monitor(
@@ -202,8 +209,11 @@ def make_monitor(
 
 
 class Watch(NamedTuple):
-    """Who watches for a command, and what it has besides. `api`: None where an attached deck has no token for the
-    platform; `records`: the past, as far as it is kept for it; `host`: who is asked."""
+    """Monitoring of a command. `feed`: monitor, or the collector's stream.
+
+    `api`: None if an attached deck has no token for the platform. `records`: reader of the past, if kept. `host`: host
+    name of the platform, or of the collector.
+    """
 
     feed: Monitor | Remote
     api: Api | None
@@ -216,10 +226,10 @@ class Watch(NamedTuple):
 async def open_watch(
     settings: Settings, *, keeps_history: bool = False, limits_source: LimitsSource | None = None
 ) -> AsyncIterator[Watch]:
-    """Who watches by those settings: a monitor of the platform, or (with `collector_url`) the collector.
+    """Open monitoring: a monitor of the platform, or (with `collector_url`) the collector.
 
-    `keeps_history`: have what is seen or done kept; else it only reads what persons answered at the decks of this
-    machine. Raises SettingsError, Misconfigured.
+    `keeps_history`: record samples and actions. Otherwise only the alarm actions of this machine's decks are read.
+    Raises SettingsError, Misconfigured.
     """
     async with AsyncExitStack() as stack:
         if settings.collector_urls:
@@ -254,20 +264,22 @@ async def _attach(
 
 
 async def _find_video(api: Api, video_id: str) -> Video:
-    """Raises ApiError, NotFound where there is none."""
+    """Return the video of that id. Raises ApiError; NotFound if there is none."""
     await api.posters.list(video_id, per_page=1)
     return Video(video_id)
 
 
 async def rule(settings: Settings, make: Callable[[Rulings, datetime, str], Ruling]) -> Ruling:
-    """What `make` makes of the rulings so far, the time and the actor, kept in the history. Raises SettingsError where
-    none is kept, or it cannot be written."""
+    """Record the ruling that `make` returns for the rulings so far, the time and the actor; return it.
+
+    Raises SettingsError if no history is kept, or it cannot be written.
+    """
     if settings.history_file() is None:
-        raise SettingsError("no history is kept, so no deck would hear of it: see `history` in the settings")
+        raise SettingsError("no history is kept, so no deck would learn of it: see `history` in the settings")
     async with make_history(settings) as history:
         assert history is not None
-        known = Rulings().including(await history.new_rulings())
-        ruling = make(known, SystemClock().now(), this_process())
+        rulings = Rulings().including(await history.new_rulings())
+        ruling = make(rulings, SystemClock().now(), this_process())
         await history.record_ruling(ruling)
         if history.fault:
             raise SettingsError(history.fault)

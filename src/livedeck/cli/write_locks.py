@@ -1,4 +1,4 @@
-"""The lock that a change holds on its object, among all that one user runs on one machine (trust.md, "Writers")."""
+"""Lock of an object during its change, among all processes of a user on one machine (trust.md, "Writers")."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from livedeck.operations.operation import Target
 
 WAIT_SECONDS = 30.0
-"""Seconds that a change waits for another one of the same object, which may wait for the platform."""
+"""Seconds that a change waits for another change of the same object."""
 
 RETRY_SECONDS = 0.05
 
@@ -26,7 +26,7 @@ RETRY_SECONDS = 0.05
 class WriteLocks:
     """Locks of the objects of the platform at `base_url`, as files in `folder`.
 
-    `warn`: tells a person why an object could not be locked; the change goes on without a lock.
+    `warn`: receives the reason why an object could not be locked; the change goes on without a lock.
     """
 
     folder: Path
@@ -36,9 +36,9 @@ class WriteLocks:
 
     @asynccontextmanager
     async def hold(self, target: Target) -> AsyncIterator[bool]:
-        """Hold the lock of that object while the block runs. Yields False if another process kept it all the time.
+        """Hold the object's lock while the block runs. Yields False if another process kept it for WAIT_SECONDS.
 
-        An object that is not made yet has no lock.
+        An object that does not exist yet has no lock.
         """
         if not target.id:
             yield True
@@ -47,8 +47,8 @@ class WriteLocks:
             lock = await self._acquire(target)
         except OSError as error:
             self.warn(
-                f"{self.folder} cannot be written ({error.strerror or error}): another livedeck on this machine may "
-                f"change {target.name} at the same time"
+                f"{self.folder} cannot be written ({error.strerror or error}): no lock, so another livedeck on this "
+                f"machine may change {target.name} at the same time"
             )
             yield True
             return
@@ -67,7 +67,7 @@ class WriteLocks:
         return lock
 
     async def _try(self, path: Path) -> FileLock | None:
-        """Try once, in a thread: the disk may be slow. A lock that comes after a cancellation is let go."""
+        """Try once, in a thread: the disk may be slow. A lock that arrives after a cancellation is released."""
         attempt = asyncio.ensure_future(asyncio.to_thread(FileLock.acquire, path))
         try:
             return await asyncio.shield(attempt)

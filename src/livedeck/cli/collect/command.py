@@ -62,11 +62,11 @@ def command(ctx: click.Context, /, **flags: Any) -> None:
             return FAULT
 
     code = run(work)
-    ctx.exit(DONE if code in _ASKED else code)
+    ctx.exit(DONE if code in _SIGNALLED else code)
 
 
-_ASKED = {128 + number for number in (1, 2, 15)}
-"""It was asked to end (SIGHUP, SIGINT, SIGTERM), and did."""
+_SIGNALLED = {128 + number for number in (1, 2, 15)}
+"""Exit codes of an end by SIGHUP, SIGINT or SIGTERM: the usual end of a service, so not a failure."""
 
 
 async def _collect(settings: Settings) -> int:
@@ -77,7 +77,7 @@ async def _collect(settings: Settings) -> int:
         targets = await make_targets(settings, outgoing)
         heartbeat = await heartbeat_address(settings)
         for refusal in await refusals(targets, heartbeat, outgoing):
-            _tell(refusal)
+            _warn(refusal)
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings))
         others = await stack.enter_async_context(join_others(settings, history))
@@ -92,13 +92,13 @@ async def _collect(settings: Settings) -> int:
         )
         notifier = Notifier(make_plan(settings), targets, storage, monitor.clock)
         stack.push_async_callback(notifier.close)
-        if others is None:  # else it is opened once it is this one that tells
+        if others is None:  # else it opens when this collector takes the notifier lease
             await notifier.open()
         collector = Collector(monitor, history, notifier, api.request_counts, others)
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)
         history_file = settings.history_file()
-        assert history_file is not None  # else there is no spool file either
+        assert history_file is not None  # `spool_file` raised otherwise
         record = history.record_action if history else None
         ledger = await asyncio.to_thread(Ledger, uses_path(history_file), record, SystemClock())
         try:
@@ -121,16 +121,17 @@ async def _collect(settings: Settings) -> int:
 
 @asynccontextmanager
 async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> AsyncIterator[None]:
-    """Serve what it knows while the block runs. Raises OSError, with the place, where it cannot listen."""
+    """Serve the collector's data while the block runs, if `listen` is set.
+
+    Raises OSError with the address as file name if it cannot listen.
+    """
     address = settings.collector.address()
     if address is None:
         yield
         return
     host, port = address
     exposure = Exposure(port, host, names=settings.collector.allowed_hosts)
-    refusal = Refusal(
-        400, "foreign name", "this is no name of this collector; `allowed_hosts` of [collector] has those"
-    )
+    refusal = Refusal(400, "foreign name", "this host name is not allowed; add it to `allowed_hosts` of [collector]")
     with exposure.listen() as listener:
         app = OwnName(collector.app(settings, ledger), exposure, refused(refusal))
         async with serve_app(listener, app, max_connections=2 * MAX_READERS) as url:
@@ -142,20 +143,21 @@ async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> A
 
 
 _NO_TOKENS = (
-    " says no more than how it is, as there is no token yet; `livedeck collector token create NAME --may act` makes one"
+    " Serving health checks only: no access token exists yet. "
+    "Create one: livedeck collector token create NAME --may act"
 )
 
 
 _NEVER = datetime.fromtimestamp(0, UTC)
-"""When a heartbeat was taken that never was: as Prometheus has it."""
+"""Time of the last heartbeat before the first: Prometheus has no null, so it is the epoch."""
 
 
-def _tell(text: str) -> None:
+def _warn(text: str) -> None:
     echo(f"livedeck collector run: {text}", err=True)
 
 
 class Collector:
-    """Watches, prints a line a change, publishes what it knows, and has told who is to be told."""
+    """Watches the platform, prints a line for each change, publishes snapshots, and has people notified."""
 
     def __init__(
         self,
@@ -175,21 +177,19 @@ class Collector:
         self._turns: Mapping[str, int] = {}
 
     def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
-        """Return the app that decks attach to. `ledger`: notes who comes."""
-        clock, sharing = (
-            SystemClock(),
-            settings.collector,
-        )  # dates of tokens are by this machine's clock, with its steps
+        """Return the app that decks attach to. `ledger`: record of token uses."""
+        # Tokens expire by this machine's clock, with its steps.
+        clock, sharing = SystemClock(), settings.collector
         tokens = WatchedTokens(sharing.tokens, clock.monotonic)
         access = Access(tokens, clock, is_proxied=sharing.behind_proxy, ledger=ledger)
         return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
 
     def beat(self, post: Post, address: str) -> None:
-        """Have a heartbeat, by the clock of all that it stands for."""
-        self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock, _tell)
+        """Add a heartbeat to `address`, on the monitor's clock. The caller runs it."""
+        self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock, _warn)
 
     def counted(self) -> Counted:
-        """What it has counted, as it stands: a thread may take its time with it."""
+        """Return a copy of the present counts, safe to read in a thread."""
         engine = self._others.engine if self._others else None
         return Counted(
             turns=self._turns,
@@ -205,19 +205,19 @@ class Collector:
         )
 
     def _beat_at(self) -> datetime | None:
-        """By the machine's clock, as whoever reads the metrics has it."""
+        """Return the time of the last accepted heartbeat by this machine's clock; None without a heartbeat."""
         if self.heartbeat is None or self.heartbeat.taken_at is None:
             return _NEVER if self.heartbeat else None
         return self.heartbeat.taken_at + timedelta(seconds=self._monitor.clock.offset)
 
     def vitals(self) -> Vitals:
-        """What the heartbeat stands for."""
+        """Return the state that the heartbeat reports."""
         fault = self._history.fault if self._history else ""
         fault = fault or self._notifier.fault or (self._others.fault if self._others else "")
         return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault)
 
     async def watch(self) -> None:
-        """Until cancelled."""
+        """Print and publish each snapshot and hand it to the notifier, until cancelled."""
         async with aclosing(self._monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
                 self._turned_at, self._answered_at = self._monitor.clock.now(), snapshot.link.as_of
@@ -225,7 +225,7 @@ class Collector:
                 await self.hub.publish(snapshot)
                 self._print(snapshot)
                 for message in await self._notifier.take(snapshot):
-                    echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  to be told        {message.target}: {message.title}")
+                    echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  notify            {message.target}: {message.title}")
 
     def _print(self, snapshot: Snapshot) -> None:
         for change in snapshot.changes:
@@ -234,5 +234,5 @@ class Collector:
         link = snapshot.link
         if link.state is not self._reported and link.state is not ConnectionState.CONNECTING:
             self._reported = link.state
-            texts = {ConnectionState.OK: "the platform answers", ConnectionState.POOR: f"poor link: {loss_text(link)}"}
+            texts = {ConnectionState.OK: "the platform responds", ConnectionState.POOR: f"poor link: {loss_text(link)}"}
             echo(f"livedeck collector run: {texts.get(link.state, f'cannot watch: {link.reason}')}", err=True)

@@ -1,4 +1,4 @@
-"""The settings of `[engine]` made into one of several collectors that ask together (engine.md)."""
+"""Join several collectors that share the polling, from the settings of `[engine]` (engine.md)."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _LONG_APART = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """This collector among the others: what it shares with them, and where it keeps who was told."""
+    """Membership of this collector in a group: shared leases, shared history rows, shared spool."""
 
     engine: Engine
     rows: SharedRows
     spool: SharedSpool
 
     async def run(self) -> None:
-        """Take part, until cancelled."""
+        """Take part in the group until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.engine.run(), name="engine")
             group.create_task(self.rows.run(), name="engine rows")
 
     @property
     def fault(self) -> str:
-        """Why nobody may be told: this one is apart for long, and did not tell before. Empty where all is well."""
+        """Reason that notifications may be missing: a long separation while another collector sends them; or empty."""
         since = self.engine.fault.apart_since
         if since is None or self.spool.is_on_duty or SystemClock().now() - since < _LONG_APART:
             return ""
@@ -54,8 +54,10 @@ class Membership:
 
 @asynccontextmanager
 async def join_others(settings: Settings, history: History | None) -> AsyncIterator[Membership | None]:
-    """This collector among the others, which it leaves in the end; None where the settings name no others. Raises
-    SettingsError."""
+    """Join the other collectors while the block runs. Yields None if the settings name no Redis.
+
+    Raises SettingsError if the settings cannot be used or the name is taken.
+    """
     address = await redis_address(settings)
     if not address:
         yield None
@@ -80,7 +82,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
             for fault in await store.faults():
                 echo(f"livedeck collector run: {fault}", err=True)
         except SharedStoreError as error:
-            echo(f"livedeck collector run: {error}; asking for everything until it is there", err=True)
+            echo(f"livedeck collector run: {error}; polling every event until it is back", err=True)
         engine = Engine(store, clock, settings.engine.ttl)
         await _refuse_namesake(engine, name)
         await engine.join()
@@ -95,19 +97,18 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
 
 
 async def _refuse_namesake(engine: Engine, name: str) -> None:
-    """Raises SettingsError where another collector is at work under that name: the death of one of them would not be
-    known, as the other one lives."""
+    """Raise SettingsError if a live collector has the same name, since that would hide the death of the other."""
     from livedeck.collector.engine.shared import SharedStoreError
 
-    with suppress(SharedStoreError):  # it is apart, which is told, and nobody can say
+    with suppress(SharedStoreError):  # without Redis the check is impossible; the separation is reported
         if await engine.has_namesake():
             raise SettingsError(
-                f"engine.name: another collector called {name!r} is at work; give each a `name` of its own in [engine]"
+                f"engine.name: another collector called {name!r} is running; give each its own `name` in [engine]"
             )
 
 
 async def redis_address(settings: Settings) -> str:
-    """Where the collectors meet; empty where there are no others. Raises SettingsError."""
+    """Return the address of the shared Redis; empty if none is set. Raises SettingsError."""
     engine = settings.engine
     address = await asyncio.to_thread(read_secret, "engine.redis_url", engine.redis_url_command, engine.redis_url_file)
     if address:
@@ -119,19 +120,21 @@ async def redis_address(settings: Settings) -> str:
             raise SettingsError(f"engine: {_MISSING}") from error
         except ValueError as error:
             raise SettingsError(f"engine.redis_url: {error}") from None
-        if password := urlsplit(address).password:  # of unix:// too, which has no host
+        if password := urlsplit(address).password:  # also in unix://, an address without a host
             register_secret(unquote(password))
     return address
 
 
 def _workspace(settings: Settings) -> str:
-    """By which those that share are told from others in the same Redis."""
+    """Return the key that separates groups of collectors in one Redis: the platform's address."""
     return settings.base_url.rstrip("/")
 
 
 async def shared_spool(settings: Settings) -> SharedSpool | None:
-    """What the collectors keep of messages, for a command, which tells nobody; None where the settings name no others.
-    Raises SettingsError."""
+    """Return the shared spool for a command, which sends no notifications; None if no Redis is set.
+
+    Raises SettingsError.
+    """
     address = await redis_address(settings)
     if not address:
         return None
@@ -142,7 +145,7 @@ async def shared_spool(settings: Settings) -> SharedSpool | None:
 
 
 async def engine_faults(settings: Settings) -> list[str] | None:
-    """Why the Redis of the collectors is not fit, in words; None where there is none. Raises SettingsError."""
+    """Return the faults of the shared Redis, in words; None if no Redis is set. Raises SettingsError."""
     address = await redis_address(settings)
     if not address:
         return None

@@ -58,12 +58,12 @@ def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> N
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         plan = make_plan(settings)
-        routes = [known for known in plan.routes if route in {None, known.name}]
+        routes = [candidate for candidate in plan.routes if route in {None, candidate.name}]
         if not routes:
             if not plan.routes:
-                raise SettingsError("notify.routes: there are none in these settings; ask where the collector runs")
-            known = ", ".join(known.name for known in plan.routes)
-            raise SettingsError(f"notify.routes: no such route {route!r}; known: {known}")
+                raise SettingsError("notify.routes: these settings have none; run this where the collector runs")
+            names = ", ".join(candidate.name for candidate in plan.routes)
+            raise SettingsError(f"notify.routes: no such route {route!r}; known: {names}")
         taken = True
         async with make_notification_way(settings) as outgoing:
             targets = await make_targets(settings, outgoing)
@@ -118,11 +118,11 @@ def explain_command(
         settings = load(**merge_flags(ctx, flags))
         zone = ZoneInfo(settings.notify.timezone)
         local = _moment(at, TimeReference(datetime.now(UTC), zone)).astimezone(zone)
-        known = await _known_events(settings, event)
-        if not known:
-            text = f"no event called {safe(event, 80)!r} is known here: it is taken as it is typed"
+        events = await _known_events(settings, event)
+        if not events:
+            text = f"the history has no event {safe(event, 80)!r}: using it as typed"
             echo(f"livedeck alarm explain: {text}", err=True)
-        case = Case(kind, Severity(severity), known or [CaseEvent(event, event)])
+        case = Case(kind, Severity(severity), events or [CaseEvent(event, event)])
         fires = False
         for route in make_plan(settings).routes:
             reasons = reasons_against(route, case)
@@ -143,7 +143,7 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
 
 
 async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
-    """What the history knows by that id, name or shell pattern."""
+    """Return the events of the history with that id, or a name that matches the shell pattern."""
     path, pattern = settings.history_file(), words.strip().casefold()
     records = await latest_events(HistoryReader(path)) if path else ()
     return [
@@ -154,13 +154,13 @@ async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
 
 
 def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:
-    """What becomes of it on that route, in words."""
+    """Return whether and when the route notifies of the alarm, in words."""
     if reasons:
         return f"no: {'; '.join(reasons)}"
-    escalation = f"; after {route.escalate:g} min without an answer {route.escalate_to} is told"
+    escalation = f"; notifies {route.escalate_to} after {route.escalate:g} min without acknowledgement"
     after = escalation if route.escalate else ""
     if route.is_quiet(case.severity, local):
-        return f"waits: nobody reads it at {local:%a %H:%M %Z}, and it is not {route.through}{after}"
+        return f"waits: {local:%a %H:%M %Z} is outside its hours, and the alarm is not {route.through}{after}"
     return f"yes, 5 s after it began{after}"
 
 
@@ -179,14 +179,14 @@ def list_command(ctx: click.Context, /, **flags: Any) -> None:
         for unsent in messages:
             echo(_line(unsent))
         if not messages:
-            echo("nothing waits", err=True)
+            echo("no waiting or given-up messages", err=True)
         return DONE
 
     ctx.exit(run(work))
 
 
 async def _own(settings: Settings) -> list[Unsent]:
-    """Those of the storage that the settings name."""
+    """Return the unsent messages of the spool that the settings name. Raises SettingsError."""
     from livedeck.collector.protocol.unsent import Unsent
 
     async with _storage(settings, reads=True) as spool:
@@ -194,7 +194,7 @@ async def _own(settings: Settings) -> list[Unsent]:
 
 
 async def _collectors(settings: Settings) -> list[Unsent]:
-    """Those of the collector. Raises CollectorError."""
+    """Return the unsent messages of the collector. Raises CollectorError."""
     from livedeck.collector.attached.unsent import parse_unsent
 
     async with AsyncExitStack() as stack:
@@ -227,7 +227,7 @@ def retry_command(ctx: click.Context, /, **flags: Any) -> None:
         else:
             async with _storage(settings) as spool:
                 count = spool.revive()
-        echo(f"{count} message{'' if count == 1 else 's'} will be tried again")
+        echo(f"{count} message{'' if count == 1 else 's'} will be retried")
         return DONE
 
     ctx.exit(run(work))
@@ -235,8 +235,10 @@ def retry_command(ctx: click.Context, /, **flags: Any) -> None:
 
 @asynccontextmanager
 async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
-    """What these settings name: what several collectors share, or the spool beside the history. Raises SettingsError
-    where there is none, or none that can be used."""
+    """Open the shared spool of the collectors, or the spool beside the history.
+
+    Raises SettingsError if neither exists or can be used.
+    """
     try:
         with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:
             yield storage
@@ -247,5 +249,5 @@ async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[
 def _spool(settings: Settings, *, reads: bool) -> Spool:
     path = spool_file(settings)
     if not path.exists():
-        raise SettingsError(f"{path}: nothing was ever told from this history; `livedeck collector run` notifies")
+        raise SettingsError(f"{path} does not exist: this history never notified; `livedeck collector run` does")
     return Spool(path, reads=reads)

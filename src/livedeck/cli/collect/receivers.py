@@ -1,4 +1,4 @@
-"""The settings of `[notify]` made into the objects that tell (notifications.md)."""
+"""Build routes, receivers and heartbeat from the settings of `[notify]` (notifications.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_SPOOL = "notifications are kept beside the history, and `history` names no f
 
 
 def make_plan(settings: Settings) -> Plan:
-    """The routes that the settings name, and who tells."""
+    """Return the routes of the settings, with the sender that messages name."""
     notify = settings.notify
     host = this_process().partition("@")[2].partition(":")[0]
     profile = "" if settings.profile == "default" else settings.profile
@@ -31,7 +31,7 @@ def make_plan(settings: Settings) -> Plan:
 
 
 def spool_file(settings: Settings) -> Path:
-    """Where what must not be lost is kept. Raises SettingsError without a history beside which it could be."""
+    """Return the path of the spool, which lies beside the history. Raises SettingsError without a history file."""
     history = settings.history_file()
     if history is None:
         raise SettingsError(_NO_SPOOL)
@@ -39,12 +39,12 @@ def spool_file(settings: Settings) -> Path:
 
 
 def make_notification_way(settings: Settings) -> AbstractAsyncContextManager[Outgoing]:
-    """Return the way to webhooks and to the heartbeat's address: to what is public, and to what `allow_private` has."""
+    """Return the sender for webhooks and the heartbeat; it reaches public addresses and those of `allow_private`."""
     return make_outgoing(settings, Egress.of(settings.notify.allow_private))
 
 
 async def make_targets(settings: Settings, outgoing: Outgoing) -> Mapping[str, CheckedTarget]:
-    """The receivers by name. Raises SettingsError where the address of one cannot be had or used."""
+    """Return the receivers by name. Raises SettingsError if an address cannot be read or used."""
     return {name: await _make_target(settings, name, outgoing) for name in settings.notify.targets}
 
 
@@ -74,9 +74,9 @@ def _check_receiver(address: str) -> None:
 
 
 async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[str]:
-    """Return why targets or the heartbeat cannot be used, in words. Their secrets are read, and nothing is sent.
+    """Return why targets or the heartbeat cannot be used, in words. Reads their secrets, and sends nothing.
 
-    `looks_up`: look names of webhooks up, to say whether `allow_private` lacks what they lead to.
+    `looks_up`: resolve the host names, to find addresses that `allow_private` lacks.
     """
     faults, targets, heartbeat = list[str](), dict[str, CheckedTarget](), ""
     if settings.notify.targets and settings.history_file() is None:
@@ -97,7 +97,7 @@ async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[s
 async def refusals(
     targets: Mapping[str, CheckedTarget], heartbeat: str, outgoing: Outgoing, *, looks_up: bool = False
 ) -> list[str]:
-    """Return which of these receivers `allow_private` lacks, and what to set, as far as that shows before a try."""
+    """Return a line for each receiver that `allow_private` lacks, with the setting to add, as far as known unsent."""
     find = partial(outgoing.refusal, looks_up=looks_up)
     found = {f"notify.targets.{name}": await target.find_refusal(find) for name, target in targets.items()}
     if heartbeat:
@@ -106,7 +106,7 @@ async def refusals(
 
 
 async def heartbeat_address(settings: Settings) -> str:
-    """What is called while all is well; empty where nothing is. Raises SettingsError."""
+    """Return the address that the heartbeat calls; empty if none is set. Raises SettingsError."""
     notify = settings.notify
     address = await asyncio.to_thread(read_secret, "notify.heartbeat", notify.heartbeat_command, notify.heartbeat_file)
     if address:
@@ -115,7 +115,7 @@ async def heartbeat_address(settings: Settings) -> str:
 
 
 def read_secret(setting: str, argv: tuple[str, ...], path: Path | None) -> str:
-    """The secret of that setting, masked wherever it would be shown; empty where there is none."""
+    """Return the secret of a setting and mask it in all output; empty if none is set. Raises SettingsError."""
     if argv:
         secret = secret_from_command(f"{setting}_command", argv)
     elif path:
@@ -124,7 +124,7 @@ def read_secret(setting: str, argv: tuple[str, ...], path: Path | None) -> str:
         return ""
     register_secret(secret)
     register_address(secret, has_key=True)
-    for part in secret.split("/")[3:]:  # of a webhook every part of the path may be the key
+    for part in secret.split("/")[3:]:  # any part of a webhook's path may be the key
         register_secret(part)
     return secret
 

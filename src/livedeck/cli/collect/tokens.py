@@ -1,4 +1,4 @@
-"""`livedeck collector token`: who may ask the collector (collector.md, "Access"). The settings file keeps digests."""
+"""`livedeck collector token`: access tokens of the collector (collector.md, "Access"). The settings keep digests."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from livedeck.text.times import TimeReference, parse
 from livedeck.text.values import safe
 
 _BYTES = 32
-"""Of a token, at random."""
+"""Random bytes in a token."""
 
 MAX_GRACE = timedelta(days=30)
-"""Longest time for which a token is valid beside the one that replaced it."""
+"""Longest time that an old token stays valid beside its replacement."""
 
 _LENGTH, _DAY = re.compile(r"\d+ *[a-z]+.*"), re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _parse_expiry(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
-    """Return the moment that is meant, in UTC; None for `never`. A date means its first moment. Raises BadParameter."""
+    """Return the expiry in UTC; None for `never`. A date means its first moment. Raises BadParameter."""
     text, now = (value or "never").strip().casefold(), datetime.now(UTC).replace(microsecond=0)
     if text == "never":
         return None
@@ -47,12 +47,12 @@ def _parse_expiry(_ctx: click.Context, _option: click.Parameter, value: str | No
     except ValueError:
         raise click.BadParameter(f"{value}: type 30d, 12h, 2027-01-31, 2027-01-31 18:00, or never") from None
     if at <= now:
-        raise click.BadParameter(f"{value}: that moment is over")
+        raise click.BadParameter(f"{value}: that time has passed")
     return at
 
 
 def _parse_grace(_ctx: click.Context, _option: click.Parameter, value: str) -> timedelta:
-    """Return the length of time, up to `MAX_GRACE`. Raises BadParameter."""
+    """Return the duration, up to `MAX_GRACE`. Raises BadParameter."""
     text, now = value.strip().casefold(), datetime.now(UTC)
     if text == "0":
         return timedelta()
@@ -84,15 +84,13 @@ def create_command(ctx: click.Context, /, *, name: str, may: May, expires: datet
         def add(document: TOMLDocument) -> None:
             tokens = document.setdefault("collector", table()).setdefault("tokens", table(is_super_table=True))
             if name in tokens:
-                raise SettingsError(
-                    f"there is a token of {name} already; `livedeck collector token delete {name}` first"
-                )
+                raise SettingsError(f"{name} already has a token; run `livedeck collector token delete {name}` first")
             tokens[name] = {"sha256": sha256(made.encode()).hexdigest(), "may": may, **_expiry(expires)}
 
         path = await _edit(add)
         if expires:
             echo(f"The token of {name} expires {_time(expires)}.", err=True)
-        echo(f"{path} keeps its digest. The token of {name}, which is shown this once:", err=True)
+        echo(f"{path} keeps its digest. The token of {name}, shown only now:", err=True)
         echo(made)
         return DONE
 
@@ -131,7 +129,7 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
             old = CollectorTokenSettings.model_validate(tokens[name].unwrap())
             if old.expires and ctx.get_parameter_source("expires") is ParameterSource.DEFAULT:
                 raise SettingsError(
-                    f"the token of {name} expires {_time(old.expires)}: say when the new one does, as with "
+                    f"the token of {name} expires {_time(old.expires)}: give the new one an end, such as "
                     "--expires 30d or --expires never"
                 )
             until = min(now + grace, old.expires or now + grace)
@@ -149,7 +147,7 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
         if expires:
             said.append(f"The new token expires {_time(expires)}.")
         echo(" ".join(said), err=True)
-        echo(f"{path} keeps its digest. The new token of {name}, which is shown this once:", err=True)
+        echo(f"{path} keeps its digest. The new token of {name}, shown only now:", err=True)
         echo(made)
         return DONE
 
@@ -168,12 +166,12 @@ def list_command(ctx: click.Context, /) -> None:
         settings = load()
         tokens = settings.collector.tokens
         uses, fault = await asyncio.to_thread(_read_uses, settings)
-        rows = [row for name, known in tokens.items() for row in _rows(name, known, uses)]
+        rows = [row for name, token in tokens.items() for row in _rows(name, token, uses)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             echo("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
         if not tokens:
-            echo("nobody may ask yet; `livedeck collector token create NAME` makes a token", err=True)
+            echo("no tokens yet; create one: `livedeck collector token create NAME`", err=True)
         elif fault:
             echo(fault, err=True)
         return DONE
@@ -185,22 +183,22 @@ def _read_uses(settings: Settings) -> tuple[Mapping[str, Use] | None, str]:
     """Return the last uses by digest, or None and why they are unknown."""
     history = settings.history_file()
     if history is None:
-        return None, "last uses unknown: `history` names no file, and a collector notes them beside it"
+        return None, "last uses unknown: a collector keeps them beside its history, and `history` names no file"
     path = uses_path(history)
     try:
         return read_uses(path), ""
     except FileNotFoundError:
-        return None, f"last uses unknown: {path} is not there; a collector makes it beside its history (`history`)"
+        return None, f"last uses unknown: {path} does not exist; a collector keeps it beside its history (`history`)"
     except UsesError as error:
         return None, f"last uses unknown: {error}"
 
 
-def _rows(name: str, known: CollectorTokenSettings, uses: Mapping[str, Use] | None) -> Iterator[tuple[str, ...]]:
+def _rows(name: str, token: CollectorTokenSettings, uses: Mapping[str, Use] | None) -> Iterator[tuple[str, ...]]:
     now = datetime.now(UTC)
-    yield name, known.may, _validity(known.expires, now), _last_use(known.sha256, uses)
-    if known.previous_until:
-        until = f"old token {_validity(known.previous_until, now)}"
-        yield name, known.may, until, _last_use(known.previous_sha256, uses)
+    yield name, token.may, _validity(token.expires, now), _last_use(token.sha256, uses)
+    if token.previous_until:
+        until = f"old token {_validity(token.previous_until, now)}"
+        yield name, token.may, until, _last_use(token.previous_sha256, uses)
 
 
 def _validity(expires: datetime | None, now: datetime) -> str:
@@ -213,7 +211,7 @@ def _last_use(digest: str, uses: Mapping[str, Use] | None) -> str:
     if uses is None:
         return "last use unknown"
     use = uses.get(digest)
-    return f"last used {_time(use.at)} from {safe(use.peer, 60)}" if use else "no use noted"
+    return f"last used {_time(use.at)} from {safe(use.peer, 60)}" if use else "no recorded use"
 
 
 def _expiry(expires: datetime | None) -> dict[str, datetime]:
@@ -237,7 +235,7 @@ def delete_command(ctx: click.Context, /, *, name: str) -> None:
             del tokens[name]
 
         path = await _edit(remove)
-        echo(f"{path}: the token of {name} opens nothing any more", err=True)
+        echo(f"{path}: the token of {name} is deleted", err=True)
         return DONE
 
     ctx.exit(run(work))
@@ -245,10 +243,10 @@ def delete_command(ctx: click.Context, /, *, name: str) -> None:
 
 def _check_known(name: str, tokens: Mapping[str, Any]) -> None:
     if name not in tokens:
-        raise SettingsError(f"there is no token of {escaped(name)}; known: {', '.join(tokens) or 'there is none'}")
+        raise SettingsError(f"{escaped(name)} has no token; tokens of: {', '.join(tokens) or 'nobody'}")
 
 
 async def _edit(change: Callable[[TOMLDocument], None]) -> Path:
     if f"{PREFIX}COLLECTOR" in variables():
-        raise SettingsError(f"{PREFIX}COLLECTOR is set, and goes before {config_path()}; change or unset it")
+        raise SettingsError(f"{PREFIX}COLLECTOR is set and overrides {config_path()}; change or unset it")
     return await asyncio.to_thread(edit_settings, change)

@@ -1,4 +1,4 @@
-"""`livedeck wall`: a screen for the wall of a control room, and the same as a picture and as a page."""
+"""`livedeck wall`: a wall screen for a control room, in the terminal, as a picture file and as a web page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 HEADLESS_SIZE = (160, 45)
-"""Columns and rows of a wall that only a browser shows: 16 to 9, a cell being half as wide as it is high."""
+"""Columns and rows of a wall without a terminal: 16:9, since a cell is half as wide as high."""
 
 
 MAX_PORT = 65535
@@ -38,7 +38,7 @@ MAX_PORT = 65535
 
 @dataclass(frozen=True, slots=True)
 class WallOutputs:
-    """Where the wall goes besides the terminal: a picture file, a page at an address of this machine."""
+    """Outputs of the wall besides the terminal: a picture file, and a page at an address of this machine."""
 
     svg: Path | None = None
     exposure: Exposure | None = None
@@ -48,10 +48,10 @@ class WallOutputs:
 
 
 def frame_ancestors(_ctx: click.Context, _parameter: click.Parameter, origins: tuple[str, ...]) -> tuple[str, ...]:
-    """The origins of --frame-ancestors. Raises BadParameter for what is none."""
+    """Return the origins of --frame-ancestors. Raises BadParameter if one is not an origin."""
     for origin in origins:
         if not ORIGIN.fullmatch(origin):
-            raise click.BadParameter(f"{origin!r} is no origin; write https://desk.example, or 'self'")
+            raise click.BadParameter(f"{origin!r} is not an origin; write https://desk.example, or 'self'")
     return origins
 
 
@@ -64,9 +64,9 @@ def parse_place(text: str) -> tuple[str, int]:
 
 
 def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | None) -> None:
-    """A moment of the past is not for the wall. Raises BadParameter."""
+    """Raise BadParameter for --at: the wall shows only the present."""
     if moment is not None:
-        raise click.BadParameter("the wall shows what is now; `livedeck --at MOMENT` shows the past, in the deck")
+        raise click.BadParameter("the wall shows only the present; `livedeck --at TIME` shows the past in the deck")
 
 
 @click.command
@@ -76,9 +76,7 @@ def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | 
 @click.option(
     "--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Time per page, s."
 )
-@click.option(
-    "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Show at most so many tiles."
-)
+@click.option("--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Most tiles to show.")
 @click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: the largest]")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the wall as a picture to this file.")
 @click.option("--http", "place", metavar="[HOST:]PORT", type=parse_place, help="Serve the wall as a page for browsers.")
@@ -122,7 +120,7 @@ def command(
 
 
 def parse_terms(filter_text: str, project: str | None) -> tuple[Term, ...]:
-    """The conditions of --filter and --project together. Raises UsageError."""
+    """Return the conditions of --filter and --project together. Raises UsageError."""
     try:
         terms = parse(filter_text, EVENTS.filter_fields())
     except FilterError as error:
@@ -131,7 +129,7 @@ def parse_terms(filter_text: str, project: str | None) -> tuple[Term, ...]:
 
 
 async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...], outputs: WallOutputs) -> int:
-    """The wall, or the status where nobody would see it. Returns the exit code. Raises SettingsError."""
+    """Run the wall, or print the status if it has no output. Returns the exit code. Raises SettingsError."""
     if outputs.svg:
         try:
             resolve_target(outputs.svg)
@@ -174,7 +172,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
 
 
 class OpenOutputs(NamedTuple):
-    """What wants to know of each picture and of what it is drawn from, and where the page is."""
+    """Receivers of each picture and each model, and the address of the page."""
 
     publish_picture: Callable[[Picture], None] | None = None
     publish_model: Callable[[WallModel], None] | None = None
@@ -184,7 +182,7 @@ class OpenOutputs(NamedTuple):
 async def _open_outputs(
     outputs: WallOutputs, stack: AsyncExitStack, wall: Wall, watch: Watch, theme: str
 ) -> OpenOutputs:
-    """Open them until the stack ends. Raises OSError for what cannot be, with a file name or an address."""
+    """Open the outputs until the stack ends. Raises OSError with the file or address that cannot be used."""
     opened = OpenOutputs()
     if outputs.svg:
         from livedeck.cli.wall.picture import SvgPublisher, check_folder

@@ -1,4 +1,4 @@
-"""The wall as a page: what is served, and to whom."""
+"""The wall as a web page: its files, its updates, its posters, and the hosts that may read it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from livedeck.ui.wallboard.page import Page, Update, page, update_since
 from livedeck.ui.wallboard.page_style import page_stylesheet
 
 MAX_VIEWERS = 32
-"""Browsers that are kept up to date at a time."""
+"""Most browsers that receive updates at a time."""
 
 SILENT_SECONDS = 5.0
-"""After so long without a new picture a comment is sent: who has left is noticed by that."""
+"""Seconds without an update before a comment is sent, which reveals browsers that have left."""
 
 _ASSETS = {
     "": ("index.html", "text/html"),
@@ -38,11 +38,11 @@ _ASSETS = {
     "wall.js": ("wall.js", "text/javascript"),
     "icon.svg": ("icon.svg", "image/svg+xml"),
 }
-"""By the path: the file, and its type."""
+"""File and media type by path."""
 
 
 class PagePublisher:
-    """Takes the model of each moment; makes a page of it when somebody looks, once, and in a thread."""
+    """Takes each model of the wall, and draws the newest once, on demand, in a thread."""
 
     def __init__(self, wall: Wall) -> None:
         self._wall, self._cache = wall, DrawCache()
@@ -52,12 +52,12 @@ class PagePublisher:
         self._changed, self._is_ended = asyncio.Event(), False
 
     def publish(self, model: WallModel) -> None:
-        """This is on the wall now."""
+        """Take the model that the wall shows now."""
         self._published = self._published[0] + 1, model
         self._wake()
 
     def end(self) -> None:
-        """Nothing more will be published."""
+        """End all update streams."""
         self._is_ended = True
         self._wake()
 
@@ -66,7 +66,7 @@ class PagePublisher:
         changed.set()
 
     async def page(self) -> tuple[int, Page | None]:
-        """The newest page and its number, which grows; None before the first."""
+        """Return the newest page and its growing number; None before the first."""
         async with self._making:
             number, model = self._published
             if model and self._made[0] != number:
@@ -74,9 +74,9 @@ class PagePublisher:
         return self._made
 
     async def updates(self) -> AsyncGenerator[tuple[int, Update] | None, None]:
-        """All of the newest page with its number, then what changes, until the end; None where nothing came for long.
+        """Yield the whole newest page with its number, then changes, until `end`; None after SILENT_SECONDS of silence.
 
-        Whoever takes them slowly is given the newest, not each.
+        A slow reader skips to the newest page.
         """
         shown: Page | None = None
         while True:
@@ -93,7 +93,7 @@ class PagePublisher:
 
 
 class WallPages:
-    """What each address answers with. `theme`: of the page, as long as its reader names no other."""
+    """Responses of the wall's addresses. `theme`: colours of the page, unless the browser chooses others."""
 
     def __init__(self, publisher: PagePublisher, posters: Posters, exposure: Exposure, theme: str) -> None:
         self._publisher, self._posters = publisher, posters
@@ -112,17 +112,17 @@ class WallPages:
         }
 
     def app(self, exposure: Exposure) -> ASGIApp:
-        """The app: to be read and nothing else, and under no other name than this machine's."""
+        """Return the read-only app. It refuses foreign host names."""
         routes = [
             *(Route(f"/{path}", self._file) for path in self._files),
             Route("/updates", self._updates),
             Route("/posters/{key}", self._poster),
         ]
-        refusal = "this is no name of this wall; start it with --http-host, or have the proxy name its address\n"
+        refusal = "this host name is not allowed; start with --http HOST:PORT, or let the proxy send its address\n"
         return OwnName(Starlette(routes=routes), exposure, PlainTextResponse(refusal, 400))
 
     async def _file(self, request: Request) -> Response:
-        """A file of the page, or 304 to whoever has it already."""
+        """Return a file of the page, or 304 if the browser has it."""
         content, media_type = self._files[request.url.path.rpartition("/")[2]]
         tag = f'"{_digest(content)}"'
         headers = {**self._headers, "ETag": tag}
@@ -132,12 +132,12 @@ class WallPages:
         return Response(content, headers=headers, media_type=media_type)
 
     async def _updates(self, request: Request) -> Response:
-        """Server-sent events, until either side leaves."""
+        """Return server-sent events until either side closes; 503 if too many browsers read them."""
         headers = {**self._headers, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         if request.method == "HEAD":
             return Response(headers=headers, media_type="text/event-stream")
         if self._viewers >= MAX_VIEWERS:
-            text = f"{MAX_VIEWERS} browsers show this wall already\n"
+            text = f"{MAX_VIEWERS} browsers already show this wall\n"
             return PlainTextResponse(text, 503, {**headers, "Retry-After": "10"})
         return StreamingResponse(self._stream(), headers=headers, media_type="text/event-stream")
 
@@ -152,11 +152,11 @@ class WallPages:
             self._viewers -= 1
 
     def _event(self, number: int, update: Update) -> bytes:
-        """The id tells which script it is for, and an old picture from a new one."""
+        """Return an update as an event. Its id holds the version of the script and the number of the page."""
         return f"id: {self._version}-{number}\ndata: ".encode() + json.encode(update) + b"\n\n"
 
     async def _poster(self, request: Request) -> Response:
-        """The picture of an event on the wall; of nothing else."""
+        """Return the poster of an event on the wall, or 404."""
         key = f"posters/{request.path_params['key']}"
         _, newest = await self._publisher.page()
         link = newest.posters.get(key) if newest else None
@@ -181,7 +181,7 @@ def _digest(content: bytes) -> str:
 async def serve_wall(
     listener: socket.socket, publisher: PagePublisher, posters: Posters, exposure: Exposure, *, theme: str = ""
 ) -> AsyncIterator[str]:
-    """Serve the page there while the block runs; its address."""
+    """Serve the page while the block runs. Yields its address."""
     app = WallPages(publisher, posters, exposure, theme).app(exposure)
     async with serve_app(listener, app, max_connections=4 * MAX_VIEWERS) as address:
         try:

@@ -1,4 +1,4 @@
-"""The wall as a picture file, written anew each time that it changes."""
+"""The wall as a picture file, rewritten at each change."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _log: Any = structlog.get_logger("livedeck.wallboard")
 
 
 class SvgPublisher:
-    """Takes each picture as it is made, and draws the newest one, in a thread."""
+    """Takes each picture, and draws the newest in a thread."""
 
     def __init__(self) -> None:
         self._picture: Picture | None = None
         self._changed, self._is_ending = asyncio.Event(), False
 
     def publish(self, picture: Picture) -> None:
-        """This is on the wall now."""
+        """Take the picture that the wall shows now."""
         self._picture = picture
         self._changed.set()
 
     @asynccontextmanager
     async def write_to(self, target: Path) -> AsyncIterator[None]:
-        """Write each picture to that file while the block runs, and the last one at its end; whole or not at all."""
+        """Write each picture atomically to the file while the block runs, and the last one at the end."""
         task = asyncio.create_task(self._write_each(target))
         try:
             yield
@@ -48,7 +48,7 @@ class SvgPublisher:
             last_error = await self._write(target, last_error)
 
     async def _write(self, target: Path, last_error: str) -> str:
-        """Write the newest picture. Returns why it could not be, or nothing; `last_error`: what that was last time."""
+        """Write the newest picture. Returns the error or an empty text. `last_error`: result of the previous call."""
         try:
             if self._picture:
                 svg = await asyncio.to_thread(self._picture.svg)
@@ -64,7 +64,7 @@ class SvgPublisher:
 
 
 def check_folder(target: Path) -> None:
-    """Raises OSError, with that file's name, where no file can be made beside it."""
+    """Raise OSError with the file's name if its folder cannot be written."""
     try:
         with TemporaryFile(dir=target.resolve().parent):
             pass

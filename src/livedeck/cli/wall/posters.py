@@ -1,4 +1,4 @@
-"""Posters for the wall in a browser: fetched from the platform one after the other, seen to be pictures, and kept."""
+"""Posters for the wall in a browser: fetched from the platform in turn, checked to be pictures, and cached."""
 
 from __future__ import annotations
 
@@ -13,32 +13,31 @@ import structlog
 from livedeck.client import ApiError, Secret
 
 MAX_BYTES = 2 * 2**20
-"""Of one picture; the platform makes one of the size that a tile needs."""
+"""Most bytes of a picture; the platform scales it to the size of a tile."""
 
 MAX_SIDE = 4096
-"""Pixels of a side: a browser takes four bytes for each pixel, however few bytes they were sent in."""
+"""Most pixels of a side: a browser uses four bytes for each pixel, however small the file."""
 
 MAX_KEPT = 256
 
 RETRY_SECONDS = 60.0
-"""How long a picture that could not be had is not asked for again."""
+"""Seconds until a failed picture is fetched again."""
 
 Fetch = Callable[[Secret, int, str], Awaitable[bytes]]
-"""The content behind a link, of so many bytes at most; raises ApiError. `client.resources.cdn.Cdn.content` is one."""
+"""Fetches a link's content, up to a number of bytes; raises ApiError. Implemented by `Cdn.content`."""
 
 log = structlog.get_logger("livedeck.wallboard")
 
 
 class PosterPicture(NamedTuple):
-    """The bytes of a picture, and of which type they are by their own first ones."""
+    """Bytes of a picture, and their media type by their signature."""
 
     content: bytes
     media_type: str
 
 
 class Posters:
-    """Pictures by a key of their own. `fetch`: None where there is no way to the platform. `monotonic`: seconds, for
-    those that could not be had."""
+    """Cache of pictures by key. `fetch`: None without access to the platform. `monotonic`: clock of the retries, s."""
 
     def __init__(self, fetch: Fetch | None, monotonic: Callable[[], float]) -> None:
         self._fetch, self._monotonic = fetch, monotonic
@@ -47,8 +46,8 @@ class Posters:
         self._fetching = asyncio.Lock()
 
     async def get(self, key: str, link: Secret) -> PosterPicture | None:
-        """That picture; None where it cannot be had, or is none that a browser is given."""
-        async with self._fetching:  # a wall asks for all at once, and the monitor's own calls come first
+        """Return the picture; None if it cannot be fetched or is not safe for a browser."""
+        async with self._fetching:  # one at a time: polls of the monitor go first
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
@@ -82,7 +81,7 @@ class Posters:
 
 
 class PictureSize(NamedTuple):
-    """The type of a picture, and its pixels beside and above each other."""
+    """Media type of a picture, and its width and height in pixels."""
 
     media_type: str
     width: int
@@ -90,7 +89,7 @@ class PictureSize(NamedTuple):
 
 
 def picture_size(content: bytes) -> PictureSize | None:
-    """None for what is no PNG, JPEG, GIF or WebP, or does not say how large it is."""
+    """Return type and size of a picture; None if it is no PNG, JPEG, GIF or WebP, or lacks its size."""
     read, media_type = next(
         ((read, name) for signature, name, read in _FORMATS if content.startswith(signature)), (None, "")
     )
@@ -119,7 +118,7 @@ _WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD8)}
 
 
 def _jpeg_size(content: bytes) -> _Size | None:
-    """That of the first frame header, behind whatever segments stand before it."""
+    """Return the size in the first frame header, after any other segments."""
     at = 2
     while content[at] == 0xFF:
         marker = content[at + 1]
