@@ -210,7 +210,7 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
         async with make_audit(settings) as history:
             of_alarm = Target("alarm", "/".join(alarm.key), f"{_title(meant)} {kind}")
             await audit_local(history, SystemClock().now(), name, of_alarm, text)
-    echo(f"{_title(meant)} {kind}: {words if has_changed else 'nothing to do, it is so already'}")
+    echo(f"{_title(meant)} {kind}: {words if has_changed else 'no change needed'}")
     return DONE
 
 

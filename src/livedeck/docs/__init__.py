@@ -22,6 +22,6 @@ def page(topic: str) -> str:
 
 
 def headings(topic: str) -> tuple[str, ...]:
-    """What the page is divided into: its second-level headings. Raises LookupError for no topic."""
+    """Return the second-level headings of a page. Raises LookupError for an unknown topic."""
     prose = re.sub(r"^ *```.*?^ *```", "", page(topic), flags=re.MULTILINE | re.DOTALL)
     return tuple(re.findall(r"^## (.+?)\s*$", prose, re.MULTILINE))

@@ -71,7 +71,7 @@ def _onset_tolerance(kind: str) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class AlarmSpan:
-    """One occurrence of an alarm.
+    """Occurrence of an alarm.
 
     `until`: end of the fault; None if it lasted to the end of the recording. `severity`: the highest that it had.
     """

@@ -145,7 +145,7 @@ class Monitor:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the platform has responded, and samples of every event to judge were polled."""
+        """True if the platform has responded, and samples of every event to judge were polled."""
         return self._last.link.as_of is not None and all(self._has_response(key) for key in self._schedule())
 
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  measured by the clock passed in

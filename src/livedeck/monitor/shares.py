@@ -44,7 +44,7 @@ class Shares(Protocol):
 
     @property
     def part(self) -> float:
-        """This process's fraction of the request budget, above 0."""
+        """Fraction of the request budget for this process, above 0."""
 
     @property
     def fault(self) -> SharingFault:

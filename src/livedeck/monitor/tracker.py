@@ -56,7 +56,7 @@ _log: Any = structlog.get_logger("livedeck.monitor")
 
 
 class ClockReading(NamedTuple):
-    """One instant on both clocks of this machine: wall clock, and monotonic seconds."""
+    """Instant on both clocks of this machine: wall clock, and monotonic seconds."""
 
     wall: datetime
     monotonic: float
@@ -83,7 +83,7 @@ class _FalseSilence(NamedTuple):
 
 
 class EventTracker:
-    """One event: its responses, their times, and its state.
+    """Tracker of an event: its responses, their times, and its state.
 
     `event`: as last listed. `state`: as last evaluated, None before that. A stream is tracked from its first response
     on; another stream of the event needs another tracker.
@@ -132,7 +132,7 @@ class EventTracker:
 
     @property
     def newest(self) -> Reading | None:
-        """Its newest sample."""
+        """Newest sample."""
         return self._readings.last
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
@@ -141,7 +141,7 @@ class EventTracker:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether its samples were analysed by other rules than the present ones."""
+        """True if its samples were analysed by other rules than the present ones."""
         return bool(len(self._readings)) and self._folded_by != self._rules()
 
     async def analyse_again(self) -> None:
@@ -150,7 +150,7 @@ class EventTracker:
 
     @property
     def has_response(self) -> bool:
-        """Whether its samples were polled, with any result."""
+        """True if its samples were polled, with any result."""
         return bool(self._answered_at or self._error)
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading) -> None:
@@ -310,7 +310,7 @@ class EventTracker:
 
     @property
     def _is_assessed(self) -> bool:
-        """Whether the last assessment belongs to this analysis and these limits."""
+        """True if the last assessment belongs to this analysis and these limits."""
         if self._assessed is None:
             return False
         analysis, thresholds = self._assessed
@@ -435,7 +435,7 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
 
 
 class WorldTracker:
-    """All events and the connection. `timings`: times of the last exchanges with the platform, updated live.
+    """Tracker of all events and the connection. `timings`: times of the last exchanges with the platform, updated live.
 
     `status`: present connection. `cadence`: poll intervals that the request budget allows. `unreadable`: number of rows
     of the last event list that could not be read. `part`: share of the request budget for these events.
@@ -457,7 +457,7 @@ class WorldTracker:
 
     @property
     def states(self) -> tuple[EventState, ...]:
-        """All events as last evaluated."""
+        """States of all events as last evaluated."""
         return tuple(tracker.state for tracker in self._trackers.values() if tracker.state)
 
     @property

@@ -32,7 +32,7 @@ MAX_MESSAGES, MAX_CRITICAL = 6, 12
 """Most messages of a route in that window; further alarms wait and go out as one message."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""After more alarms than this in the window, a route sends one message a minute."""
+"""Most alarms in the window before a route sends only one message per FLOOD_GAP."""
 
 
 class EventInfo(NamedTuple):

@@ -71,7 +71,7 @@ class Command:
 
     @property
     def is_new(self) -> bool:
-        """Whether it creates an object: its form begins empty."""
+        """True if it creates an object: its form begins empty."""
         return self.names in {Names.NOTHING, Names.OWNER}
 
     @property

@@ -28,7 +28,7 @@ D_co = TypeVar("D_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field before and after, in words, with secrets masked. An empty side did not exist or is removed."""
+    """Field before and after, in words, with secrets masked. An empty side did not exist or is removed."""
 
     name: str
     before: str

@@ -81,7 +81,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """One noun. `name`: its word on the command line; `noun`: its words in a sentence.
+    """Noun of the command line. `name`: its word there; `noun`: its words in a sentence.
 
     `arguments`: the words that name one object, its owner first. `columns`: of a table, as paths in the JSON.
     `called`: the name of an object. `read_all`: read the objects of an owner; `read`: read one again. `as_object`: an

@@ -171,7 +171,7 @@ Conflicts = tuple[str, ...]
 
 
 class Operation(ABC, Generic[T]):
-    """One change of one object, which `read` returns as a T. Each kind of change is a frozen dataclass.
+    """Change of an object, which `read` returns as a T. Each kind of change is a frozen dataclass.
 
     Attributes:
         name: name in the catalogue, `event.create`.

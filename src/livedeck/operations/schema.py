@@ -86,7 +86,7 @@ def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line of a form.
+    """Line of a form.
 
     Attributes:
         name: path in the draft, `scheduled.time`.

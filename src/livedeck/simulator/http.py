@@ -41,7 +41,7 @@ class Endpoint(Generic[T]):
 
     @property
     def takes_body(self) -> bool:
-        """Whether the endpoint reads a request body."""
+        """True if the endpoint reads a request body."""
         return self.method != "GET" and self.takes is not None
 
 

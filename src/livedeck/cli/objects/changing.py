@@ -382,10 +382,10 @@ async def run_change(
             return Outcome(DRY_RUN, "nothing was sent", DONE)
         reason, code = port.refusal
         verdict = Verdict.REFUSED if code == REFUSED else Verdict.CANCELLED
-        return Outcome(verdict, f"nothing was sent: {reason}", code)
+        return Outcome(verdict, f"not sent: {reason}", code)
     outcome = outcome_of(result)
     if result.verdict is Verdict.DONE and wait is not None and not await _wait_applied(api, operation, result, wait):
-        text = f"the platform said yes, and it is not seen to be applied after {wait:g} s"
+        text = f"the platform accepted the change, but it is not visible after {wait:g} s"
         return Outcome(outcome.verdict, result.text if result.differs else text, NOT_SO, result.answer)
     if result.differs and wait is None:
         return Outcome(ACCEPTED, result.text, NOT_SO, result.answer)

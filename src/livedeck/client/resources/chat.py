@@ -31,7 +31,7 @@ class Message(Model):
 
     @property
     def by_admin(self) -> bool | None:
-        """Whether an administrator wrote it; None if unknown."""
+        """True if an administrator wrote it; None if unknown."""
         return {"true": True, "false": False}.get(str(self.is_admin).lower())
 
 

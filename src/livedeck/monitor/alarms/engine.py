@@ -38,7 +38,7 @@ _MAX_COMMANDS = 10_000
 
 
 class AlarmEngine:
-    """All remembered alarms. `alarms`: current alarms by key."""
+    """Remembered alarms and their transitions. `alarms`: current alarms by key."""
 
     def __init__(self, thresholds: Thresholds) -> None:
         self.alarms: Mapping[AlarmKey, Alarm] = {}

@@ -61,7 +61,7 @@ class MonitorState:
 
     @property
     def is_unlisted(self) -> bool:
-        """Whether the platform has not listed its events yet."""
+        """True if the platform has not listed its events yet."""
         return self.connection.as_of is None
 
     def may_exist(self, event_id: str) -> bool:

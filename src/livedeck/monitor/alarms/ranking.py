@@ -19,7 +19,7 @@ _OFF_AIR = (
 _GRADES = (Grade.NO_DATA, Grade.STALE, Grade.POOR, Grade.FAIR, Grade.WARM_UP, Grade.GOOD, Grade.NONE)
 
 _STATE_RANKS = {AlarmState.UNACKNOWLEDGED: 0, AlarmState.RETURNED: 2}
-"""Any other state ranks 1."""
+"""Ranks by state; any other state has rank 1."""
 
 _LAST_PLACE = 3
 

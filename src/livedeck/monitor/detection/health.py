@@ -210,4 +210,4 @@ def _score_delivery(readings: Readings, thresholds: Thresholds) -> Iterator[_Sco
     )
     for status, window, scores, component, word in rows:
         hits = peak_count(readings, status, window, thresholds.memory)
-        yield _Score(scores[min(hits, len(scores) - 1)], component, f"{word} {hits}/{window}")
+        yield _Score(scores[min(hits, len(scores) - 1)], component, f"{word} in {hits} of {window} samples")

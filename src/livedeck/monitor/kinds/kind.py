@@ -126,17 +126,17 @@ class EventCase:
 
     @property
     def is_off_air(self) -> bool:
-        """Whether no samples are due: the event has not begun, or has ended."""
+        """True if no samples are due: the event has not begun, or has ended."""
         return self.phase.tally in _OFF_AIR
 
     @property
     def is_stale(self) -> bool:
-        """Whether samples are due but their present state is unknown."""
+        """True if samples are due but their present state is unknown."""
         return not self.is_off_air and self.quality.freshness is Freshness.STALE
 
     @property
     def is_judged(self) -> bool:
-        """Whether its samples are judged: it may be on air, and the last response is trusted."""
+        """True if its samples are judged: it may be on air, and the last response is trusted."""
         return not self.is_off_air and self.quality.freshness is not Freshness.STALE
 
 
@@ -214,7 +214,7 @@ Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmKind:
-    """One kind of alarm, with everything specific to it.
+    """Kind of alarm, with everything specific to it.
 
     `name` is used in settings, history and JSON, and never changes. `severity`: severity at the start. `component`:
     part of the health score that this fault lowers. `hidden_by`: kinds of the same event that suppress it, the widest
@@ -235,12 +235,12 @@ class AlarmKind:
 
     @property
     def is_of_deck(self) -> bool:
-        """Whether it is an alarm of the deck itself, not of an event."""
+        """True if it is an alarm of the deck itself, not of an event."""
         return isinstance(self.detector, DeckDetector | IncidentDetector)
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """All kinds that suppress it, the widest first.
+        """Kinds that suppress it, the widest first.
 
         Without responses no event can be judged. An incident covers the shared kinds of its events. Without a stream
         there are no samples to judge.

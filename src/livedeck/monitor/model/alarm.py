@@ -67,7 +67,7 @@ class AlarmState(StrEnum):
 
     @property
     def active(self) -> bool:
-        """Whether an operator must look at it now."""
+        """True if an operator must look at it now."""
         return self in {AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED}
 
 
@@ -134,7 +134,7 @@ class Alarm:
 
     @property
     def key(self) -> AlarmKey:
-        """Its identity: event, kind and target."""
+        """Identity: event, kind and target."""
         return AlarmKey(self.event_id, self.kind, self.target)
 
     @property
@@ -144,12 +144,12 @@ class Alarm:
 
     @property
     def active(self) -> bool:
-        """Whether an operator must look at it now."""
+        """True if an operator must look at it now."""
         return self.state.active
 
     @property
     def is_ongoing(self) -> bool:
-        """Whether it counts as present; a flapping fault also does in its pauses."""
+        """True if it counts as present; a flapping fault also does in its pauses."""
         return self.present or self.flapping
 
     @property
@@ -209,7 +209,7 @@ _BY_PERSON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AlarmChange:
-    """One transition of an alarm, with the alarm after it."""
+    """Transition of an alarm, with the alarm after it."""
 
     at: datetime
     transition: AlarmTransition

@@ -53,7 +53,7 @@ class AlarmCommand:
 
 @dataclass(frozen=True, slots=True)
 class AlarmAction:
-    """One action of an operator. `since`, `severity`, `stage`: the alarm at that time.
+    """Action of an operator. `since`, `severity`, `stage`: the alarm at that time.
 
     `at`, `until`: by this machine's clock. `until`: expiry of the acknowledgement or shelf, None without one; for an
     alarm that was unshelved after it cleared, that moment. `actor`: `user@host:pid`. `reason`: reason or note. `uid`:

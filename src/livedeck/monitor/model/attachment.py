@@ -74,12 +74,12 @@ class Attachment:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing on the screen can be trusted."""
+        """True if nothing on the screen can be trusted."""
         return self.state in {AttachmentState.SILENT, AttachmentState.REFUSED}
 
     @property
     def is_alone(self) -> bool:
-        """Whether this deck polls the platform itself."""
+        """True if this deck polls the platform itself."""
         return self.state is AttachmentState.ALONE
 
 

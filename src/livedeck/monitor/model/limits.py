@@ -34,7 +34,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class LimitChange:
-    """One changed limit, such as `low_video 0.7 -> 0.6`; `event_id` is empty for all events."""
+    """Changed limit, such as `low_video 0.7 -> 0.6`; `event_id` is empty for all events."""
 
     event_id: str
     text: str

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Reading(NamedTuple):
-    """One QoS sample: `time` in epoch seconds (server clock), rates in bit/s, `fps` in frames/s. None is missing."""
+    """QoS sample: `time` in epoch seconds (server clock), rates in bit/s, `fps` in frames/s. None is missing."""
 
     time: float
     video: float | None

@@ -26,7 +26,7 @@ from livedeck.text.secrets import masked_line
 
 @dataclass(frozen=True, slots=True)
 class AlarmRecord:
-    """One transition of an alarm, with the alarm after it. `actor`: its author, or empty; `process`: the recording
+    """Transition of an alarm, with the alarm after it. `actor`: its author, or empty; `process`: the recording
     process."""
 
     at: datetime
@@ -150,7 +150,7 @@ class EventRecord:
 
     @property
     def is_completed(self) -> bool:
-        """Whether the platform says it has ended."""
+        """True if the platform says it has ended."""
         return self.tally is BroadcastState.COMPLETED
 
     def is_same(self, other: EventRecord) -> bool:
@@ -394,7 +394,7 @@ def _integers() -> array[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MinMax:
-    """One measure by column: minimum and maximum; NaN if not measured."""
+    """Minimum and maximum of a measure, by column; NaN if not measured."""
 
     low: array[float] = field(default_factory=_doubles)
     high: array[float] = field(default_factory=_doubles)

@@ -80,7 +80,7 @@ Ruling: TypeAlias = UsualMark | ProfileChoice
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """All rulings; the order and repetition in which they arrived do not matter.
+    """Set of rulings; the order and repetition in which they arrived do not matter.
 
     `marks`: by event and stream, oldest first; `choices`: the last one of each event.
 

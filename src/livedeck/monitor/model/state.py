@@ -47,7 +47,7 @@ class BroadcastState(StrEnum):
 
     @property
     def expects_signal(self) -> bool:
-        """Whether the audience waits for a signal now, so that a missing one is a fault."""
+        """True if the audience waits for a signal now, so that a missing one is a fault."""
         return self in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.LOST}
 
 
@@ -82,7 +82,7 @@ class ConnectionState(StrEnum):
 
     @property
     def is_answering(self) -> bool:
-        """Whether the platform can be monitored through it."""
+        """True if the platform can be monitored through it."""
         return self in {ConnectionState.OK, ConnectionState.POOR}
 
 
@@ -154,13 +154,13 @@ class Phase:
 
     @property
     def is_silent(self) -> bool:
-        """Whether a signal is expected but missing."""
+        """True if a signal is expected but missing."""
         return self.tally.expects_signal and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One present fault, with the actual and expected value in words.
+    """Present fault, with the actual and expected value in words.
 
     `since`: start by samples or schedule (server clock); None if unknown. `target`: faulty part of the event (a
     restream's id), empty for the whole. `stage` grows when the fault deserves attention again without a break.
@@ -262,16 +262,15 @@ class QosState:
 
 @dataclass(frozen=True, slots=True)
 class EventState:
-    """One event as the operator sees it: the platform's object, and the monitor's results.
+    """Event as the operator sees it: the platform's object, and the monitor's results.
 
     `episodes`: present and past faults of this stream by the kept samples, oldest first, 200 at most. `pattern`: known
     fault pattern of the samples, if any.
 
     `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. Samples that
     stop while the platform responds make nothing stale: that silence is known. `is_listed`: the last list held the
-    event, or held unreadable rows that may be the event, or is the first list without it. `content`: what the event
-    carries; `rulings`:
-    persons' decisions on how it is judged.
+    event, or held unreadable rows that may be the event, or is the first list without it. `content`: kind of
+    programme that the event carries. `rulings`: people's decisions on how it is judged.
     """
 
     event: Event
@@ -368,5 +367,5 @@ class ConnectionStatus:
 
     @property
     def is_unauthorized(self) -> bool:
-        """Whether the platform responds but refuses this token."""
+        """True if the platform responds but refuses this token."""
         return self.problem is ConnectionProblem.UNAUTHORIZED

@@ -63,7 +63,7 @@ class RoundDebounce:
 
 @dataclass(frozen=True, slots=True)
 class EventList:
-    """All events of the workspace. `unreadable`: number of rows left out because their id could not be read."""
+    """Event list of the workspace. `unreadable`: number of rows left out because their id could not be read."""
 
     events: tuple[Event, ...]
     unreadable: int = 0
@@ -108,7 +108,7 @@ class PollResult:
 
     @property
     def is_good(self) -> bool:
-        """Whether the call succeeded."""
+        """True if the call succeeded."""
         return not isinstance(self.payload, ApiError)
 
 
@@ -173,7 +173,7 @@ class Poller:
 
     @property
     def is_backing_off(self) -> bool:
-        """Whether the last list failed, so that the next round is the retry."""
+        """True if the last list failed, so that the next round is the retry."""
         return self._list_failures > 0
 
     def spend(self) -> None:

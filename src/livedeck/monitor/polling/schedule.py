@@ -21,7 +21,7 @@ LIST = ""
 """The event list."""
 
 PROBE = "?"
-"""One row of the event list, to see whether the platform is back (monitoring.md, "Back-off"). No event has this id."""
+"""Id of the poll that asks for one row of the event list (monitoring.md, "Back-off"). No event has this id."""
 
 
 class PollSpec(NamedTuple):

@@ -40,7 +40,7 @@ class Checkpoint(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """Whether it lies at a multiple of `CHECKPOINT_SAMPLES`, not merely at the current end."""
+        """True if it lies at a multiple of `CHECKPOINT_SAMPLES`, not merely at the current end."""
         return self.samples % CHECKPOINT_SAMPLES == 0
 
 

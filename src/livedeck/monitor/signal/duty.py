@@ -54,7 +54,7 @@ class DutyCycle:
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether nothing is left to count."""
+        """True if nothing is left to count."""
         return not self.slots and not self.is_raised
 
     def add_bad(self, time: float, seconds: float, limits: Duty) -> None:

@@ -75,5 +75,5 @@ class SampleFeatures(NamedTuple):
 
     @property
     def is_shortage(self) -> bool:
-        """Whether a low video rate is a shortage: another channel suffers, or the rate is normally constant."""
+        """True if a low video rate is a shortage: another channel suffers, or the rate is normally constant."""
         return self.usual.is_constant or self.witnesses > 0

@@ -64,7 +64,7 @@ class Levels:
 
     @property
     def is_fps_pending(self) -> bool:
-        """Whether the frame rate may have been changed on purpose."""
+        """True if the frame rate may have been changed on purpose."""
         return self.fps_away is not None and self.fps_away.is_pending
 
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:

@@ -76,7 +76,7 @@ class Store:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the documents outlive this process."""
+        """True if the documents outlive this process."""
         return self._is_kept
 
     @contextmanager

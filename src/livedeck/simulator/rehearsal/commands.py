@@ -40,7 +40,7 @@ class NoArguments(RequestBody):
 
 
 class EncoderArguments(RequestBody):
-    """Whether the encoder sends, and its shape; an absent field stays."""
+    """State and shape of the encoder; an absent field stays."""
 
     sending: Boolean = UNSET
     shape: Annotated[str, one_of(*SHAPES)] = UNSET

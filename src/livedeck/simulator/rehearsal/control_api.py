@@ -29,7 +29,7 @@ class ClockChange(RequestBody):
 
 
 class RelayChange(RequestBody):
-    """Whether the relay runs."""
+    """State of the relay."""
 
     running: Boolean
 

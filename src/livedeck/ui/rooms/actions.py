@@ -225,7 +225,7 @@ ROOMS = (
 )
 
 FEATURE = Feature(
-    tab=Tab("Rooms", "5", "rooms", "Rooms: meeting rooms and their relay profiles"),
+    tab=Tab("Rooms", "5", "rooms", "Show Rooms: meeting rooms and their relay profiles"),
     screens={"rooms": FeatureScreen(_screen_type, ScreenKind.TABLE)},
     actions=ROOMS,
     help=(HelpGroup("room", "Rooms", 30), HelpGroup("relay", "Relay profiles", 40)),

@@ -245,7 +245,7 @@ ORDER = (
 )
 
 FEATURE = Feature(
-    tab=Tab("Videos", "6", "videos", "Videos: recordings, any video by its id, and their extras", run=open_screen),
+    tab=Tab("Videos", "6", "videos", "Show Videos: recordings, any video by its id, and their extras", run=open_screen),
     screens={mode: _screen(mode) for mode in MODES},
     actions=(*VIDEOS, *POSTERS, *SUBTITLES, *ANNOTATIONS, *MATERIALS, *ORDER),
     help=(

@@ -29,7 +29,7 @@ class ExtraPanel(DetailPanel):
 
 
 class VideoTab(BaseScreen):
-    """One part with its table and the panel of the selection. `EMPTY`: text of an empty list, with its keys."""
+    """Tab of one part: its table, and the panel of the selection. `EMPTY`: text of an empty list, with its keys."""
 
     NAME = "Videos"
     EMPTY: ClassVar[str] = ""

@@ -85,7 +85,7 @@ class Curve(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
-    """One event.
+    """Event on the page.
 
     Attributes:
         tone: standing of the event; `glyph` shows it as a shape.

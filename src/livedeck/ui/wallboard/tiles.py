@@ -275,7 +275,7 @@ def interruption(state: EventState, render_time: RenderTime) -> Line:
     if ingest.state is not IngestState.INTERRUPTED:
         return []
     left = -render_time.server_seconds_since(ingest.window_ends) if ingest.window_ends else 0.0
-    window = f", {short_duration(left)} left" if left > 0 else ", window over"
+    window = f", {short_duration(left)} left" if left > 0 else ", window expired"
     return [*events.ingest(state, render_time), (window, StyleRole.TEXT)]
 
 

@@ -314,7 +314,7 @@ class TickInput(ChipsInput):
 
 
 class MultiSelectInput(ChipsInput):
-    """Any of a few words. Arrows move between them, space toggles one."""
+    """Choice of any number of a few words. Arrows move between them, space toggles one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "go(1)", show=False),
