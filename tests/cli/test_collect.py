@@ -36,7 +36,7 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     assert called(tmp_path, "collector", "token", "create", "wall", env=env).returncode == 0
     listed = called(tmp_path, "collector", "token", "list", env=env)
     assert listed.stdout == "anna  act   never expires  last use unknown\nwall  read  never expires  last use unknown\n"
-    assert f"{tmp_path}/history.sqlite.uses is not there" in listed.stderr
+    assert f"{tmp_path}/history.sqlite.uses does not exist" in listed.stderr
     again = called(tmp_path, "collector", "token", "create", "anna", env=env)
     assert (again.returncode, "anna already has a token" in again.stderr) == (2, True)
     assert called(tmp_path, "collector", "token", "create", "a b", env=env).returncode == 2
@@ -155,8 +155,8 @@ def test_the_list_names_the_last_use_and_cleans_what_others_sent(tmp_path: Path)
     ("line", "words"),
     [
         ("expires = 2027-01-01T00:00:00", "timezone"),
-        ('previous_sha256 = "' + "0" * 64 + '"', "go together"),
-        ("previous_until = 2027-01-01T00:00:00Z", "go together"),
+        ('previous_sha256 = "' + "0" * 64 + '"', "or neither"),
+        ("previous_until = 2027-01-01T00:00:00Z", "or neither"),
         ('expires = "soon"', "expires"),
     ],
 )

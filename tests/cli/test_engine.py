@@ -98,7 +98,7 @@ async def test_under_the_name_of_one_that_lives_nobody_starts_and_under_that_of_
         async with asyncio.timeout(60), join_others(settings, history) as living:
             assert living
             working = asyncio.create_task(living.run())
-            with pytest.raises(SettingsError, match=r"engine\.name: another collector called 'north' is at work"):
+            with pytest.raises(SettingsError, match=r"engine\.name: another collector called 'north' is running"):
                 async with join_others(settings, history):
                     raise AssertionError("it started")
             assert len(living.engine.workers) == 1

@@ -77,7 +77,7 @@ def test_alarms_that_cannot_be_compared_are_counted_and_alone_they_are_no_agreem
     done = called(
         tmp_path, "past", "replay", str(other), "--judge", env={"LIVEDECK_THRESHOLDS": '{"content": "silent"}'}
     )
-    words = "0 as then, 0 otherwise; not compared: 1 of kinds that a recording does not tell"
+    words = "0 same, 0 different; not compared: 1 of kinds that a recording cannot show"
     assert (done.returncode, done.stdout.strip().endswith(words)) == (6, True)
 
 
@@ -123,7 +123,7 @@ def test_on_an_empty_machine_it_tells_the_same_and_nothing_is_written(tmp_path: 
     home.mkdir()
     done = livedeck(home, "past", "replay", str(path), "--judge")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1].endswith("1 as then, 0 otherwise")
+    assert done.stdout.splitlines()[-1].endswith("1 same, 0 different")
     assert (path.read_bytes(), [file.name for file in shown.iterdir()]) == (before, [path.name])
 
 

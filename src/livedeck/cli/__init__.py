@@ -40,7 +40,7 @@ GROUPS = {
     "video material": "the files beside a video: list, read, upload, edit and delete",
     "collector token": "tokens for decks and walls that attach: create, rotate, list and delete",
 }
-"""The groups of the tree: the words that lead to one, and its purpose."""
+"""Groups of the tree: their path, and their purpose."""
 
 PLACES = {
     "event preflight": "event.preflight:command",
@@ -120,7 +120,7 @@ SECTIONS = {
 """The nouns in the help of `livedeck`, in five groups."""
 
 EPILOG = """\b
-Exit codes: 0 done, 1 fault, 2 wrong use or settings, 3 refused by the platform, 4 no usable answer,
+Exit codes: 0 done, 1 fault, 2 wrong use or settings, 3 refused by the platform, 4 no usable response,
 5 sent, outcome unknown, 6 condition not met, 128 + n ended by signal n.
 Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, then a TOML file."""
 
@@ -143,7 +143,10 @@ class _Livedeck(NounGroup):
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
         for name in ignore_telltale_variables():
-            click.echo(f"livedeck: {name} is not heeded: it would write keys and secrets where others read", err=True)
+            click.echo(
+                f"livedeck: {name} is ignored: it would write secrets where others can read them",
+                err=True,
+            )
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
@@ -198,7 +201,7 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
     ctx.obj = flags
     if at and ctx.invoked_subcommand is not None:
         raise click.UsageError(
-            "--at is for the deck; `livedeck past replay` and `livedeck past show` have times of their own"
+            "--at is for the deck; `livedeck past replay` and `livedeck past show` have their own times"
         )
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run

@@ -54,7 +54,7 @@ def list_command(ctx: click.Context, /, *, follow: bool, output_format: str, she
 
     Judges anew from the stored samples of the platform; acknowledgements, shelvings and notes of the decks of this
     machine count. --follow prints a line for each change of an alarm and for each alarm action. The exit code tells
-    only whether the platform answered, not whether there are alarms.
+    only whether the platform responded, not whether there are alarms.
     """
 
     async def work() -> int:
@@ -172,7 +172,7 @@ _DONE = {
     ActionKind.IN_SERVICE: ("alarm.return", "visible again"),
     ActionKind.NOTE: ("alarm.note", "note attached"),
 }
-"""The name of each action in the history, and its words."""
+"""Name of each action in the history, and its words."""
 
 
 def _run_action(ctx: click.Context, flags: dict[str, Any], named: tuple[str, str, str | None], act: Act) -> None:
@@ -250,7 +250,7 @@ async def _share(feed: Remote, command: AlarmCommand) -> bool:
 
 
 def _find_alarm(snapshot: Snapshot, event: Event, kind: str, target: str | None) -> Alarm | None:
-    """Return the alarm of that event and kind, None if there is none. Raises UsageError if several targets have one."""
+    """Return the alarm of an event and kind, None if there is none. Raises UsageError if several targets have one."""
     alarms = [alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.key[:2] == (event.id, kind)]
     if target is not None:
         alarms = [alarm for alarm in alarms if target in {alarm.key.target, alarm.target_name}]
@@ -265,7 +265,7 @@ def _title(event: Event) -> str:
 
 
 def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_quiet: bool) -> int:
-    """Print the alarms of that snapshot at `now`. Returns the exit code."""
+    """Print the alarms of a snapshot at `now`. Returns the exit code."""
     if as_json:
         echo_json(alarms_object(snapshot, include_quiet=include_quiet))
     else:
@@ -279,7 +279,7 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
 
 
 async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) -> int:
-    """Print every change until somebody stops it, and the state of the connection on standard error."""
+    """Print every change until cancelled, and the state of the connection on standard error."""
     reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
@@ -307,7 +307,7 @@ def _subject(snapshot: Snapshot, answer: AlarmAction) -> str:
 
 
 def _event_name(snapshot: Snapshot, event_id: str) -> str:
-    """Return the name of that event; its id if it is not listed, nothing for all events."""
+    """Return the name of the event; its id if it is not listed, empty for all events."""
     state = snapshot.find(event_id)
     return (state.event.name if state else None) or event_id
 
@@ -317,5 +317,5 @@ def _print_connection(link: ConnectionStatus) -> None:
     if link.state is ConnectionState.POOR:
         text = f"the link is poor: {loss_text(link)}"
     else:
-        text = "the platform answers again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
+        text = "the platform responds again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
     echo(f"livedeck alarm list: {text}", err=True)

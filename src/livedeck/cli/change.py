@@ -26,7 +26,7 @@ from livedeck.settings import Settings, load
 def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
     """List the changes in the history of this machine that have no verdict.
 
-    The platform is not asked. Look at its own page before you repeat one: it may have happened.
+    Sends no request. Look at the platform's own page before you repeat one: it may have happened.
     """
 
     async def work() -> int:
@@ -57,7 +57,7 @@ def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> Non
 
 
 async def close_change(settings: Settings, words: str) -> int:
-    """Close the change whose id begins so. Returns the exit code. Raises UsageError for none or several."""
+    """Close the change with that beginning of its id. Returns the exit code. Raises UsageError for none or several."""
     async with make_api(settings) as api, make_audit(settings) as history:
         changes = await history.open_changes() if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]

@@ -42,7 +42,7 @@ def path_command() -> None:
 @FORCE
 @click.pass_context
 def init_command(ctx: click.Context, /, *, force: bool) -> None:
-    """Write a settings file with every setting in it, commented out, and print its path.
+    """Write a settings file with every setting, commented out, and print its path.
 
     Only you can read it. An existing file stays, unless you add --force.
     """
@@ -86,7 +86,7 @@ def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
 def check_command(ctx: click.Context, /, **flags: Any) -> None:
     """Check the settings in force, the keys, every profile of the file, and the notification targets.
 
-    Neither the platform nor a target is asked; secrets are read, and the programs that print them run. Exit code 2 if a
+    Contacts neither the platform nor a target. Reads secrets, and runs the programs that print them. Exit code 2 if a
     setting is wrong: the error names file, line and key, and the allowed values.
     """
 
@@ -99,9 +99,9 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
         if faults := await notify_faults(loaded.settings):
             raise SettingsError("\n".join(faults))
         for name in unknown_variables():
-            echo(f"livedeck config: {name} is set, but is no setting of livedeck", err=True)
+            echo(f"livedeck config: {name} is set, but is not a setting of livedeck", err=True)
         path = loaded.document.path
-        echo(f"{path}: sound" if path.exists() else f"{path}: not there; all settings are sound")
+        echo(f"{path}: valid" if path.exists() else f"{path}: does not exist; all settings are valid")
         return DONE
 
     ctx.exit(run(work))

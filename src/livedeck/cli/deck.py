@@ -95,7 +95,7 @@ async def open_file(path: Path) -> str:
     """Open the file with the desktop. Returns the reason of a failure, or an empty text."""
     program = file_opener()
     if not program:
-        return "there is no desktop here to open it on; copy where it is instead"
+        return "there is no desktop to open it on; copy its path instead"
     return await asyncio.to_thread(_run_opener, program, path)
 
 

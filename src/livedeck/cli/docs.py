@@ -1,4 +1,4 @@
-"""`livedeck docs` and `livedeck help`: the pages of the documentation, the tables in them that are made from the code,
+"""`livedeck docs` and `livedeck help`: the pages of the documentation, their generated tables,
 and the help of a command."""
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None, pi
 
 
 def show(topic: str) -> None:
-    """Print that page. Raises UsageError if there is none."""
+    """Print a page. Raises UsageError if there is none."""
     try:
         page = docs.page(topic)
     except LookupError:

@@ -47,7 +47,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
         import click
 
         if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort | OSError):
-            raise  # click's own, which it prints by itself; of a stream or a file `run_command` tells in a line
+            raise  # click prints its own; `run_command` reports those of streams and files
         from livedeck.cli.output import echo
         from livedeck.client import ApiError
         from livedeck.collector.attached.link import CollectorError

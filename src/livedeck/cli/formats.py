@@ -1,4 +1,4 @@
-"""The output of commands that print objects: its options, and the one place that prints it."""
+"""Output of commands that print objects: its options, and its printing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTION_NAMES = ("output_format", "columns", "quiet")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The wanted output. `columns`: empty for the columns of the command."""
+    """Requested output. `columns`: empty for the columns of the command."""
 
     format: str = "table"
     columns: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ SCHEMA_VERSION = 1
 
 
 OWN_FIELDS = ("token", "faults", "schema")
-"""Fields that livedeck adds to the JSON of an object: nothing that the platform would take back."""
+"""Fields that livedeck adds to the JSON of an object: the platform accepts none of them."""
 
 
 def schema_name(command: str) -> str:

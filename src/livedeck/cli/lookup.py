@@ -16,7 +16,7 @@ from livedeck.text.values import safe
 
 
 async def lookup_event(api: Api, words: str) -> Event:
-    """Return the event that the words name. Raises ApiError, or click.UsageError for none or several."""
+    """Return the named event. Raises ApiError, or click.UsageError for none or several."""
 
     async def no_materials(_: str) -> tuple[KnownMaterial, ...]:
         return ()
@@ -28,7 +28,7 @@ async def lookup_event(api: Api, words: str) -> Event:
 async def find_known_event(api: Api | None, events: Iterable[Event], words: str) -> Event:
     """Return the event among `events` that the words name, as `match_event`. Raises ApiError too.
 
-    A whole id that none of them has is requested from the platform, if `api` is there; its refusal tells the rest.
+    With `api`, a whole id that none of them has is requested from the platform, whose error is raised.
     """
     known = tuple(events)
     if api and is_id(words) and all(event.id != words.strip().casefold() for event in known):
@@ -54,7 +54,7 @@ def argument_names(names: Iterable[str]) -> list[click.Parameter]:
 
 
 async def find_named(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Found:
-    """Return the objects that the words name. Raises ApiError, or UsageError for none or several."""
+    """Return the named objects. Raises ApiError, or UsageError for none or several."""
     try:
         found = await find(noun, api, words, known)
     except NotMatched as error:

@@ -1,4 +1,4 @@
-"""Flags and types of values that several commands share: one name, one meaning."""
+"""Flags and value types that several commands share, so that a name has one meaning."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _stop_asking(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -
 
 
 def is_interactive() -> bool:
-    """Return whether a person can be asked: at a terminal (standard input and error), and without --no-input."""
+    """Return whether to prompt: at a terminal (standard input and error), and without --no-input."""
     ctx = click.get_current_context(silent=True)
     if ctx is not None and _NO_INPUT in ctx.meta:
         return False
@@ -202,7 +202,7 @@ _PLATFORM = (
 )
 
 PLATFORM_NAMES = ("profile", "base_url", "upload_url", "read_only")
-"""The parameters that `platform` adds."""
+"""Parameters that `platform` adds."""
 
 _SIMULATION = (
     click.option("--seed", type=int, help="Seed of the noise on the simulated events. [default: 1, or the stored one]"),
@@ -252,4 +252,4 @@ def refuse_platform(ctx: click.Context) -> None:
     """Raise UsageError if a platform was named: the command has its own."""
     for name in ("profile", "base_url", "upload_url"):
         if (ctx.obj or {}).get(name):
-            raise click.UsageError(f"{ctx.info_name} has a platform of its own: leave out --{name.replace('_', '-')}")
+            raise click.UsageError(f"{ctx.info_name} has its own platform: leave out --{name.replace('_', '-')}")

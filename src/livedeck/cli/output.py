@@ -1,4 +1,4 @@
-"""Output of the commands: the only way to their streams, which may be a terminal."""
+"""Output of the commands; only this module writes to their streams, which may be a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from livedeck.text.values import age, size
 def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
     """Print a text with each line made safe for a terminal (trust.md, "Outside text").
 
-    Words that standard error cannot take are lost: they change neither what is sent nor the exit code.
+    A failure of standard error is ignored: it changes neither what is sent nor the exit code.
     """
     try:
         click.echo("\n".join(shown(line) for line in str(text).split("\n")), nl=nl, err=err)

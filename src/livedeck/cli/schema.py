@@ -1,4 +1,4 @@
-"""The JSON of the commands as JSON Schema, for `--schema` and `livedeck docs json`."""
+"""JSON Schema of the commands' JSON, for `--schema` and `livedeck docs json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_text(path: str) -> str:
-    """Return the JSON Schema of what the command at that path prints with --json, as JSON."""
+    """Return the JSON Schema, as JSON, of a command's output with --json."""
     return json.dumps(command_schemas()[path](), indent=2)
 
 

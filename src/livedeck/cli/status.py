@@ -1,4 +1,4 @@
-"""`livedeck status`: one look at the platform, printed."""
+"""`livedeck status`: print the present state of the platform."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
     """Print what is on air and what is wrong now.
 
     Waits until every event on air has a judged sample, 15 s at most. Changes without a verdict are listed too.
-    With `--format prometheus` it prints metrics: also for a platform that does not answer, with exit code 4.
+    With `--format prometheus` it prints metrics: also for a platform that does not respond, with exit code 4.
     """
 
     async def work() -> int:

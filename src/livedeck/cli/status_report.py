@@ -1,4 +1,4 @@
-"""Output of `livedeck status`: one look at the platform."""
+"""Output of `livedeck status`: the present state of the platform."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def summary(snapshot: Snapshot) -> str:
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:
     findings = [f"{finding.kind} {finding.actual}" for finding in state.assessment.findings]
     unlisted = [] if state.is_listed else [events.UNLISTED]
-    wrong = "; ".join([*unlisted, *findings, *(f"unread {fault}" for fault in events.faults(state))])
+    wrong = "; ".join([*unlisted, *findings, *(f"unreadable {fault}" for fault in events.faults(state))])
     return [
         [(plain(events.tally(state, render_time)).strip(), StyleRole.TEXT)],
         events.ingest(state, render_time),

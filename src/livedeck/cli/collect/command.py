@@ -104,7 +104,7 @@ async def _collect(settings: Settings) -> int:
         try:
             await stack.enter_async_context(_served(settings, collector, ledger))
         except OSError as error:
-            text = f"{error.filename}: {error.strerror}; see `listen` of [collect]"
+            text = f"{error.filename}: {error.strerror}; see `listen` of [collector]"
             echo(f"livedeck collector run: {text}", err=True)
             return FAULT
         async with asyncio.TaskGroup() as group:

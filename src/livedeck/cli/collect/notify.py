@@ -110,8 +110,8 @@ def explain_command(
     """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
     KIND is a kind of alarm, such as NO_INGEST; SEVERITY is info, warning or critical. EVENT is an id or a name in the
-    history of this machine; an unknown one is taken as typed. --at takes a time in the zone of the settings. The
-    platform is not asked. Exit code 6 if no route would notify.
+    history of this machine; an unknown one is taken as typed. --at takes a time in the zone of the settings. Sends
+    no request to the platform. Exit code 6 if no route would notify.
     """
 
     async def work() -> int:

@@ -40,7 +40,7 @@ FORMATS = tuple(CHAT_FORMATS)
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """The target of the bytes. `path`: a file, a folder (--all-streams) or None (a name of our own). `pipe`: stdout."""
+    """Target of the bytes. `path`: a file, a folder (--all-streams) or None (a generated name). `pipe`: stdout."""
 
     path: Path | None
     pipe: bool
@@ -130,7 +130,7 @@ def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *,
 async def select_streams(api: Api, event: Event, stream: str | None, history: Settings | None) -> list[KnownStream]:
     """Return the streams to export, perhaps none. `history`: settings whose history is searched for more.
 
-    Those that were found there are named on standard error.
+    Names the streams of the history on standard error.
     """
     if stream:
         return [KnownStream(stream, "named")]
@@ -144,7 +144,7 @@ async def select_streams(api: Api, event: Event, stream: str | None, history: Se
 
 async def _streams_of_history(settings: Settings, event: Event) -> tuple[StreamRecord, ...]:
     path = settings.history_file()
-    if path is None or not path.exists():  # none is begun here
+    if path is None or not path.exists():  # do not create one here
         return ()
     async with make_history(settings) as history:
         if history is None:

@@ -43,7 +43,7 @@ class _Plugin(click.Command):
 def command(ctx: click.Context, /, *, event: str | None, **flags: Any) -> None:
     """Check EVENT, or every event, as a Nagios plugin: a line with performance data, and its exit codes.
 
-    0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not answer). Without EVENT it prints a line for
+    0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT it prints a line for
     each event below the first. Alarms shelved or out of service at a deck of this machine do not count.
     """
 
@@ -59,7 +59,7 @@ def command(ctx: click.Context, /, *, event: str | None, **flags: Any) -> None:
 
 
 async def print_check(settings: Settings, words: str | None) -> int:
-    """Print the state of that event, or of all. Returns the exit code of a plugin. Raises UsageError, ApiError."""
+    """Print the state of an event, or of all. Returns the exit code of a plugin. Raises UsageError, ApiError."""
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT)
         if not snapshot.link.state.is_answering:

@@ -1,4 +1,4 @@
-"""`livedeck event content` and `livedeck event rebaseline`: what is expected of an event."""
+"""`livedeck event content` and `livedeck event rebaseline`: the expectations of an event."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from livedeck.settings import load
 from livedeck.text.values import age, safe
 
 SETTINGS = "default"
-"""The name that leaves the choice to the settings."""
+"""Name that leaves the choice to the settings."""
 
 
 @click.command
@@ -30,7 +30,7 @@ def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
     """Set the content of EVENT: show, radio, silent, slides or share; default follows the settings.
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Missing sound or pictures are no fault
-    if the content does not have them. Every deck, wall and `alarm list --follow` with the same history applies the
+    if the content has none. Every deck, wall and `alarm list --follow` with the same history applies the
     content within 2 s. It survives restarts and wins over the settings.
     """
 
@@ -72,10 +72,7 @@ def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> No
             echo(f"livedeck event rebaseline: {name} has no samples to take as a baseline", err=True)
             return FAULT
         if old > settings.thresholds_of(target.id).missed_most:
-            echo(
-                f"livedeck event rebaseline: the newest sample of {name} is {age(old)} old: it sends nothing now",
-                err=True,
-            )
+            echo(f"livedeck event rebaseline: the newest sample of {name} is {age(old)} old: no signal now", err=True)
             return FAULT
         stream_id, sample = target.stream.id or "", newest
         await rule(settings, lambda _, at, actor: UsualMark.of(target.id, stream_id, sample, at, actor))

@@ -78,7 +78,7 @@ class QosFollower:
     async def new_readings(self, last: float, report: Callable[[str], None]) -> AsyncIterator[list[Reading]]:
         """Yield the samples of the last `last` seconds, then each new one once. Ends only by NotFound.
 
-        `report` is called once when the platform fails or the samples grow stale, and once when that is over.
+        `report` is called once when the platform fails or the samples grow stale, and once when it recovers.
         """
         yielded: frozenset[float] | None = None
         while True:
@@ -93,7 +93,7 @@ class QosFollower:
             await self._clock.sleep(pause)
 
     def now(self) -> float:
-        """Epoch seconds by the platform's clock."""
+        """Return epoch seconds by the platform's clock."""
         return self._clock.now().timestamp() + self._skew
 
     def age(self) -> float | None:
@@ -107,7 +107,7 @@ class QosFollower:
         return Freshness.NEVER if age is None else sample_freshness(age, cadence(self.readings), self._thresholds)
 
     async def _poll_or_back_off(self, report: Callable[[str], None]) -> float:
-        """Poll once. Returns the seconds to wait before the next time."""
+        """Poll once. Returns the seconds to wait before the next poll."""
         try:
             await self.poll()
         except NotFound:
@@ -115,13 +115,13 @@ class QosFollower:
         except ApiError as error:
             self._failures += 1
             if self._failures == 1:
-                report(f"{error}; trying again")
+                report(f"{error}; retrying")
             steps = self._cadence.backoff
             retry_after = error.retry_after if isinstance(error, Rejected) else None
-            step = min(steps[min(self._failures, len(steps)) - 1], self._cadence.probe)  # it asks as little as a probe
+            step = min(steps[min(self._failures, len(steps)) - 1], self._cadence.probe)  # no more requests than a probe
             return max(retry_after or 0.0, step)
         if self._failures:
-            report("the platform answers again")
+            report("the platform responds again")
         self._failures = 0
         return self._cadence.qos_focus
 
@@ -135,7 +135,7 @@ class QosFollower:
         elif freshness is Freshness.NEVER:
             report("no samples yet")
         else:
-            report("samples come again" if self._reported is Freshness.STALE else "the first samples")
+            report("samples arrive again" if self._reported is Freshness.STALE else "the first samples")
         self._reported = freshness
 
 

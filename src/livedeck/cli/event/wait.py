@@ -25,7 +25,7 @@ from livedeck.text.values import safe
 GOALS = ("on-air", "healthy", "completed")
 
 RETRY_SECONDS = 2.0
-"""Seconds between two searches for the event while the platform does not answer."""
+"""Seconds between two searches for the event while the platform does not respond."""
 
 
 @click.command
@@ -39,8 +39,8 @@ def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, qui
     """Wait until EVENT is on air, healthy (on air, good picture, no fault), or completed.
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Retries until --timeout if the platform
-    does not answer. Exit code 6 if the state is not reached in time or can no longer be reached, 4 if the platform
-    never answered.
+    does not respond. Exit code 6 if the state is not reached in time or can no longer be reached, 4 if the platform
+    never responded.
     """
 
     async def work() -> int:
@@ -59,9 +59,9 @@ def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, qui
 
 @dataclass(slots=True)
 class Wait:
-    """The goal of a wait and its progress. `answered_at`: time of the last reply of the platform.
+    """Goal of a wait and its progress. `answered_at`: time of the last response of the platform.
 
-    `problem`: why it gives no answer; empty while it does. `code`: the exit code where it is not so in time.
+    `problem`: why the platform does not respond, or empty. `code`: exit code if the goal is not reached in time.
     """
 
     goal: str
@@ -71,7 +71,7 @@ class Wait:
     code: int = UNREACHABLE
 
     async def find_event(self, api: Api, words: str) -> str:
-        """Return the id of the event; retry while the platform does not answer. Raises UsageError, ApiError."""
+        """Return the id of the event; retry while the platform does not respond. Raises UsageError, ApiError."""
         clock = SystemClock()
         while True:
             try:
@@ -80,7 +80,7 @@ class Wait:
                 if code_of_error(error) != UNREACHABLE:
                     raise
                 if not self.problem:
-                    self._tell(f"{error}; asking again")
+                    self._tell(f"{error}; retrying")
                 self.problem = str(error)
                 await clock.sleep(RETRY_SECONDS)
             else:
@@ -96,7 +96,7 @@ class Wait:
                 self._note_link(snapshot.link)
                 state = snapshot.find(event_id)
                 if state is None and snapshot.link.as_of is not None and snapshot.link.state.is_answering:
-                    echo("livedeck event wait: the event is gone", err=True)
+                    echo("livedeck event wait: the event no longer exists", err=True)
                     return NOT_SO
                 if state is None:
                     continue
@@ -107,14 +107,14 @@ class Wait:
                 if is_reached(state, self.goal):
                     return DONE
                 if state.phase.tally is BroadcastState.COMPLETED:
-                    echo(f"livedeck event wait: it is over, and will not be {self.goal}", err=True)
+                    echo(f"livedeck event wait: the event has ended and can no longer be {self.goal}", err=True)
                     return NOT_SO
         return NOT_SO
 
     def end_late(self, seconds: float) -> int:
         """Print that the goal was not reached in time, and why that may be unknown. Returns the exit code."""
         since = f" since {self.answered_at:%H:%M:%S}Z" if self.answered_at else ""
-        silence = f": the platform has not answered{since}" if self.problem or not self.answered_at else ""
+        silence = f": no response from the platform{since}" if self.problem or not self.answered_at else ""
         why = f": {self.problem}" if self.problem else ""
         echo(f"livedeck event wait: not {self.goal} after {seconds:g} s{silence}{why}", err=True)
         return self.code

@@ -1,4 +1,4 @@
-"""The commands that change something: their options, the executor, verdict and exit code."""
+"""Commands that change objects: their options, the executor, verdict and exit code."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ WAIT_POLL_SECONDS = 2.0
 ACCEPTED = "accepted"
 """The verdict if the platform took the change but shows other values right after."""
 
-SO_ALREADY = "nothing sent: it has these values already"
+SO_ALREADY = "nothing sent: it already has these values"
 
-NOT_AS_SEEN = "nothing sent: it changed since you read it; read it again and decide anew"
+NOT_AS_SEEN = "nothing sent: it changed since you read it; read it again, then decide"
 
 _OPTIONS = (
     YES,
     click.option("--confirm", metavar="NAME", help="Confirm a dangerous change with the name of the target."),
     click.option("--dry-run", is_flag=True, help="Print the change without sending it."),
     click.option("--if-unchanged", metavar="TOKEN", help="Send only if list or get still print this token."),
-    click.option("--overwrite", is_flag=True, help="Send even if somebody changed the object meanwhile."),
+    click.option("--overwrite", is_flag=True, help="Send even if someone changed the object meanwhile."),
     click.option("--wait", is_flag=True, help="Wait until the change is visible on the platform."),
     timeout("60s"),
     formats("table", "json"),
@@ -170,7 +170,7 @@ def _target(command: Command, found: Found) -> Target:
 
 
 def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
-    """Return which fields of the object changed, those too that nobody sets. `now`: as an operation reads it."""
+    """Return the changed fields of the object, including read-only ones. `now`: the object as an operation reads it."""
     item = now.event if isinstance(now, EventView) else now
     if not isinstance(item, Model):  # no endpoint reads a material
         return ()
@@ -202,7 +202,7 @@ def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> 
     known = [row.id for row in siblings]
     if len({*order}) < len(order):
         raise click.UsageError("an id comes twice")
-    if noun.name == "material":  # nothing lists them: those that are named, and no others
+    if noun.name == "material":  # no endpoint lists them, so only the named ones
         return tuple(row for row in siblings if row.id in order) if {*order} <= {*known} else ()
     if wrong := [name for name in order if name not in known]:
         raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; there are {', '.join(known) or 'none'}")
@@ -254,7 +254,7 @@ def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference
         return entry == before
     try:
         return abs((times.parse(str(entry), reference) - times.parse(str(before), reference)).total_seconds()) < 1
-    except ValueError:  # the check of the form reports it
+    except ValueError:  # the form reports it
         return False
 
 
@@ -280,7 +280,7 @@ async def _remember(materials: MaterialCache, operation: Operation[Any], outcome
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a change. `verdict`: a Verdict, ACCEPTED or DRY_RUN. `code`: the exit code."""
+    """Outcome of a change. `verdict`: a Verdict, ACCEPTED or DRY_RUN. `code`: the exit code."""
 
     verdict: str
     text: str
@@ -343,10 +343,10 @@ async def run_change(
     wait: float | None,
     siblings: tuple[Any, ...] = (),
 ) -> Outcome:
-    """Send it as the deck does. `wait`: seconds in which it is to be applied; None: nobody waits for that. `siblings`:
-    the objects of its kind that were read.
+    """Send the change as the deck does. Returns its outcome.
 
-    A change that another command has under way comes to its end first: it is open only if nobody works on it.
+    `wait`: seconds to wait until the change is visible; None does not wait. `siblings`: objects of the same kind that
+    were read. The lock waits for a change of another command, so an open change has no living process.
     """
     open_changes = OpenChanges()
     async with locks.hold(operation.target) as is_free:
@@ -395,7 +395,7 @@ async def run_change(
 
 
 def warn(text: str) -> None:
-    """Say that on standard error, masked."""
+    """Print a masked notice on standard error."""
     echo(f"livedeck: {mask_secrets(text)}", err=True)
 
 

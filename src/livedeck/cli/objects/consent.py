@@ -102,7 +102,7 @@ class CommandPort:
         if not is_interactive():
             return self._refuse(f"{reason}: --yes is not enough, add --confirm {quote(safe(word, 80))}", USAGE)
         what = "the whole name" if confirmation.wants_name else "the end of the id"
-        typed = self._ask(f"Type {what} to go on, {safe(word, 80)}: ")
+        typed = self._ask(f"Type {what} to continue, {safe(word, 80)}: ")
         return confirmation.is_word(typed) or self._refuse(f"not confirmed: that is not {safe(word, 80)}", NOT_SO)
 
     def _agrees_again(self, confirmation: Confirmation) -> bool:
@@ -111,9 +111,9 @@ class CommandPort:
         if consent.overwrite:
             return True
         if consent.yes or consent.if_unchanged or not is_interactive():
-            advice = "read it again, and decide anew" if consent.if_unchanged else "look at it, or add --overwrite"
+            advice = "read it again, then decide" if consent.if_unchanged else "look at it, or add --overwrite"
             return self._refuse(f"it changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED)
-        return self._ask("Go on all the same? [y/N] ").casefold() in _YES or self._refuse("not confirmed", NOT_SO)
+        return self._ask("Send anyway? [y/N] ").casefold() in _YES or self._refuse("not confirmed", NOT_SO)
 
     def _ask(self, question: str) -> str:
         echo(question, nl=False, err=True)

@@ -1,4 +1,4 @@
-"""The fields of an operation's form as options and as a JSON or TOML file, and the typed values as entries."""
+"""Form fields as options and as a JSON or TOML file, and the conversion of typed values to entries."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ _TAKES: Mapping[FieldKind, tuple[Take, tuple[type, ...]]] = {
     FieldKind.MULTI_CHOICE: (lambda field, value, _: _choices(field, value), (list,)),
     FieldKind.ROWS: (_rows, (list,)),
 }
-"""The function that makes an entry of a value from a file, and the types that it takes."""
+"""Converter of a file's value to an entry, and the types that it takes, by kind of field."""
 
 _READ_ONLY = frozenset({"id", "event_id", "room_id", "status", "service", "created_at", "updated_at"})
 """Fields of a row that can be read but not sent, ignored so that printed rows can be sent back."""

@@ -1,4 +1,4 @@
-"""The commands of the platform's nouns: list, get, download and every change, made from the operations."""
+"""Commands of the platform's nouns: list, get, download and every change, made from the operations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from livedeck.operations.nouns import NOUNS, RECORDINGS
 
 @cache
 def make_commands(name: str) -> Mapping[str, click.Command]:
-    """Return the commands of that noun by their verbs, in the order of the documentation."""
+    """Return the commands of a noun by their verbs, in the order of the documentation."""
     if name == RECORDINGS.name:
         return {"list": videos_command()}
     noun = NOUNS[name]

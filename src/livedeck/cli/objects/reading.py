@@ -1,4 +1,4 @@
-"""The commands that read: list, get, restreams and download."""
+"""Commands that read objects: list, get, restreams and download."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from livedeck.presentation.documents import Fault
 
 Work = Callable[[Api, Sequence[str], Known, Output], Awaitable[int]]
-"""The work of a command with the objects that its line names."""
+"""Work of a command with the objects that its line names."""
 
 
 def list_command(noun: Noun) -> click.Command:
@@ -158,7 +158,7 @@ def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:
 
     async def known(video_id: str) -> tuple[KnownMaterial, ...]:
         path = settings.history_file()
-        if path is None or not path.exists():  # none is begun here
+        if path is None or not path.exists():  # do not create one here
             return ()
         history = await stack.enter_async_context(make_history(settings))
         return await MaterialCache(history, SystemClock()).materials(video_id, None)
@@ -186,7 +186,7 @@ async def _material_link(api: Api, found: Found) -> tuple[Secret | str, str]:
 
 
 FILES = {"subtitle": _subtitle_link, "poster": _poster_link, "material": _material_link}
-"""The link to the file of an object, and its name on the platform, by noun."""
+"""Link to the file of an object, and its name on the platform, by noun."""
 
 
 def download_command(noun: Noun) -> click.Command:

@@ -1,4 +1,4 @@
-"""Parts shared by the commands that read the past: the history, the event, the time range. None asks the platform."""
+"""Shared parts of commands on the past: history, event, time range. They send no request to the platform."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def past_command(*formats: str, has_range: bool = True) -> Callable[[Callable[..
 
 
 class _Named(NamedTuple):
-    """An event in the form that `match` needs."""
+    """Event in the form that `match` needs."""
 
     id: str
     name: str
@@ -93,7 +93,7 @@ class _Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The past to read. `events`: the last record of each event; `now`: by the clock of the process that records."""
+    """Past to read. `events`: the last record of each event; `now`: by the clock of the process that records."""
 
     reader: HistoryReads
     events: tuple[EventRecord, ...]
@@ -134,7 +134,7 @@ class Past:
         return Span(start - _AROUND, min(self.now, end + _AROUND))
 
     async def _last_seen(self, last: EventRecord, since: datetime) -> datetime:
-        """Return when that event was last watched after `since`."""
+        """Return the last time after `since` at which the event was watched."""
         if last.is_gone:
             return last.at
         return max([last.at, *(watch.until for watch in await self.reader.watched(since, self.now))])

@@ -1,4 +1,4 @@
-"""`livedeck past check`, `vacuum`, `prune`, `salvage` and `export`: the file of the history."""
+"""`livedeck past check`, `vacuum`, `prune`, `salvage` and `export`: maintenance of the history file."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def prune_command(
         pruning = Pruning(before, event.id if event else None)
         counted = _counted(maintenance.count_pruned(path, pruning))
         if not counted:
-            echo("nothing of that is kept")
+            echo("nothing to delete")
             return DONE
         of_event = f" of {safe(event.name, 60)}" if event else ""
         of_time = f" before {before:%Y-%m-%d %H:%M}Z" if before else ""
@@ -205,7 +205,7 @@ def write_recording(path: Path, output: Path, event_ids: Sequence[str], **option
 
 
 def _find_event(path: Path, words: str) -> KnownEvent:
-    """Return the event of that history that the words name. Raises UsageError."""
+    """Return the named event of that history. Raises UsageError."""
     try:
         event: KnownEvent = match(maintenance.known_events(path), words, "event", lambda event: event.name)
     except NotMatched as error:

@@ -32,7 +32,7 @@ from livedeck.settings import load
 from livedeck.text.values import safe
 
 _KEPT_DAYS = 3650.0
-"""Retention of a recording: longer than any of them runs."""
+"""Retention of a recording, longer than any recording runs."""
 
 
 @click.command
@@ -67,7 +67,7 @@ def record_command(
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} exists already; add --force to replace it")
-    resolve_target(output)  # better now than at the end of the recording
+    resolve_target(output)  # fails now rather than at the end
     ctx.exit(run(lambda: cancel_on_signals(work)))
 
 
@@ -80,7 +80,7 @@ def _finish(part: Path, output: Path, event_ids: Sequence[str], *, replace: bool
 
 
 async def _watch(monitor: Monitor, history: History, length: float | None) -> Snapshot:
-    """Watch until the time is up or somebody stops it; print problems on standard error."""
+    """Watch until the time is up or a signal; print problems on standard error."""
     last, told = None, ("", "")
     try:
         async with asyncio.timeout(length), aclosing(monitor.snapshots()) as snapshots:
@@ -90,7 +90,7 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
                 if (link, history.fault) != told:
                     told = link, history.fault
                     problem = "; ".join(filter(None, told))
-                    echo(f"livedeck past record: {problem or 'all is recorded again'}", err=True)
+                    echo(f"livedeck past record: {problem or 'recording again'}", err=True)
     except TimeoutError:
         pass
     except asyncio.CancelledError:
@@ -143,7 +143,7 @@ async def _judge(path: Path) -> int:
     limits = Limits(settings.thresholds_of(), settings.event_thresholds())
     judgement = await judge(path, limits, settings.polling_cadence())
     if judgement is None:
-        echo(f"livedeck past replay: {path} holds no samples: there is nothing to judge", err=True)
+        echo(f"livedeck past replay: {path} has no samples to judge", err=True)
         return FAULT
     echo("\n".join(judgement_lines(judgement)))
     is_compared = any(comparison.then for comparison in judgement.alarms)
@@ -155,22 +155,22 @@ def judgement_lines(judgement: Judgement) -> list[str]:
     lines = [_line(comparison) for comparison in judgement.alarms]
     differing = sum(bool(comparison.differences) for comparison in judgement.alarms)
     span = f"{judgement.since:%Y-%m-%d %H:%M:%S} to {_moment(judgement.until)}"
-    as_then = len(judgement.alarms) - differing
+    same = len(judgement.alarms) - differing
     reasons = {
-        "of kinds that a recording does not tell": judgement.unjudged,
+        "of kinds that a recording cannot show": judgement.unjudged,
         "begun before it": judgement.begun_before,
         "begun at its very end": judgement.begun_last,
     }
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
     left_out = f"; not compared: {why}" if why else ""
-    return [*lines, f"{span}: {as_then} as then, {differing} otherwise{left_out}"]
+    return [*lines, f"{span}: {same} same, {differing} different{left_out}"]
 
 
 def _line(comparison: Comparison) -> str:
     span = comparison.then or comparison.today
     assert span is not None
     words = "; ".join(comparison.differences)
-    return f"{'otherwise' if words else 'as then':9}  {_span_text(span)}{f': {words}' if words else ''}"
+    return f"{'different' if words else 'same':9}  {_span_text(span)}{f': {words}' if words else ''}"
 
 
 def _span_text(span: AlarmSpan) -> str:

@@ -1,4 +1,4 @@
-"""`livedeck past report`: a show or a day, as a page, as Markdown, as JSON and as CSV."""
+"""`livedeck past report`: report of a show or a day as a page, Markdown, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def command(
             assert day is not None
             end = min(past.now, day + timedelta(days=1))
             if day >= end:
-                raise click.UsageError("that day has not begun")
+                raise click.UsageError("that day is in the future")
             span = past.span(since, until, Span(day, end))
             records = await past.reader.events(*span)
             ids = {record.event_id for record in records if may_have_been_on_air(record, span)}
