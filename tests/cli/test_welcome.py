@@ -19,7 +19,9 @@ async def test_answers_are_tried_and_what_works_is_kept(tmp_path: Path, monkeypa
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with served(tmp_path) as (_, service):
         address, token = {"base_url": service["base_url"]}, service["token"]
-        assert "Token refused. Check what you typed." in await try_platform({}, PlatformSettings(address, "another-token"))
+        assert "Token refused. Check what you typed." in await try_platform(
+            {}, PlatformSettings(address, "another-token")
+        )
         assert "no token" in await try_platform({}, PlatformSettings(address))
         assert not await try_platform({}, PlatformSettings(address, token))
         assert not save_platform(PlatformSettings(address, token))

@@ -143,10 +143,7 @@ class _Livedeck(NounGroup):
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
         for name in ignore_telltale_variables():
-            click.echo(
-                f"livedeck: {name} is ignored: it would write secrets where others can read them",
-                err=True,
-            )
+            click.echo(f"livedeck: {name} is ignored: it would write secrets where others can read them", err=True)
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:

@@ -50,9 +50,7 @@ def show_command(
             echo(history_csv(recorded, entries), nl=False)
         else:
             lines = [*head_lines(recorded, safe(meant.name or meant.event_id, 80)), *sample_lines(recorded), ""]
-            lines += (
-                entry_lines(entries, width(), has_names=False) if entries else ["nothing recorded in that time"]
-            )
+            lines += entry_lines(entries, width(), has_names=False) if entries else ["nothing recorded in that time"]
             print_lines(lines)
         return DONE
 
