@@ -11,7 +11,7 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.objects.consent import CommandPort, Consent
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import SystemClock, make_api, make_audit, read_answers
+from livedeck.cli.wiring import SystemClock, history_reader, make_api, make_audit
 from livedeck.operations.executor import Executor
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import Platform
@@ -30,7 +30,7 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
     """
 
     async def work() -> int:
-        recorded = read_answers(load(**merge_flags(ctx, flags)))
+        recorded = history_reader(load(**merge_flags(ctx, flags)))
         changes = await recorded.open_changes() if recorded else ()
         if output_format == "json":
             echo_json({"schema": schema_name("change list"), "changes": [*map(open_change_object, changes)]})

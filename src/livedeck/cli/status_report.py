@@ -7,7 +7,7 @@ from datetime import datetime
 
 from livedeck.cli.exit_codes import code_of_link
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import SystemClock, open_watch, read_answers
+from livedeck.cli.wiring import SystemClock, history_reader, open_watch
 from livedeck.monitor import EventState, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
@@ -34,7 +34,7 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT)
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
-    recorded = read_answers(settings)
+    recorded = history_reader(settings)
     changes = await recorded.open_changes() if recorded else ()
     if as_json:
         status = {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}

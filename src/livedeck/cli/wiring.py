@@ -151,8 +151,8 @@ async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:
     return Link(outgoing, settings.collector_urls, Secret(read_collector_token(settings)))
 
 
-def read_answers(settings: Settings) -> HistoryReader | None:
-    """Return a reader of the alarm actions of this machine's decks, for a command that records nothing."""
+def history_reader(settings: Settings) -> HistoryReader | None:
+    """Return a reader of this machine's history, for a command that records nothing; None without a file."""
     path = settings.history_file()
     return HistoryReader(path) if path else None
 
@@ -182,14 +182,14 @@ def make_monitor(
     *,
     settings: Settings | None = None,
     history: History | None = None,
-    answers: HistoryReader | None = None,
+    reader: HistoryReader | None = None,
     limits_source: LimitsSource | None = None,
     notify_error: Callable[[], str] | None = None,
     shares: Shares | None = None,
 ) -> Monitor:
     """Return a monitor of the platform. `settings` None means the defaults, `clock` None this machine's.
 
-    `answers`: reader of alarm actions, if there is no `history`. `limits_source`: source of limits that change at run
+    `reader`: source of alarm actions if there is no `history`. `limits_source`: source of limits that change at run
     time. `notify_error`: returns the fault of notifications. `shares`: collectors that share the polling.
     """
     settings = settings or Settings()
@@ -201,7 +201,7 @@ def make_monitor(
         overrides=settings.event_thresholds(),
         limits_source=limits_source,
         history=history,
-        reader=answers,
+        reader=reader,
         actor=this_process(),
         notify_error=notify_error,
         shares=shares,
@@ -237,8 +237,8 @@ async def open_watch(
             return
         api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings)) if keeps_history else None
-        answers = None if keeps_history else read_answers(settings)
-        monitor = make_monitor(api, settings=settings, history=history, answers=answers, limits_source=limits_source)
+        reader = None if keeps_history else history_reader(settings)
+        monitor = make_monitor(api, settings=settings, history=history, reader=reader, limits_source=limits_source)
         yield Watch(monitor, api, history, history, api.host)
 
 

@@ -13,7 +13,7 @@ from livedeck.atomic_file import replace_file
 from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, UNREACHABLE, code_of_link, run
 from livedeck.cli.output import echo
-from livedeck.cli.wiring import SystemClock, make_api, make_link, make_monitor, read_answers
+from livedeck.cli.wiring import SystemClock, history_reader, make_api, make_link, make_monitor
 from livedeck.presentation.metrics import LINK_UP, Counted, metrics_text
 from livedeck.presentation.prometheus import metric_files
 from livedeck.presentation.render_time import RenderTime
@@ -33,7 +33,7 @@ async def print_metrics(settings: Settings) -> int:
         echo(text.removesuffix("\n"))
         return UNREACHABLE if _LINK_DOWN in text.splitlines() else DONE
     async with make_api(settings) as api:
-        monitor = make_monitor(api, settings=settings, answers=read_answers(settings))
+        monitor = make_monitor(api, settings=settings, reader=history_reader(settings))
         snapshot = await monitor.wait_ready(TIMEOUT)
     render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
     echo(metrics_text(snapshot, render_time, __version__, Counted(requests=api.request_counts)).removesuffix("\n"))

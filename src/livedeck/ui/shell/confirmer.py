@@ -292,8 +292,8 @@ class Confirmer:
 
 
 def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> FormState:
-    """Return the form as saved, with the errors of the refusal."""
-    errors = FieldErrors()
+    """Return the form as saved, with the errors of the refusal, or with the reason if no field is at fault."""
+    errors, note = FieldErrors(), outcome.text
     if isinstance(outcome.error, Invalid):
         errors = _errors_of_invalid(outcome.error, state.schema)
     elif isinstance(outcome.error, Rejected):
@@ -301,7 +301,9 @@ def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> 
         field = state.schema.field_by_code.get(outcome.error.code or 0)
         if field and not errors.by_field:
             errors = replace(errors, by_field={field: outcome.error.message or outcome.error.happened})
-    return replace(state, entered=result.entries, errors=errors, note=outcome.text)
+    if note and errors == FieldErrors():
+        note = f"{note}. Your input is kept."
+    return replace(state, entered=result.entries, errors=errors, note=note)
 
 
 def _errors_of_invalid(error: Invalid, schema: FormSchema[Any]) -> FieldErrors:
