@@ -67,7 +67,7 @@ _AWAY = "collector.example cannot be reached: connection refused"
 
 
 def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
-    """Return an attachment that has been in that state for so many seconds."""
+    """Return an attachment that entered its state `seconds` ago."""
     return Attachment(state, "collector.example", EVENING - timedelta(seconds=seconds), **values)
 
 
@@ -133,12 +133,14 @@ class FixedClock:
         return EVENING
 
     def monotonic(self) -> float:
-        """Always the same number."""
+        """Return 0: time stands still."""
         return 0.0
 
     async def sleep(self, seconds: float) -> None:
-        """Less than a second is soon over; anything longer never is, and cancelling ends the wait. Half a second takes
-        a moment: what is looked for so often, as answers of other decks, would be looked for without a pause."""
+        """Wait until cancelled for a second or more; a shorter sleep returns soon.
+
+        Half a second and more takes a moment, or the polls of other decks' actions would run without a pause.
+        """
         if seconds >= 1:
             await asyncio.Event().wait()
         if seconds >= 0.5:
@@ -149,9 +151,9 @@ class FixedClock:
 async def still_deck(
     *, scenario: str | None = None, played_seconds: float = 0, read_only: bool = False, **display: Any
 ) -> AsyncIterator[Deck]:
-    """A deck on the simulated platform in process, both at `EVENING`, with every sample judged.
+    """Open a deck on the simulated platform in process, both at `EVENING`, with every sample judged.
 
-    `scenario`: what is played there, and has been for `played_seconds`. `display`: as for `demo_deck`.
+    `scenario`: name of the scenario, already played for `played_seconds`. `display`: display settings.
     """
     simulator_clock = SimulatorClock(start=EVENING - timedelta(seconds=played_seconds), paused=True)
     simulator = Simulator(seed=1, clock=simulator_clock, scenario=scenario)
@@ -196,11 +198,11 @@ async def picture(
 
 
 async def _wait_answered(deck: Deck, pilot: Pilot[int]) -> None:
-    """Wait for everything that a screen asks for by itself; the next key is for what is shown then."""
+    """Wait for all data that the screen loads by itself, so that the next key acts on the loaded screen."""
     while not is_answered(deck):
         await pilot.pause()
     waits = [worker.wait() for worker in deck.workers if worker.group not in LASTING_GROUPS]
-    await asyncio.gather(*waits, return_exceptions=True)  # a request that another one replaced is no failure
+    await asyncio.gather(*waits, return_exceptions=True)  # a replaced request is no failure
 
 
 def is_answered(deck: Deck) -> bool:
@@ -213,11 +215,11 @@ def is_answered(deck: Deck) -> bool:
 
 
 async def attached_picture(name: str) -> str:
-    """Return a picture of `ATTACHED`: the events on such a deck."""
+    """Return a picture of `ATTACHED`: the events on an attached deck."""
     async with still_deck() as deck, deck.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
         assert deck.snapshot
-        deck.workers.cancel_all()  # nothing else is told from here on
+        deck.workers.cancel_all()  # no further snapshot may replace this one
         deck.snapshot = ATTACHED[name](deck.snapshot)
         deck.snapshot_signal.publish(None)
         await pilot.pause()

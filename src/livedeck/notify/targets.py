@@ -135,11 +135,10 @@ class TargetError(Exception):
 
 
 class AppriseTarget:
-    """A service of apprise, by its address, and a process for each try: a thread of apprise that hangs could not be
-    ended. Imported when it is made: it costs 70 ms.
+    """Receiver through a service of apprise, with a process for each try, since a hanging thread cannot be ended.
 
-    `egress`: where it may lead; `variables`: what that process finds in its environment, and through which proxy it
-    sends (`HTTPS_PROXY`); `limit`: seconds for a try.
+    The import of apprise costs 70 ms, so it happens only for a target. `egress`: addresses that it may reach.
+    `variables`: environment of the process, with its proxy (`HTTPS_PROXY`). `limit`: seconds for a try.
     """
 
     def __init__(

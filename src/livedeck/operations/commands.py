@@ -49,7 +49,7 @@ class Command:
 
     @property
     def noun(self) -> Noun:
-        """The noun of what it changes: `event` of `event.create`."""
+        """Noun of the changed object: `event` of `event.create`."""
         return NOUNS[self.operation.name.partition(".")[0]]
 
     @property

@@ -117,7 +117,7 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
     Put the new token on every deck of NAME meanwhile; `livedeck collector token list` shows uses of the old one.
     With --grace 0 the old token is refused at once: use it for a token that has leaked.
 
-    An old token that expires does so all the same. A token from the rotation before is refused at once.
+    An expiry of the old token still applies. The token before the old one is refused at once.
     """
 
     async def work() -> int:

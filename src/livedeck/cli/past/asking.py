@@ -66,7 +66,7 @@ stretch = time_range({"type": past_moment, "is_eager": True}, {"callback": _end}
 def past_command(*formats: str, has_range: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options of a command that prints the past: --from and --to, --format, --history, the platform.
 
-    The command returns `with_past`'s `work`, made from its own arguments; `settings` is what is in force.
+    The command returns `with_past`'s `work`, made from its own arguments; `settings`: the settings in force.
     """
 
     def decorate(make: Callable[..., Callable[[Past], Awaitable[int]]]) -> Callable[..., Any]:

@@ -26,7 +26,7 @@ MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
 """Readers of the change stream at a time, in all and for one token."""
 
 MAX_WRONG, WRONG_SECONDS, MAX_PEERS = 10, 60.0, 1024
-"""Wrong tokens that an address may send in so many seconds, and addresses whose wrong tokens are counted."""
+"""Most wrong tokens of an address within WRONG_SECONDS, and most addresses to count."""
 
 _MAX_PEER = 45
 """Characters of an address; an IPv6 address has at most 45."""

@@ -1,1 +1,1 @@
-"""Alarms after ISA-18.2: what becomes of faults, and what a person does to them."""
+"""Alarms after ISA-18.2: their life from fault to clearance, and the actions of operators."""

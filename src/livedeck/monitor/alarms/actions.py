@@ -127,7 +127,7 @@ def _not_withdrawn(acknowledgements: Iterable[AlarmAction]) -> list[AlarmAction]
 
 
 def _withdrawal_of(acknowledgement: AlarmAction, acknowledgements: Iterable[AlarmAction]) -> AlarmAction | None:
-    """Return the last action by which that person took the acknowledgement back; None if they did not.
+    """Return the last action that took the acknowledgement back, by its giver; None if there is none.
 
     An acknowledgement that had expired by then is not taken back.
 

@@ -48,7 +48,7 @@ _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: 
 
 @dataclass(frozen=True, slots=True)
 class StreamRules:
-    """Rules by which a stream is judged.
+    """Rules for judging a stream.
 
     `floor`: lowest video rate (bit/s) that fits its preset; 0: none. `marks`: times (epoch s) at which a person
     declared the signal usual, ascending.

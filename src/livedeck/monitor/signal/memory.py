@@ -14,7 +14,7 @@ from livedeck.monitor.signal.order import SampleOrder, Step, bounded
 from livedeck.monitor.signal.usual import Rates
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
-"""Minimum and maximum of samples by which a rate is judged, whatever number fills the window's seconds."""
+"""Minimum and maximum number of samples for judging a rate, however many fit into the window."""
 
 _NO_NEW_FRAME = 2.0
 """Multiple of the dark rate above which a screen share without a new frame is not a dark picture."""
