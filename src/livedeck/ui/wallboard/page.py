@@ -325,7 +325,7 @@ def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]
     if ingest.state is not IngestState.INTERRUPTED:
         return "", ""
     left = -render_time.server_seconds_since(ingest.window_ends) if ingest.window_ends else 0.0
-    window = f"{short_duration(left)} of the reconnect window left" if left > 0 else "the reconnect window is over"
+    window = f"{short_duration(left)} of the reconnect window left" if left > 0 else "the reconnect window has expired"
     return plain(events.ingest(state, render_time)), window
 
 
