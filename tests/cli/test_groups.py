@@ -233,7 +233,7 @@ def test_a_person_at_a_terminal_is_asked_and_types_the_name_of_what_is_on_air(on
     settings: dict[str, Any] = {**on_stage.env}
     for typed, code in (("choir", 6), (ON_AIR.casefold(), 6), (ON_AIR, 0)):
         with terminal(on_stage.home, "event", "complete", event, **settings) as shown:
-            shown.until(f"Type the whole name to go on, {ON_AIR}: ")
+            shown.until(f"Type the whole name to continue, {ON_AIR}: ")
             assert "viewers are cut off" in shown.written.decode()
             shown.press(f"{typed}\n")
             assert shown.ended() == code
