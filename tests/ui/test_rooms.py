@@ -214,7 +214,7 @@ async def test_an_edit_shows_what_it_changes_and_sends_only_that() -> None:
         shown = words(stage)
         assert f"Address: {before.url} → rtmp://live.twitch.tv/app" in shown
         assert "Platform (from the address): video_share → game_stream" in shown
-        assert "applies at the next start of the relay" in shown
+        assert "applies when somebody next starts the relay" in shown
         assert not stage.writes
         await agree(stage)
         after = (await stored(stage)).restreams
@@ -487,7 +487,7 @@ async def test_read_only_nothing_is_sent_and_every_change_says_why() -> None:
     async with meeting(read_only=True, history=history) as stage:
         for action in ("room.create", "room.delete", "relay.edit", "relay.apply"):
             await stage.act(action)
-            assert f"RO: this deck is read-only, :{action} would change the platform" in words(stage)
+            assert f"RO: this deck is read-only, and :{action} would change the platform" in words(stage)
         await stage.act("relay.reveal")
         await stage.until(lambda: "hidden again in" in words(stage))
         assert not stage.writes
