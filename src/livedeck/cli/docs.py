@@ -1,5 +1,6 @@
 """`livedeck docs` and `livedeck help`: the pages of the documentation, the tables in them that are made from the code,
-and the help of a command."""
+and the help of a command.
+"""
 
 from __future__ import annotations
 

@@ -138,7 +138,8 @@ class FixedClock:
 
     async def sleep(self, seconds: float) -> None:
         """Less than a second is soon over; anything longer never is, and cancelling ends the wait. Half a second takes
-        a moment: what is looked for so often, as answers of other decks, would be looked for without a pause."""
+        a moment: what is looked for so often, as answers of other decks, would be looked for without a pause.
+        """
         if seconds >= 1:
             await asyncio.Event().wait()
         if seconds >= 0.5:

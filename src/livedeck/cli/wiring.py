@@ -93,7 +93,8 @@ def make_keymap(settings: DisplaySettings) -> Keymap:
 @asynccontextmanager
 async def make_outgoing(settings: Settings, egress: Egress | None = None) -> AsyncIterator[Outgoing]:
     """The way to webhooks and collectors, through the proxy and with the certificates of the platform. `egress`: where
-    notifications may lead; None: a collector, which may be anywhere."""
+    notifications may lead; None: a collector, which may be anywhere.
+    """
     if settings.proxy:
         register_address(settings.proxy)
     async with Outgoing(
@@ -110,7 +111,8 @@ async def make_history(
     settings: Settings, clock: Clock | None = None, link: Link | None = None
 ) -> AsyncIterator[History | None]:
     """The history that the settings name, or None where it is off; tidied and closed in the end. `link`: to the
-    collector that is told what a person does."""
+    collector that is told what a person does.
+    """
     if settings.history == OFF:
         yield None
         return
@@ -131,7 +133,8 @@ async def make_history(
 @asynccontextmanager
 async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
     """The history that a change is kept in; with `collector_url` the collector is told of it, too: who completes an
-    event by a command is known to it as who does so at a deck. Raises SettingsError, Misconfigured."""
+    event by a command is known to it as who does so at a deck. Raises SettingsError, Misconfigured.
+    """
     async with AsyncExitStack() as stack:
         link = await make_link(settings, stack) if settings.collector_urls else None
         yield await stack.enter_async_context(make_history(settings, link=link))
@@ -203,7 +206,8 @@ def make_monitor(
 
 class Watch(NamedTuple):
     """Who watches for a command, and what it has besides. `api`: None where an attached deck has no token for the
-    platform; `records`: the past, as far as it is kept for it; `host`: who is asked."""
+    platform; `records`: the past, as far as it is kept for it; `host`: who is asked.
+    """
 
     feed: Monitor | Remote
     api: Api | None
@@ -261,7 +265,8 @@ async def _find_video(api: Api, video_id: str) -> Video:
 
 async def rule(settings: Settings, make: Callable[[Rulings, datetime, str], Ruling]) -> Ruling:
     """What `make` makes of the rulings so far, the time and the actor, kept in the history. Raises SettingsError where
-    none is kept, or it cannot be written."""
+    none is kept, or it cannot be written.
+    """
     if settings.history_file() is None:
         raise SettingsError("no history is kept, so no deck would hear of it: see `history` in the settings")
     async with make_history(settings) as history:

@@ -135,8 +135,9 @@ class TargetError(Exception):
 
 
 class AppriseTarget:
-    """A service of apprise, by its address, and a process for each try: a thread of apprise that hangs could not be
-    ended. Imported when it is made: it costs 70 ms.
+    """A service of apprise, by its address, with a process for each try.
+
+    A thread of apprise that hangs could not be ended. The import waits until the first target, because it costs 70 ms.
 
     `egress`: where it may lead; `variables`: what that process finds in its environment, and through which proxy it
     sends (`HTTPS_PROXY`); `limit`: seconds for a try.

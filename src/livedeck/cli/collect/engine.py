@@ -55,7 +55,8 @@ class Membership:
 @asynccontextmanager
 async def join_others(settings: Settings, history: History | None) -> AsyncIterator[Membership | None]:
     """This collector among the others, which it leaves in the end; None where the settings name no others. Raises
-    SettingsError."""
+    SettingsError.
+    """
     address = await redis_address(settings)
     if not address:
         yield None
@@ -96,7 +97,8 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
 
 async def _refuse_namesake(engine: Engine, name: str) -> None:
     """Raises SettingsError where another collector is at work under that name: the death of one of them would not be
-    known, as the other one lives."""
+    known, as the other one lives.
+    """
     from livedeck.collector.engine.shared import SharedStoreError
 
     with suppress(SharedStoreError):  # it is apart, which is told, and nobody can say
@@ -131,7 +133,8 @@ def _workspace(settings: Settings) -> str:
 
 async def shared_spool(settings: Settings) -> SharedSpool | None:
     """What the collectors keep of messages, for a command, which tells nobody; None where the settings name no others.
-    Raises SettingsError."""
+    Raises SettingsError.
+    """
     address = await redis_address(settings)
     if not address:
         return None

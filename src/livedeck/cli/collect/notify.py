@@ -236,7 +236,8 @@ def retry_command(ctx: click.Context, /, **flags: Any) -> None:
 @asynccontextmanager
 async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
     """What these settings name: what several collectors share, or the spool beside the history. Raises SettingsError
-    where there is none, or none that can be used."""
+    where there is none, or none that can be used.
+    """
     try:
         with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:
             yield storage

@@ -38,7 +38,8 @@ class PosterPicture(NamedTuple):
 
 class Posters:
     """Pictures by a key of their own. `fetch`: None where there is no way to the platform. `monotonic`: seconds, for
-    those that could not be had."""
+    those that could not be had.
+    """
 
     def __init__(self, fetch: Fetch | None, monotonic: Callable[[], float]) -> None:
         self._fetch, self._monotonic = fetch, monotonic
