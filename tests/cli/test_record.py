@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import re
+import signal
 import sqlite3
+import subprocess
+from collections.abc import Mapping
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from cli.commands import called, served
+from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
+
+
+def recorded(home: Path, target: Path, env: Mapping[str, str]) -> tuple[int, str]:
+    """Record an event until its samples were polled twice, then press ctrl-c.
+
+    The second poll proves that the samples of the first were taken. Returns the exit code and what was printed.
+    """
+    event = json.loads(called(home, "event", "get", "Morning service", "--json", env=env).stdout)["id"]
+    line = [*LIVEDECK, "past", "record", "Morning service", "-o", str(target), "--debug"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(line, env=environment(home, **env), **pipes) as recording:
+        assert recording.stderr
+        polls = (said for said in recording.stderr if re.search(rf"GET \S*{event}\S*/qos\S*: 200", said))
+        assert len([*islice(polls, 2)]) == 2
+        recording.send_signal(signal.SIGINT)
+        printed, _ = recording.communicate(timeout=TIMEOUT)
+    return recording.returncode, printed
 
 
 def test_what_is_watched_is_in_one_file_which_is_judged_alike(tmp_path: Path) -> None:
@@ -14,10 +38,10 @@ def test_what_is_watched_is_in_one_file_which_is_judged_alike(tmp_path: Path) ->
     with served(tmp_path) as (_, service):
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"], "LIVEDECK_HISTORY": "off"}
         unknown = called(tmp_path, "past", "record", "nothing like it", "-o", str(target), env=env)
-        done = called(tmp_path, "past", "record", "Morning service", "-o", str(target), "--duration", "3s", env=env)
+        code, printed = recorded(tmp_path, target, env)
         again = called(tmp_path, "past", "record", "-o", str(target), "--duration", "1s", env=env)
     assert (unknown.returncode, again.returncode, "--force" in again.stderr) == (2, 2, True)
-    assert (done.returncode, done.stdout.startswith(f"{target}: ")) == (0, True)
+    assert (code, printed.startswith(f"{target}: ")) == (0, True)
     assert [file.name for file in tmp_path.glob("show*")] == [target.name]
     assert not part.exists()
     with closing(sqlite3.connect(f"{target.as_uri()}?mode=ro", uri=True)) as db:

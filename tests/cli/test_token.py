@@ -64,7 +64,7 @@ def test_a_credential_of_systemd_is_named_as_one_with_what_makes_it_another(
 def test_a_token_file_of_a_variable_belongs_to_the_platform_of_the_settings_file(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the unit in `contrib` names it, by `%d`."""
+    """As the unit in `docs/files` names it, by `%d`."""
     (tmp_path / "token").write_text(SECRET, encoding="utf-8")
     (tmp_path / "token").chmod(0o400)
     bare.write_text('base_url = "https://platform.example"\n', encoding="utf-8")

@@ -63,7 +63,7 @@ GUARDED_ELSEWHERE = {
     "livedeck.monitor.kinds.ALARM_KINDS": "monitor/test_kinds.py",
     "livedeck.ui.shell.context.ActionRegistry": "ui/test_registry.py",
     "livedeck.ui.features.FEATURES": "ui/test_registry.py",
-    "livedeck.collector.questions.QUESTIONS": "collector/test_questions.py",
+    "livedeck.collector.protocol.questions.QUESTIONS": "collector/test_questions.py",
     "livedeck.simulator.scenario_names": "golden/test_golden.py",
 }
 """Tables that another test walks: each with that file below `tests`."""

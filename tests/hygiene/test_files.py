@@ -23,7 +23,7 @@ EXPECTED = {
         "requirements.lock",
     ),
     ".ci": ("run",),
-    "contrib": ("Containerfile", "*.service"),
+    "src/livedeck/docs/files": ("Containerfile", "*.service"),
     "screenshots": ("*.svg",),
     "src/livedeck": ("*.py", "py.typed"),
     "src/livedeck/cli": ("*.py", "commands.json"),

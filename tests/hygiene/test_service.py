@@ -15,8 +15,8 @@ from livedeck.cli import PLACES
 from livedeck.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-UNIT = (ROOT / "contrib" / "livedeck-collect.service").read_text(encoding="utf-8")
-CONTAINERFILE = (ROOT / "contrib" / "Containerfile").read_text(encoding="utf-8")
+UNIT = (ROOT / "src" / "livedeck" / "docs" / "files" / "livedeck-collect.service").read_text(encoding="utf-8")
+CONTAINERFILE = (ROOT / "src" / "livedeck" / "docs" / "files" / "Containerfile").read_text(encoding="utf-8")
 DOCS = ROOT / "src" / "livedeck" / "docs"
 COLLECTOR_PAGE = (DOCS / "collector.md").read_text(encoding="utf-8")
 (WALL,) = re.findall(r"```ini\n(.+?)```", (DOCS / "wallboard.md").read_text(encoding="utf-8"), re.DOTALL)

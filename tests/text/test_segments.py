@@ -91,17 +91,17 @@ def test_outside_the_changed_ranges_two_lines_show_the_same(before: Line, after:
     assert all(start < end <= 40 for start, end in ranges)
 
 
-LOSS = "packets lost 33% of the last 10 min, 9 s each 30 s"
+LOSS = "packet loss in 33 % of the last 10 min (9 s in every 30 s)"
 
 
 @pytest.mark.parametrize(
     ("cells", "shown"),
     [
         (60, LOSS),
-        (40, "packets lost 33% of the last 10 min"),
-        (34, "packets lost 33%…"),
-        (16, "packets lost…"),
-        (8, "packets…"),
+        (40, "packet loss in 33 % of the last 10 min"),
+        (34, "packet loss in 33 %…"),
+        (16, "packet loss…"),
+        (8, "packet…"),
     ],
 )
 def test_what_says_what_is_wrong_loses_its_last_parts_then_its_last_words(cells: int, shown: str) -> None:

@@ -1,5 +1,4 @@
-"""`livedeck docs` and `livedeck help`: the pages of the documentation, their generated tables,
-and the help of a command."""
+"""`livedeck docs` and `livedeck help`: the pages of the documentation, their generated tables, command help."""
 
 from __future__ import annotations
 

@@ -268,8 +268,10 @@ class Monitor:
         self.refresh()
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
-        """Acknowledge an alarm: silent until it clears or the time runs out. Return False if unneeded. Raises
-        AlarmRefused."""
+        """Acknowledge an alarm: silent until it clears or the time runs out.
+
+        Returns False if it needed none. Raises AlarmRefused.
+        """
         return self.carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:

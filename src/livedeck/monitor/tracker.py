@@ -388,8 +388,9 @@ class EventTracker:
         return status.state is ConnectionState.BLIND or listing is Freshness.STALE
 
     def _trusted_freshness(self, of_answer: Freshness, of_samples: Freshness) -> Freshness:
-        """Return the freshness for an assessment; only failing polls lower it, because stopped samples belong to the
-        phase.
+        """Return the freshness for an assessment.
+
+        Only failing polls lower it, because stopped samples belong to the phase.
 
         A time that stands still proves nothing about now, although the encoder may be sending.
         """

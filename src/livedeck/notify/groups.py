@@ -162,8 +162,10 @@ class Outcome(NamedTuple):
 
 
 def step(plan: Plan, state: State, board: Board, now: datetime, unsent: Sequence[Message] = ()) -> Outcome:
-    """Return the messages that follow from the alarms. `unsent`: earlier messages that no target has taken, oldest
-    first."""
+    """Return the messages that follow from the alarms.
+
+    `unsent`: earlier messages that no target has taken, oldest first.
+    """
     turn = _Turn(plan, state, board, now, unsent)
     turn.follow_lives()
     turn.drop_handled()

@@ -1,5 +1,7 @@
-"""Settings that take effect without a restart: limits (monitoring.md, "Changed limits") and the tokens of the collector
-(collector.md, "Access")."""
+"""Settings that take effect without a restart: limits, and the tokens of the collector.
+
+See monitoring.md, "Changed limits", and collector.md, "Access".
+"""
 
 from __future__ import annotations
 

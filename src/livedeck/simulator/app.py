@@ -185,8 +185,9 @@ class SimulatorMiddleware:
 
 
 def _refuse_framing(scope: Scope) -> Response | None:
-    """Return an answer that ends the connection if two servers may read the framing differently, the head is too large,
-    or the protocol is another.
+    """Return the refusal of a request that cannot be served; it ends the connection.
+
+    Two servers may read its framing differently, its head is too large, or it speaks another protocol.
     """
     status = head_fault(scope)
     if status is not None:

@@ -76,8 +76,9 @@ class _Server(Server):
                 connection.transport.abort()
 
     async def abort(self) -> None:
-        """End open connections and tasks: connections first, because a cancelled handler still waits for its peer to
-        read.
+        """End open connections, then tasks.
+
+        Connections go first, because a cancelled handler still waits for its peer to read.
         """
         for connection in [*self.server_state.connections]:
             connection.transport.abort()

@@ -54,7 +54,7 @@ def has_agreed_width(text: str) -> bool:
 
 
 def escaped(text: str) -> str:
-    """Escape everything that `shown` would change as Python does (`\\x1b`, `\\u202e`, `\\n`), for an edited field.
+    r"""Escape everything that `shown` would change as Python does (`\x1b`, `\u202e`, `\n`), for an edited field.
 
     A text that `shown` does not change is returned unchanged. Otherwise backslashes are doubled, so that `unescaped`
     restores every text.

@@ -184,14 +184,14 @@ def clip(line: Sequence[Segment], cells: int) -> Line:
 
 
 def shorten(text: str, cells: int) -> str:
-    """Shorten the text of a fault to `cells` cells: drop its last parts (`, 9 s each 30 s`), then its last words.
+    """Shorten the text of a fault to `cells` cells: drop its last parts (` (9 s in every 30 s)`), then its last words.
 
     A number keeps its digits and its unit, or is dropped as a whole.
     """
-    parts = text.split(", ")
-    while len(parts) > 1 and cell_len(", ".join(parts)) > cells:
+    parts = _PART.split(text)
+    while len(parts) > 1 and cell_len("".join(parts)) > cells:
         parts.pop()
-    words = ", ".join(parts).split(" ")
+    words = "".join(parts).split(" ")
     if cell_len(" ".join(words)) <= cells:
         return " ".join(words)
     while len(words) > 1 and cell_len(" ".join(words)) >= cells:
@@ -201,6 +201,9 @@ def shorten(text: str, cells: int) -> str:
     kept = " ".join(words)
     return f"{kept}…" if cell_len(kept) < cells else plain(clip([(kept, StyleRole.TEXT)], cells))
 
+
+_PART = re.compile(r"(?=, | \()")
+"""Begin of a part that the text can lose."""
 
 _LEADS_ON = re.compile(r"[\d.:]+|a|an|and|at|before|each|for|in|last|no|of|or|than|the|to|until|with")
 """Word that needs the next one: a number without its unit, or a preposition."""

@@ -22,12 +22,12 @@ class Cdn:
         self._transport = transport
 
     async def content(self, link: Secret | str, max_bytes: int, summary: str) -> bytes:
-        """Return the whole file. Raises Unreadable if it exceeds `max_bytes`, and any other ApiError.
+        r"""Return the whole file. Raises Unreadable if it exceeds `max_bytes`, and any other ApiError.
 
         >>> poster = await api.posters.get(video_id, poster_id)
         >>> picture = await api.cdn.content(poster.xs, 2**20, "show poster")
         >>> picture[:8]
-        b'\\x89PNG\\r\\n\\x1a\\n'
+        b'\x89PNG\r\n\x1a\n'
         """
         content = bytearray()
         async with self._transport.stream(_request(link, summary)) as response:

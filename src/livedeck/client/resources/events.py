@@ -271,8 +271,9 @@ class Events(Resource):
         return PagedItems(lambda page: self.list(page=page, per_page=MAX_PER_PAGE, **filters))
 
     async def create(self, draft: EventDraft | None = None, **fields: Any) -> Event:
-        """Create an event, a draft until it is scheduled and enabled. `fields`: those of EventDraft, instead of a
-        draft.
+        """Create an event: a draft until it is scheduled and enabled.
+
+        `fields`: the fields of EventDraft, instead of a draft.
 
         Raises Invalid without `name` or `type`, and any ApiError.
 

@@ -97,12 +97,12 @@ class Subtitles(Resource):
     async def upload(
         self, video_id: Identifier, language: str, description: str, file: FileSource | SubtitleFile
     ) -> Subtitle:
-        """Create a track from a WebVTT or SRT file in UTF-8, at most 16 MiB: a path, bytes, or an open file.
+        r"""Create a track from a WebVTT or SRT file in UTF-8, at most 16 MiB: a path, bytes, or an open file.
 
         Raises Invalid for an unknown language and for a file that does not parse, naming the line; FileFault; any other
         ApiError.
 
-        >>> content = b"WEBVTT" + 2 * b"\\n" + b"00:01.000 --> 00:02.500" + b"\\n" + b"Hello"
+        >>> content = b"WEBVTT" + 2 * b"\n" + b"00:01.000 --> 00:02.500" + b"\n" + b"Hello"
         >>> (await api.subtitles.upload(video_id, "en", "Spoken", content)).language
         'en'
         """

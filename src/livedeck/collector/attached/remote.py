@@ -1,5 +1,7 @@
-"""Feed of an attached deck: the collector's snapshots, without requests to the platform (collector.md, "The attached
-deck")."""
+"""Feed of an attached deck: the collector's snapshots, without requests to the platform.
+
+See collector.md, "The attached deck".
+"""
 
 from __future__ import annotations
 
@@ -174,8 +176,10 @@ class Remote:
         return replace(snapshot, seq=self._seq)
 
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
-        """Return the first snapshot for a report, after at most `timeout` seconds: with data, or with the reason for
-        their absence."""
+        """Return the first snapshot for a report, after at most `timeout` seconds.
+
+        It has data, or the reason for their absence.
+        """
         self._is_report = True
         await wait_first(self._follower.list_once(), self.clock.sleep(timeout))
         return self._numbered(self._compose())

@@ -65,8 +65,11 @@ class Delta(TypedDict):
 
 
 class Listing(TypedDict):
-    """Full snapshot. `id`: changes are requested after it. `now`: the collector's clock (epoch ms). `by`, `may`: name
-    and rights of the reader's token."""
+    """Full snapshot.
+
+    `id`: changes are requested after it. `now`: the collector's clock (epoch ms). `by`, `may`: name and rights of the
+    reader's token.
+    """
 
     schema: int
     id: str

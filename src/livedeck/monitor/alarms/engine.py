@@ -76,8 +76,10 @@ class AlarmEngine:
         return news
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
-        """Return the action that this command led to before, if any. Raises AlarmRefused if the id is of another
-        command."""
+        """Return the action that this command led to before, if any.
+
+        Raises AlarmRefused if another command has this id.
+        """
         action = self._carried_out.get(command.uid)
         if action and not _is_result_of(command, action):
             raise AlarmRefused("This id belongs to another command. Use a new id for each command.")
@@ -272,8 +274,10 @@ class AlarmEngine:
         return kept
 
     def _is_obsolete(self, alarm: Alarm, state: MonitorState) -> bool:
-        """Return whether an alarm cleared long ago without recent activations, or is hidden and its event no longer
-        exists."""
+        """Return whether an alarm can be forgotten.
+
+        It cleared long ago without recent activations, or it is hidden and its event no longer exists.
+        """
         if alarm.is_ongoing:
             return False
         if alarm.state is AlarmState.CLEARED:

@@ -47,8 +47,7 @@ class Learnt:
         return json.dumps([_FORMAT, _adapter().dump_python(self, mode="json")])
 
     def analysis(self, readings: Readings, rules: StreamRules) -> SignalAnalysis:
-        """Return the analysis from which the fold over the stream's newest samples continues, as if it had never
-        stopped.
+        """Return the analysis with which the fold over the stream's samples resumes.
 
         With other rules it starts at the stream's first sample, if that is still stored. If samples are missing in
         between, only the usual values count.

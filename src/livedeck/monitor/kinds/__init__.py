@@ -47,8 +47,10 @@ def onset_tolerance(kind: str) -> timedelta:
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Return whether no SampleDetector calls the sample BAD. True for nearly all, at a tenth of the cost of asking
-    each."""
+    """Return whether no SampleDetector calls the sample BAD.
+
+    True for nearly all samples, at a tenth of the cost of asking each detector.
+    """
     return (
         delivery.is_normal(features) and video.is_normal(features, thresholds) and audio.is_normal(features, thresholds)
     )

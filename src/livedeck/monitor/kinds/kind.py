@@ -166,8 +166,10 @@ class DeckCase:
 
 @dataclass(frozen=True, slots=True)
 class DeckDetector:
-    """Detector for the deck itself: connection, clock, history, notifications. `subject`: subject of the alarm, in
-    words."""
+    """Detector for the deck itself: connection, clock, history, notifications.
+
+    `subject`: subject of the alarm, in words.
+    """
 
     observe: Callable[[DeckCase, Thresholds], Observation | None]
     subject: str = THE_PLATFORM

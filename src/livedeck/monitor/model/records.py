@@ -26,8 +26,10 @@ from livedeck.text.secrets import masked_line
 
 @dataclass(frozen=True, slots=True)
 class AlarmRecord:
-    """Transition of an alarm, with the alarm after it. `actor`: its author, or empty; `process`: the recording
-    process."""
+    """Transition of an alarm, with the alarm after it.
+
+    `actor`: its author, or empty; `process`: the recording process.
+    """
 
     at: datetime
     turn: AlarmTransition

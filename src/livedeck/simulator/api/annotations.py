@@ -72,6 +72,10 @@ class AnnotationCreate(AnnotationUpdate):
 
 
 class AnnotationList(ListQuery):
+    """Query of the list of annotations."""
+
+    """Query of the list of annotations."""
+
     order: Annotated[Order, ordering("start_time", "end_time", "title", "created_at", "updated_at")] = (
         ("start_time", "asc"),
     )

@@ -162,8 +162,9 @@ class ConnectionCut(ConnectionError):  # noqa: N818  named after the event, not 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A kind of fault and the requests that it hits, from `since` until `until` (epoch seconds), with probability
-    `chance`.
+    """A kind of fault and the requests that it hits.
+
+    It lasts from `since` until `until` (epoch seconds) and hits with the probability `chance`.
 
     An empty `method` or `path` (a pattern with `*`) matches any. `status`: of an error or redirect. `seconds`: of
     latency or skew, or until a retry. `retry_after`: the form of the header of a 429 (none, seconds, date).

@@ -39,8 +39,9 @@ CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A selection of documents: one kind, one workspace, fields equal to `where` (None: null or absent; a tuple: any
-    of).
+    """A selection of documents of one kind and workspace, with fields equal to `where`.
+
+    In `where`, None selects null or absent, and a tuple any of its values.
 
     `contains` is (field, text) pairs: the field contains the text, in either case. `not_after` is (field, timestamp)
     pairs. `order` is (field, "asc" or "desc") pairs; the id breaks ties. `page` counts from 1.

@@ -75,8 +75,7 @@ def counts(found: Preflight, marks: Iterable[Mark] = BADGES) -> Line:
 def pane_lines(
     found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int, height: int
 ) -> list[Line]:
-    """Return the verdict, then one line each for failed checks, warnings and unknown ones, then the number of passed
-    checks.
+    """Return the verdict, a line each for failed, doubtful and unknown checks, and the number of passed ones.
 
     The worst checks show all their words and the advice as far as there is room. The last line counts the checks
     without a line.

@@ -11,9 +11,9 @@ MAX_CHARS = 8192
 
 
 class TextField(Input):
-    """A line of text. `text` is its content: a text from outside is unchanged to the byte until it is edited.
+    r"""A line of text. `text` is its content: a text from outside is unchanged to the byte until it is edited.
 
-    A text with anything hidden in it is shown with escapes (`\\x1b`, `\\u202e`) and a doubled backslash, and read back
+    A text with anything hidden in it is shown with escapes (`\x1b`, `\u202e`) and a doubled backslash, and read back
     in that notation. Typed or pasted text enters as it is shown, without invisible characters.
     """
 

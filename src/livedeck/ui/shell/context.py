@@ -173,7 +173,7 @@ class Context(Protocol):
         """Run the named action, or announce why it is not possible now."""
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
-        """Show a notice above the keys and keep it in the log of notices. (Textual's own `notify` draws a toast.)"""
+        """Show a notice above the keys and keep it in the log; Textual's own `notify` draws a toast."""
 
     def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
         """Copy to the clipboard of the terminal's machine. A text that is too long goes to a file.
