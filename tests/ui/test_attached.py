@@ -102,7 +102,7 @@ async def test_one_key_polls_alone_and_goes_back_and_the_banner_names_it() -> No
     async with running((80, 24)) as (deck, pilot):
         whole = known(deck)
         await act(pilot, "collector.alone")
-        assert "is for an attached deck" in deck.preferences.notices[-1].text
+        assert "works only in an attached deck" in deck.preferences.notices[-1].text
         remote = deck.monitor = Remote(deck)
         assert isinstance(remote, AttachedFeed)
         await give(deck, pilot, silent(whole))
@@ -143,12 +143,12 @@ async def test_what_cannot_be_answered_is_not_offered_and_says_why(change: Any, 
         assert " ack " not in footer_of(deck)
         assert drawn(deck, "a")[0] == StyleRole.DIM
         before = len(deck.screen_stack)
-        for name in ("acknowledge", "shelve", "out_of_service", "note", "return"):
+        for name in ("ack", "shelve", "out_of_service", "note", "undo"):
             await act(pilot, f"alarm.{name}")
             assert f":alarm.{name} " in deck.preferences.notices[-1].text
             assert words in deck.preferences.notices[-1].text
         if screen != "7":
-            await act(pilot, "event.profile")
+            await act(pilot, "event.content")
             assert words in deck.preferences.notices[-1].text
         assert len(deck.screen_stack) == before
         await give(deck, pilot, alone(whole))

@@ -143,7 +143,7 @@ async def test_stale_data_blocks_a_change_before_it_is_asked_and_while_it_is() -
         stale = linked(stage.deck, as_of=EVENING - timedelta(minutes=2))
         stage.deck.snapshot = replace(known(stage.deck), link=stale)
         await stage.press("tab", "enter")
-        assert "✖ what you see is STALE, 02:00 old" in stage.text()
+        assert "✖ the screen is STALE, 02:00 old" in stage.text()
         await stage.press("escape")
         await stage.act("event.enable")
         await stage.idle()
