@@ -16,7 +16,7 @@ SECRET = "a-token-that-nobody-knows"
 
 def test_the_file_that_init_writes_says_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every setting of it may be uncommented, and nothing changes; every threshold is there, with a word on it."""
-    text = re.sub(r"^# ([\w]+ = )", r"\1", template().partition("# One event: its content")[0], flags=re.MULTILINE)
+    text = re.sub(r"^# ([\w]+ = )", r"\1", template().partition("# Content and limits of one event")[0], flags=re.MULTILINE)
     config = tmp_path / "all.toml"
     config.write_text(text, encoding="utf-8")
     monkeypatch.setenv("LIVEDECK_CONFIG", str(config))
@@ -36,7 +36,7 @@ def test_init_makes_a_private_file_once_and_validate_finds_it_sound(tmp_path: Pa
     assert (again.returncode, "--force" in again.stderr) == (2, True)
     assert config.read_text(encoding="utf-8") == "timeout = 9\n"
     checked = called(tmp_path, "config", "check", env={"LIVEDECK_BASEURL": "x"})
-    assert (checked.returncode, checked.stdout) == (0, f"{config}: sound\n")
+    assert (checked.returncode, checked.stdout) == (0, f"{config}: valid\n")
     assert "LIVEDECK_BASEURL" in checked.stderr
     assert called(tmp_path, "config", "init", "--force").returncode == 0
     assert config.read_text(encoding="utf-8") == template()

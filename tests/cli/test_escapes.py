@@ -83,7 +83,7 @@ def open_form(deck: Terminal) -> None:
     deck.until("refused")
     deck.pause(LOOK)
     deck.press("\x1b")
-    deck.until("What you typed")
+    deck.until("Your input will be lost")
     deck.pause(LOOK)
     deck.press("\t\r")
     deck.pause(LOOK)  # a key that comes while a dialog closes is meant for nothing behind it

@@ -26,7 +26,7 @@ def config(folder: Path, text: str) -> dict[str, str]:
     [
         ('ca_file = "none.pem"', "ca_file {folder}/none.pem: No such file"),
         ('client_cert = "none.pem"', "client_cert {folder}/none.pem: No such file"),
-        ('client_cert = "livedeck.toml"', "client_cert {folder}/livedeck.toml: should be one PEM file"),
+        ('client_cert = "livedeck.toml"', "client_cert {folder}/livedeck.toml: should be a PEM file"),
         ('proxy = "socks5://127.0.0.1:1"', "proxy should be http or https, a host and a port"),
     ],
 )

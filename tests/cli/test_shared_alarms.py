@@ -138,7 +138,7 @@ def acknowledge(deck: Terminal) -> None:
 
 def shelve(deck: Terminal) -> None:
     deck.press("z")
-    deck.until("why nobody needs")
+    deck.until("why the alarm needs no attention")
     deck.press_until(SAVE, "is required")
     deck.press("known since noon")
     deck.press_until(SAVE, ": shelve, ")

@@ -90,6 +90,6 @@ def test_nothing_is_drawn_where_no_screen_can_be_shown(tmp_path: Path, stream: s
 
 def test_a_first_start_that_is_left_ends_well(tmp_path: Path) -> None:
     with terminal(tmp_path) as deck:
-        deck.until("knows no platform yet")
+        deck.until("No platform is set up yet")
         deck.press("q")
         assert deck.ended() == 0

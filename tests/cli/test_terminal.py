@@ -140,7 +140,7 @@ def test_a_terminal_of_one_cell_is_survived(tmp_path: Path) -> None:
 
 def test_without_settings_the_first_start_leads_to_the_demo(tmp_path: Path) -> None:
     with terminal(tmp_path, size=(80, 24)) as deck:
-        deck.until("knows no platform yet")
+        deck.until("No platform is set up yet")
         deck.press("\r")
         deck.until("Morning service")
         deck.press("q")
@@ -170,7 +170,7 @@ def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself
             process.wait(TIMEOUT)
             deck.until(r"NO ANSWER since .*data from")
             deck.press("?")
-            deck.until("SCREENS")
+            deck.until("EVENTS AND THEIR STREAMS")
             deck.pause(LOOK)  # a key that is pressed before the help is drawn goes nowhere
             deck.press("\x1b")
             deck.pause(LOOK)

@@ -191,7 +191,7 @@ async def test_a_change_that_somebody_overwrites_at_once_is_told_with_what_the_p
         plain = await stage.start(*words)
         output, errors = await asyncio.wait_for(plain.communicate(), PATIENCE)
         assert (plain.returncode, output) == (6, b"")
-        assert b'livedeck: events edit: accepted, but Their name has name "Their name", as before\n' in errors
+        assert b'livedeck: event edit: accepted, but Their name has name "Their name", as before\n' in errors
 
 
 async def test_what_changed_before_it_was_sent_is_overwritten_by_the_flag_alone(tmp_path: Path) -> None:

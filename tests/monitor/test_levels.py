@@ -105,7 +105,7 @@ def test_a_rate_that_sinks_slowly_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "minutes", "signal"),
+    ("content", "minutes", "signal"),
     [
         ("radio", 12, {"video": 0.0, "fps": 0.0}),
         ("silent", 12, {"audio": 0.0}),
@@ -114,13 +114,13 @@ def test_a_rate_that_sinks_slowly_is_told() -> None:
     ],
 )
 def test_of_what_an_event_does_not_consist_nothing_is_expected(
-    profile: str, minutes: int, signal: dict[str, Any]
+    content: str, minutes: int, signal: dict[str, Any]
 ) -> None:
     show = [*stretch(4 * MINUTE), *stretch(minutes * MINUTE, **signal)]
-    assert judged(show, floor=1.5e6, profile=profile).intervals == {}
+    assert judged(show, floor=1.5e6, content=content).intervals == {}
     assert judged(show, floor=1.5e6).intervals
 
 
 def test_radio_that_falls_silent_is_told() -> None:
     show = [*stretch(5 * MINUTE, video=0.0, fps=0.0), *stretch(8, video=0.0, fps=0.0, audio=0.0)]
-    assert set(judged(show, profile="radio").intervals) == {"AUDIO_LOST"}
+    assert set(judged(show, content="radio").intervals) == {"AUDIO_LOST"}
