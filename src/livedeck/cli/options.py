@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from livedeck.cli.output import echo
 from livedeck.text.themes import THEME_NAMES
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def formats(*names: str, default: str = "table") -> Callable[[Command], Command]
 def _print_schema(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not ctx.resilient_parsing:
         schema = import_module("livedeck.cli.schema")  # by its name: it imports the commands, which import this
-        click.echo(schema.schema_text(command_words(ctx)))
+        echo(schema.schema_text(command_words(ctx)))
         ctx.exit()
 
 
