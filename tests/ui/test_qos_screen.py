@@ -123,7 +123,7 @@ def test_the_list_of_faults_uses_the_width_and_leaves_the_notes_theirs(width: in
 def test_a_fault_says_what_to_do() -> None:
     sick = replace(state(), episodes=(episode(NOW - timedelta(minutes=20), 2), episode(NOW - timedelta(minutes=3))))
     shown = [plain(line) for line in view.episode_lines(sick, None, FRESH, 120, 5)]
-    assert re.match(r"▌20:57:00  03:00 and on\s+✖ PACKET_LOSS", shown[0])
+    assert re.match(r"▌20:57:00  03:00 so far\s+✖ PACKET_LOSS", shown[0])
     assert re.match(r" 20:40:00  02:00\s+✖ PACKET_LOSS", shown[1])
     for label in ("cause", "viewers", "do"):
         assert any(f"  {label}" in line for line in shown)
@@ -188,7 +188,7 @@ async def test_samples_that_the_platform_dropped_come_from_the_history_and_marke
             await act(pilot, "screen.qos", "qos.longer", "qos.longer")
             await settled(deck, "past")
             await pilot.pause()
-            match = re.search(r"of (\d+) samples", text_of(deck))
+            match = re.search(r"normal \d+ of (\d+) samples", text_of(deck))
             assert match is not None
             assert int(match[1]) >= len(old.qos.readings)
             assert ">m<" in text_of(deck)
@@ -199,7 +199,7 @@ async def test_samples_that_the_platform_dropped_come_from_the_history_and_marke
 async def test_without_a_history_nothing_is_marked_and_it_is_said() -> None:
     async with running() as (deck, pilot):
         await act(pilot, "qos.mark")
-        assert "no history is kept" in text_of(deck)
+        assert "No history is kept, so there are no markers" in text_of(deck)
 
 
 def event_of(deck: Deck, event_id: str) -> EventState:

@@ -142,7 +142,7 @@ async def test_an_event_is_copied_by_its_letter() -> None:
         assert "curl of Cup final, pitch 2 copied" in text_of(deck)
         deck.dispatch("view.copy", "carbon")
         await pilot.pause()
-        assert "there is no form carbon: id, link, json, curl" in text_of(deck)
+        assert "there is no format carbon: id, link, json, curl" in text_of(deck)
 
 
 def test_what_is_copied_of_an_event_holds_no_secret() -> None:
