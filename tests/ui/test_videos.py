@@ -107,7 +107,7 @@ async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_delete
         assert "✖ should be seconds, or H:MM:SS" in stage.text()
         await stage.press("ctrl+u")
         await stage.enter("4:00:00")
-        assert "behind the end of the video" in stage.text()
+        assert "after the end of the video" in stage.text()
         await stage.press("ctrl+u")
         await stage.enter("1:05.5")
         await sent(stage)
@@ -116,7 +116,7 @@ async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_delete
         assert not made.active
         await stage.press("end")
         await stage.act("poster.activate")
-        assert "Viewers see it from now on" in stage.text()
+        assert "Viewers see it in the player" in stage.text()
         await agree(stage)
         assert made.id
         assert (await stage.api.posters.get(video, made.id)).active
