@@ -195,7 +195,7 @@ CASES = {
     "token file absent": elsewhere(("token_file", "No such file"), f'{A}token_file = "t"\n', arguments=STATUS),
     "token file for all": elsewhere(("token_file", "chmod 600"), make=token_file(mode=0o644), arguments=STATUS),
     "token file empty": elsewhere(("token_file", "empty"), make=token_file(b"\n"), arguments=STATUS),
-    "token file binary": elsewhere(("token_file", "no text"), make=token_file(b"\xff\xfe"), arguments=STATUS),
+    "token file binary": elsewhere(("token_file", "not a text"), make=token_file(b"\xff\xfe"), arguments=STATUS),
     "token file huge": elsewhere(("token_file", "too large"), make=token_file(b"x" * 20_000), arguments=STATUS),
     "token with a space": elsewhere(
         ("token", "characters that cannot be sent"), A, env={"LIVEDECK_TOKEN": "two words"}, arguments=STATUS
