@@ -45,7 +45,7 @@ def test_a_figure_is_read_as_a_ratio_and_a_speed_is_inverted() -> None:
 
 
 def test_the_table_goes_between_the_marks_alone(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
+    page = tmp_path / "page"
     page.write_text(f"before\n{compare.BEGIN}\nold\n{compare.END}\nafter\n", encoding="utf-8")
     write(page, "new")
     assert page.read_text(encoding="utf-8") == f"before\n{compare.BEGIN}\n\nnew\n\n{compare.END}\nafter\n"
