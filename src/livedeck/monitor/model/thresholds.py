@@ -156,7 +156,7 @@ class Thresholds:
     content: Content = _limit(Content.SHOW, "word", "what the event carries; the rest is not expected")
     hole_intervals: float = _limit(2.5, "cadences", "a wider gap between two samples is a hole: one lost sample is not")
     hole_least: float = _limit(2.0, "s", "the same beyond one cadence, for a fast cadence")
-    silence_after: float = _limit(15.0, "s", "without samples the encoder was away, and its state begins anew")
+    silence_after: float = _limit(15.0, "s", "without samples the encoder was away, and its state begins again")
     silence_intervals: float = _limit(3.0, "cadences", "the same for a slow cadence; the longer time counts")
     window: float = _limit(10.0, "s", "rates are judged by the mean or median of this time: one odd sample is no fault")
 
@@ -182,7 +182,7 @@ class Thresholds:
     out_fps: float = _limit(0.05, "share of the usual", "beyond it a frame rate has left its level")
     out_frames: float = _limit(1.5, "frames/s", "the same for a slow frame rate")
     steady_samples: int = _limit(6, "samples", "fewer do not show a steady level")
-    steady: float = _limit(45.0, "s", "a new level this steady, all else well, was somebody's decision")
+    steady: float = _limit(45.0, "s", "a new level this steady, all else well, was a person's decision")
     steady_spread: float = _limit(0.12, "P90 - P10 over median", "a steady level stays below it")
     ragged_samples: int = _limit(12, "samples", "the newest ones of an excursion show if it is steady")
     dirty: float = _limit(600.0, "s", "a level that began as a fault becomes usual only after this time")
@@ -218,7 +218,7 @@ class Thresholds:
     dark_video: float = _limit(50_000.0, "bit/s", "below this no picture moves")
     dark_fps: float = _limit(1.0, "frames/s", "below this no picture moves")
     dark_hold: Hold = _limit(Hold(2, 5.0, 10.0), "samples, s", "viewers leave a black picture within seconds")
-    dark_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "nobody watches 4 s of black in every 20 s")
+    dark_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "no viewer stays for 4 s of black in every 20 s")
     low_video: float = _limit(0.7, "share of the usual", "low with one witness")
     low_video_sure: float = _limit(0.85, "share of the usual", "low with two witnesses")
     low_hold: Hold = _limit(Hold(3, 15.0, 20.0), "samples, s", "a quiet scene is shorter")
@@ -253,7 +253,7 @@ class Thresholds:
         Duty(20.0, 2, 45.0, 3, 240.0), "s, spells", "judder that returns disturbs like judder that lasts"
     )
     mute_hold: Hold = _limit(Hold(2, 5.0, 10.0), "samples, s", "viewers miss the sound within seconds")
-    mute_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "nobody listens to a sound with 4 s gaps")
+    mute_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "no viewer stays for a sound with 4 s gaps")
     low_audio: float = _limit(0.4, "share of the usual sound", "for a sound of constant rate")
     low_audio_rate: float = _limit(32_000.0, "bit/s", "above this it still is sound")
     high_audio: float = _limit(320_000.0, "bit/s", "more than any common profile: the encoder is set wrongly")
@@ -285,12 +285,14 @@ class Thresholds:
 
     silence_off: float = _limit(10.0, "s", "samples must last this long before a silence clears")
     window_stages: tuple[float, ...] = _limit(
-        (0.5, 0.8, 1.0), "share of the reconnect window", "each deserves attention anew"
+        (0.5, 0.8, 1.0), "share of the reconnect window", "each deserves attention again"
     )
     restream_hold: Hold = _limit(Hold(1, 15.0, 30.0), "samples, s", "a restream that reconnects needs some seconds")
     start_notice: float = _limit(300.0, "s", "before the start there is time to telephone the encoder's operator")
-    start_stages: tuple[float, ...] = _limit((0.0, 60.0), "s", "after the start; each deserves attention anew")
-    start_forgotten: float = _limit(21_600.0, "s", "after the start nobody waits any more; the tally still says LATE")
+    start_stages: tuple[float, ...] = _limit((0.0, 60.0), "s", "after the start; each deserves attention again")
+    start_forgotten: float = _limit(
+        21_600.0, "s", "after the start no viewer waits any more; the tally still says LATE"
+    )
 
     attention: AlarmLimits = field(
         default_factory=AlarmLimits, metadata={"unit": "table", "reason": "limits of the alarms themselves"}

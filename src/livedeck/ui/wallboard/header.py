@@ -217,7 +217,7 @@ def headline(model: WallModel) -> str:
     if connection.state is ConnectionState.BLIND:
         return f"✖ {blind_words(connection)}{old}"
     if connection.state is ConnectionState.FAILING:
-        return f"▲ {connection.problem or 'LINK FAILING'}{old}"
+        return f"▲ {connection.problem.banner or 'LINK FAILING'}{old}"
     return f"▒ STALE{old}"
 
 
