@@ -142,7 +142,9 @@ def qos(seed: int, t: float, shape: Shape) -> Sample | None:
 
 
 def _apply_bursts(seed: int, t: float, bursts: tuple[Burst, ...], depth: float) -> tuple[int, float, float, float]:
-    """Return the worst status and the remaining shares of video, audio and frames of the bursts active at `t`."""
+    """Return the worst status of the bursts active at `t`, and the shares of video, audio and frames that they
+    leave.
+    """
     status, video, audio, fps = OK, 1.0, 1.0, 1.0
     for salt, burst in enumerate(bursts, 1):
         if _is_active(seed, salt, t, burst):
