@@ -38,7 +38,7 @@ WIDEST = ("▒ 888 on air", "00:00:00")
 """Texts that must fit into a large header."""
 
 UPCOMING_CELLS = 24
-"""Most cells of a name among the next events."""
+"""Maximum width, in cells, of a name among the next events."""
 
 _WIDE_GAP = ("    ", StyleRole.TEXT)
 
