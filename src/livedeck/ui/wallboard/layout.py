@@ -205,7 +205,7 @@ class _TileBody:
         self.pinned_pages: Collection[int] = self._plan.pages_of(unacknowledged_events(model))
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """Draw the grid over the whole body. The tiles' sizes differ by at most one cell in width and one line in height."""
+        """Draw the grid over the whole body. Tiles differ by at most a cell in width and a line in height."""
         states = self._plan.pages[page]
         lines = self._tiles(states) if states else self._empty()
         return [*self._banner, *fit_height(lines, self._height, fit([], self._cells))][: self._lines]
