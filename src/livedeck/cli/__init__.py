@@ -38,7 +38,7 @@ GROUPS = {
     "video subtitle": "the subtitle tracks of a video: list, read, create, change and delete",
     "video annotation": "the annotations of a video: list, read, create, edit and delete",
     "video material": "the files beside a video: list, read, upload, edit and delete",
-    "collector token": "tokens for decks and walls that attach: create, rotate, list and delete",
+    "collector token": "access tokens of the collector, for decks and walls: create, rotate, list and delete",
 }
 """Groups of the tree: their path, and their purpose."""
 

@@ -133,7 +133,9 @@ def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) ->
 
 
 @click.command
-@click.option("--before", type=past_moment, metavar="DATE", help="Delete older data: 2026-11-01, or -7d.")
+@click.option(
+    "--before", type=past_moment, metavar="DATE", help="Delete the data before this time, such as 2026-11-01 or -7d."
+)
 @click.option("--event", "words", metavar="EVENT", help="Delete the data of this event.")
 @YES
 @HISTORY

@@ -174,7 +174,7 @@ def _random_numbers(seed: int, salt: int, index: int) -> tuple[float, float, flo
 
 
 MAX_SAMPLES = 3600
-"""Samples in an answer (platform-api.md, "QoS answer")."""
+"""Samples in an answer (platform-api.md, "QoS response")."""
 
 
 class EncoderState(NamedTuple):
