@@ -1,4 +1,4 @@
-"""Actions on alarms. The target is the alarm on the screen as the key was pressed."""
+"""Actions on alarms. Their target is the alarm that was on the screen when the key was pressed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 UNTIL_CLEARED = "until it clears"
 
 ONE_PRESS = timedelta(seconds=10)
-"""Time that the alarms of one press may take to be acknowledged. A collector may need a second for each."""
+"""Maximum time in which the alarms of one key press are acknowledged. A collector may need a second for each alarm."""
 
 TAKE_BACK_MINUTES = round(TAKE_BACK_FOR / timedelta(minutes=1))
 
@@ -39,12 +39,12 @@ Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
 
 def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Acknowledge the alarm of the row, or all alarms of the selected event."""
+    """Acknowledge the alarm under the cursor; on a screen of events, all alarms of the selected event."""
     return _start_acknowledge(ctx, _target_alarms(ctx, is_waiting) or _target_alarms(ctx))
 
 
 def acknowledge_event(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Acknowledge all alarms of the row's event."""
+    """Acknowledge all alarms of the event that the alarm under the cursor belongs to."""
     row, seen = _target_alarm(ctx), ctx.last_seen()
     alarms = [*seen.alarms] if seen and row else []
     return _start_acknowledge(ctx, tuple(alarm for alarm in alarms if row and alarm.event_id == row.event_id))
@@ -81,7 +81,7 @@ async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
 
 
 def _already_text(alarms: Sequence[Alarm]) -> str:
-    """Return the notice that the alarms are acknowledged, with author and end; empty if none is."""
+    """Return the notice that the alarms are already acknowledged: by whom and until when; empty if none is."""
     alarms = [alarm for alarm in alarms if alarm.state is AlarmState.ACKNOWLEDGED]
     if not alarms:
         return ""
@@ -94,7 +94,7 @@ def _already_text(alarms: Sequence[Alarm]) -> str:
 
 
 def acknowledged_text(alarms: Sequence[Alarm]) -> str:
-    """Return the notice about acknowledged alarms of one event; several are listed by kind and target."""
+    """Return the notice about alarms of one event just acknowledged. Several are listed by kind and target."""
     first = alarms[0]
     if len(alarms) == 1:
         return f"{_name(first)}: acknowledged{_of_events(first)}"
@@ -107,13 +107,13 @@ def _of_events(alarm: Alarm) -> str:
 
 
 def _row_name(ctx: Context) -> str:
-    """Return the selected event as a prefix for a notice; empty if the screen does not show it."""
+    """Return the selected event's name as a prefix for a notice; empty on a screen that shows no single event."""
     state = ctx.selected_event() if ctx.screen_of(BaseScreen).SHOWS_EVENT else None
     return f"{events.name(state)}: " if state else ""
 
 
 def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Hide the alarm for a time."""
+    """Hide the alarm for a time chosen in a form."""
 
     async def change(alarm: Alarm, entries: FieldValues) -> None:
         word = str(entries["minutes"])
@@ -157,13 +157,13 @@ def take_back(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 def _is_acknowledged(alarm: Alarm) -> bool:
-    """Return whether an acknowledgement holds, or held until the alarm cleared."""
+    """Return whether the alarm is acknowledged, or cleared while it was."""
     was_given = alarm.state is AlarmState.ACKNOWLEDGED or alarm.acknowledged_at is not None
     return was_given and not alarm.needs_ack and not is_away(alarm)
 
 
 def _is_own(ctx: Context, alarm: Alarm) -> bool:
-    """Return whether a person at this deck acknowledged the alarm recently enough to take it back."""
+    """Return whether this deck's user acknowledged the alarm, and recently enough to take the acknowledgement back."""
     attachment = ctx.snapshot.attachment if ctx.snapshot else None
     is_shared = attachment is not None and attachment.actor and not attachment.is_alone
     actor = attachment.actor if attachment and is_shared else ctx.monitor.actor
@@ -228,7 +228,7 @@ def _ask_form(
 
 
 async def _run_form(ctx: Context, alarm: Alarm, state: FormState, word: str, change: Change) -> None:
-    """Show the form; if the monitor refuses, it returns with your input and the reason."""
+    """Show the form. If the monitor refuses the change, show it again with the person's input and the reason."""
 
     async def attempt(result: FormResult) -> str:
         await change(alarm, result.entries)
@@ -254,7 +254,7 @@ def _name(alarm: Alarm) -> str:
 
 
 def _target_alarms(ctx: Context, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
-    """Return the alarms that a key acts on, as a person saw them last on the screen in front."""
+    """Return the alarms that a key acts on, as the current screen last displayed them."""
     seen = ctx.last_seen()
     return ctx.screen_of(BaseScreen).target_alarms(seen, wants) if seen else ()
 

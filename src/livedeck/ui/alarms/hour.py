@@ -1,4 +1,4 @@
-"""The last hour above the board: faults that began, faults that were open, and the time since all is clear. Pure."""
+"""The last hour, above the board: faults that began, faults that were open, and since when all is clear. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TICK_SECONDS = 600
 LABEL_CELLS = 13
 
 MIN_TOP = 4
-"""Minimum number of faults at full height. A single fault must not fill the bar."""
+"""Smallest number of faults that a full-height bar stands for. A single fault must not fill the bar."""
 
 _ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT}
 """Severities that count as faults, and their colours."""
 
 
 class _Fault(NamedTuple):
-    """A fault of an event (epoch s, server clock). `until`: infinite while it is open."""
+    """A fault of an event, in epoch s on the server clock. `until`: infinite while the fault is open."""
 
     severity: Severity
     since: float
@@ -33,7 +33,7 @@ class _Fault(NamedTuple):
 
 
 def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
-    """Return the faults in the samples and alarms without samples, except those that are only informative."""
+    """Return the faults seen in samples, then the alarms that no sample shows. Those of severity INFO are left out."""
     faults, in_samples = list[_Fault](), set()
     for state in snapshot.events:
         for episode in state.episodes:
@@ -48,7 +48,7 @@ def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
 
 
 def hour_lines(snapshot: Snapshot, render_time: RenderTime, cells: int) -> list[Line]:
-    """Return three lines: times, faults that began in each cell, faults that were open in each cell."""
+    """Return three lines with a cell for each span of time: times, faults that began, faults that were open."""
     now = render_time.server.timestamp()
     axis = Axis.ending_at(now, HOUR, max(1, cells - LABEL_CELLS - 1))
     began: list[list[Severity]] = [[] for _ in range(axis.columns)]
@@ -78,7 +78,7 @@ def _times(axis: Axis) -> str:
 
 
 def _bars(columns: list[list[Severity]]) -> Line:
-    """Return one bar for each column in the colour of its worst fault; a thin line if there is none."""
+    """Return a bar for each column, in the colour of its worst fault. A column without faults is a thin line."""
     top = max(MIN_TOP, *(len(column) for column in columns))
     cells: Line = []
     for column in columns:
@@ -89,7 +89,7 @@ def _bars(columns: list[list[Severity]]) -> Line:
 
 
 def clear_text(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """Return since when all is clear, the number of faults today and the longest duration."""
+    """Return the time since which all is clear, the number of today's faults and the duration of the longest."""
     midnight = render_time.server.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     past = [fault for fault in _faults(snapshot, render_time) if fault.until < inf]
     if not past:

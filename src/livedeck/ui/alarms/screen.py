@@ -31,27 +31,27 @@ from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, Listing, is_active, waiting_text
 
 MIN_PANEL_LINES = 8
-"""Minimum height of the selected alarm's panel, frame included. It also takes the lines that the rows leave."""
+"""Minimum height of the selected alarm's panel, frame included. The panel also takes the lines that no row needs."""
 
 _BEFORE = timedelta(hours=12)
-"""Maximum time between the start of an action and its end in the log."""
+"""Maximum duration of an action: its author is stored at its start, its log entry at its end."""
 
 NOT_SEEN = "No alarms at the platform's last reply"
 
 HOUR_FROM = 34
-"""Height of the screen from which the last hour is shown."""
+"""Minimum height of a screen that shows the last hour."""
 
 FRAME_LINES = 4
-"""Lines of header, table head and footer."""
+"""Number of lines that header, table head and footer take together."""
 
 MIN_ROWS = 3
-"""Minimum rows of the table below its head."""
+"""Minimum number of rows in the table, head excluded."""
 
 ABOVE_BOARD = frozenset({"tabs", "hour", "banner", "filter", "notice"})
-"""Widgets whose lines reduce the room of the board."""
+"""Ids of the widgets above the board. Their lines are missing from its height."""
 
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
-"""Hours that a log reaches back, and its most rows."""
+"""Hours that a log reaches back, and the maximum number of its rows."""
 
 
 class AlarmsScreen(BaseScreen):
@@ -102,7 +102,7 @@ class AlarmsScreen(BaseScreen):
         return (alarm,) if alarm else ()
 
     def pin(self, alarm: Alarm | None) -> None:
-        """Keep the next keys on the row; in a log, on the event."""
+        """Make the next keys act on the same row; in a log, on the same event."""
         if not self._is_board:
             super().pin(alarm)
         elif alarm:
@@ -120,7 +120,7 @@ class AlarmsScreen(BaseScreen):
         self._log, self._log_key = (), (-1, "")
 
     def show_tab(self, step: int, name: str = "") -> bool:
-        """Show the next tab, or the named one. Returns False if there is no tab of that name."""
+        """Show the tab `name`, or without a name the one `step` further. Returns False if no tab has that name."""
         if name and name not in TABS:
             return False
         self._tab = name or TABS[(TABS.index(self._tab) + step) % len(TABS)]
@@ -194,7 +194,7 @@ class AlarmsScreen(BaseScreen):
         return f"No entries in the last {LOG_HOURS} h"
 
     def _update_log(self, snapshot: Snapshot) -> None:
-        """Read the log on display again once for each snapshot."""
+        """Reread the log on display if the snapshot or the tab has changed."""
         if self._log_key != (snapshot.seq, self._tab):
             self._log_key = snapshot.seq, self._tab
             self.run_worker(self._read_log(self._tab), group="log", exclusive=True)
@@ -229,7 +229,7 @@ class AlarmsScreen(BaseScreen):
 
 
 def _waits(snapshot: Snapshot, render_time: RenderTime) -> tuple[str, str]:
-    """Return texts for the age of the oldest new alarm and the usual time to acknowledge; empty if unknown."""
+    """Return two texts: the age of the oldest new alarm, and the median time to acknowledge. Unknown ones are empty."""
     new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack]
     waits = [
         (alarm.acknowledged_at - alarm.since).total_seconds()

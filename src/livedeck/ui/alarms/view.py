@@ -37,29 +37,29 @@ from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signa
 from livedeck.ui.shell.preferences import Notice
 
 TABS = ("board", "incidents", "actions", "notices", "connection")
-"""Tabs of the screen: the board, then the logs."""
+"""Names of the tabs: the board, then the logs."""
 
 LABEL_CELLS = 11
 
 WORDS_CELLS = 48
-"""Cells of the text if a chart stands beside it."""
+"""Width in cells of the alarm's text if a chart stands beside it."""
 
 CHART_FROM = 96
-"""Cells inside the frame from which there is room for a chart."""
+"""Minimum width in cells, inside the frame, of a panel with a chart."""
 
 CHART_SECONDS = 900.0
 
 _CURVES = {"AUDIO": "audio", "FPS": "fps", "SILENT": "audio"}
-"""Start of an alarm kind -> the curve that shows it. The default is video."""
+"""Beginning of an alarm kind -> curve that shows alarms of these kinds. The default is video."""
 
 
 def panel_title(alarm: Alarm) -> str:
-    """Return sign, kind and subject."""
+    """Return the alarm's sign, kind and subject."""
     return f"{SEVERITY_BADGES[alarm.severity].glyph} {alarm.kind}  {subject(alarm)}"
 
 
 def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
-    """Return the alarm's state, its duration, its author and its end."""
+    """Return the alarm's state: how long it has lasted, how long it still holds, and who set it."""
     _, state, _ = ALARM_STATE_BADGES[alarm.state]
     lasted = age(render_time.seconds_since(alarm.changed))
     unshared = f"  {NOT_SHARED}" if alarm.key in render_time.unshared else ""
@@ -69,7 +69,7 @@ def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
 def panel_lines(
     alarm: Alarm, snapshot: Snapshot, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
-    """Return everything about the alarm; beside it, if there is room, the chart with its fault."""
+    """Return everything about the alarm; beside it, if there is room, the chart that shows the alarm's fault."""
     state, affected = snapshot.find(alarm.event_id), affected_names(alarm, snapshot)
     has_room = width >= CHART_FROM and height >= MIN_CHART_LINES
     series = recent_series(state, render_time, CHART_SECONDS, chart_columns(width - WORDS_CELLS)) if state else None
@@ -90,7 +90,7 @@ MIN_CHART_LINES = 8
 
 
 def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = "") -> list[Line]:
-    """Return everything about an alarm in lines of that width, the most important first.
+    """Return everything about an alarm in lines of `cells` cells, the most important first.
 
     A short panel keeps people's notes and the advice. `affected`: names of the events in an incident.
     """
@@ -116,7 +116,7 @@ def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = ""
 
 
 def _timeline(alarm: Alarm, cells: int) -> list[Line]:
-    """Return the history of the alarm, the newest entry first; empty if it was only raised."""
+    """Return the history of the alarm, the newest entry first; empty if nothing followed the raise."""
     if len(alarm.timeline) < 2:
         return []
     entries = (
@@ -149,7 +149,7 @@ def _fact(label: str, text: str, cells: int) -> list[Line]:
 
 
 class LoggedAction(NamedTuple):
-    """An action of a person. `by`: its author, empty if unknown."""
+    """A recorded action of a person. `by`: the person, empty if unknown."""
 
     record: ActionRecord
     by: str = ""
@@ -169,7 +169,7 @@ def newest_first(records: Iterable[LogRecord]) -> list[LogRecord]:
 
 
 def log_line(record: LogRecord) -> Line:
-    """Return time, severity, action and subject of a record."""
+    """Return a record as a line: time, severity, action and subject."""
     if isinstance(record, AlarmRecord):
         return _alarm(record)
     if isinstance(record, LoggedAction):
