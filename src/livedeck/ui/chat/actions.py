@@ -1,6 +1,6 @@
 """Actions of the Chat screen: read, filter and export messages.
 
-The target of an export is frozen as the key is pressed.
+The target of an export is fixed when the key is pressed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_log(ctx: Context, _: str) -> None:
 
 
 def filter_messages(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Show only messages with a text, or those that a form describes."""
+    """Show only the messages that contain `argument`; without one, those that a form describes."""
     screen = _screen(ctx)
     if not argument:
         return _run_filter_form(ctx, screen)
@@ -71,7 +71,7 @@ async def _run_filter_form(ctx: Context, screen: ChatScreen) -> None:
 
 
 def _past(ctx: Context) -> TimeReference:
-    """Return the reference for typed times. Messages are always in the past."""
+    """Return the reference for typed times, which puts them in the past, where all messages are."""
     return replace(ctx.confirmer.time_reference(), past=True)
 
 
@@ -83,7 +83,7 @@ def clear_filter(ctx: Context, _: str) -> None:
 
 
 def export(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Export the chat on display with a form."""
+    """Ask for format and file in a form, then export the chat on display."""
     screen, running = _screen(ctx), exports_of(ctx).running
     chat_export, state = screen.chat_export(), ctx.selected_event()
     reason = _blocked_reason(ctx)
@@ -116,7 +116,7 @@ async def _export(ctx: Context, chat_export: ChatExport, name: str) -> None:
 
 
 def _parse_options(result: FormResult, reference: TimeReference) -> form.ExportOptions:
-    """Return the options that the form describes. Raises ValueError."""
+    """Return the options that the form describes. Raises ValueError if they are invalid."""
     try:
         return form.export_options(form.EXPORT_FORM.parse(result.entries, result.entries, reference))
     except Invalid as error:
@@ -124,9 +124,9 @@ def _parse_options(result: FormResult, reference: TimeReference) -> form.ExportO
 
 
 def _existing_file(path: Path) -> stat_result | None:
-    """Return the status of an existing file, else None.
+    """Return the status of the file at `path`, or None if there is none or it cannot be read.
 
-    If it cannot be read, the export itself reports why.
+    The export itself reports why a file cannot be read.
     """
     try:
         return path.stat() if path.is_file() else None
@@ -145,7 +145,7 @@ def _replacement(path: Path, existing: stat_result) -> Confirmation:
 
 
 def stop(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Stop the export after a confirmation."""
+    """Stop the running export after a confirmation."""
     running = exports_of(ctx).running
     if running is None:
         ctx.announce("no export is running", Severity.INFO)
@@ -162,14 +162,14 @@ async def _stop(ctx: Context, running: ExportJob) -> None:
 
 
 def copy_path(ctx: Context, _: str) -> None:
-    """Copy the path of the file."""
+    """Copy the path of the last export's file to the clipboard."""
     job = _finished_export(ctx)
     if job is not None:
         ctx.copy(str(job.path.absolute()), f"path of {values.safe(job.path.name, 60)}")
 
 
 def open_file(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Open the file."""
+    """Open the last export's file in a program of this machine."""
     job = _finished_export(ctx)
     if job is None:
         return None
@@ -186,7 +186,7 @@ async def _open_file(ctx: Context, job: ExportJob) -> None:
 
 
 def _finished_export(ctx: Context) -> ExportJob | None:
-    """Return the last export if it has made a file, else announce that there is none and return None."""
+    """Return the last export if its file is complete; otherwise announce that there is no file and return None."""
     job = exports_of(ctx).job
     if job is None or job.state is not JobState.DONE:
         ctx.announce("no file yet: the export is still running" if exports_of(ctx).running else "no exported file yet")
@@ -231,7 +231,7 @@ def _screen(ctx: Context) -> ChatScreen:
 
 
 def unfinished(ctx: Context) -> Unfinished | None:
-    """Return the export that leaving would stop."""
+    """Return the running export, which leaving the deck would stop; None if there is none."""
     exports = exports_of(ctx)
     job = exports.running
     if job is None:

@@ -41,7 +41,7 @@ EMPTY_FILTER: FieldValues = {"search": "", "users": "", "admins": False, "since"
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """Format of an export, and its file as typed, with the suffix of the format."""
+    """Options of an export. `file`: the typed path, with the suffix of the format. `zone`: None if none was typed."""
 
     format: ChatFormat
     file: Path
@@ -52,7 +52,7 @@ class ExportOptions:
 def export_options(values: Mapping[str, object]) -> ExportOptions:
     """Return the options that the form describes.
 
-    Raises ValueError and Invalid if options exclude each other.
+    Raises ValueError or Invalid if options exclude each other.
     """
     chat_format = cast("ChatFormat", values.get("format", "csv"))
     safe_csv, zone = bool(values.get("safe_csv")), str(values.get("zone") or "").strip()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class JobState(StrEnum):
-    """State of an export. STOPPED: by the operator."""
+    """State of an export. STOPPED: the operator stopped it."""
 
     RUNNING = "running"
     DONE = "done"
@@ -35,7 +35,7 @@ class JobState(StrEnum):
 class ExportJob:
     """An export of an event's chat to a file.
 
-    `received_at`: time of the last bytes, in seconds on the deck's clock.
+    `received_at`: time at which the last bytes arrived, in seconds on the deck's monotonic clock.
     """
 
     export: ChatExport
@@ -108,7 +108,7 @@ class Exports:
             )
 
     def _on_progress(self, progress: ExportProgress) -> None:
-        """Store the progress; the screens are painted once a second."""
+        """Store the progress without painting: screens paint themselves once a second."""
         if self.job is not None:
             self.job = replace(self.job, progress=progress, received_at=self._ctx.clock.monotonic())
 
@@ -119,5 +119,5 @@ class Exports:
 
 
 def exports_of(ctx: Context) -> Exports:
-    """Return the exports of this deck."""
+    """Return this deck's Exports, which its screens share."""
     return ctx.state(Exports)

@@ -1,4 +1,4 @@
-"""Messages of a chat for the screen: the newest of a log of any length."""
+"""Preview of a chat on the screen: the newest messages of a log of any length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from livedeck.client import Api, ApiError, ChatExport
 
 MAX_ROWS = 10_000
-"""Maximum number of messages of a preview, the newest ones. A log may be larger than memory."""
+"""Maximum number of messages in a preview, which has the newest. A whole log may be larger than memory."""
 
 MAX_CHARS = 2000
 """Maximum number of characters of one message in a preview."""
@@ -19,7 +19,7 @@ MAX_CHARS = 2000
 
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
-    """A message. `number`: its index. `at`: None if its time is unreadable. `is_admin`: None if unknown."""
+    """A message. `number`: its index in the log. `at`: None if its time is unreadable. `is_admin`: None if unknown."""
 
     number: int
     at: datetime | None
@@ -30,7 +30,7 @@ class PreviewRow:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Messages of a chat that were read.
+    """Messages read so far from a chat.
 
     `as_of`: start of the read on this machine's clock. `count`: number of all messages read; `rows` has the newest.
     `is_complete`: the log was read to its end. `error`: why reading failed, or empty.
@@ -46,7 +46,10 @@ class Preview:
 
 
 async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIterator[Preview]:
-    """Yield the growing preview, with the newest `MAX_ROWS` messages at most. The last one is no longer reading."""
+    """Yield the preview each time it has grown. It keeps the newest `MAX_ROWS` messages.
+
+    `is_reading` is False only in the last preview, which also has the error, if any.
+    """
     preview = Preview(export, as_of)
     yield preview
     try:

@@ -79,7 +79,7 @@ class ChatScreen(BaseScreen):
         self.call_after_refresh(self._scroll_to_newest)
 
     def _scroll_to_newest(self) -> None:
-        """Scroll to the newest message while following. A table can scroll only after it is laid out for its rows."""
+        """Scroll to the newest message if the table follows it. Works only once the new rows are laid out."""
         table = self.query_one(Table)
         if self._following.is_following:
             table.scroll_to(y=table.max_scroll_y, animate=False, force=True, immediate=True)
@@ -89,7 +89,7 @@ class ChatScreen(BaseScreen):
         return str(self._preview.rows[-1].number) if self._preview and self._preview.rows else ""
 
     def _may_grow(self) -> bool:
-        """Return whether the log on display may still grow: that of the current stream until the stream ends."""
+        """Return whether the log on display may still grow: only the current stream's does, until the stream ends."""
         state, preview = self.ctx.selected_event(), self._preview
         stream = state.event.stream if state else None
         if preview is None or stream is None:
@@ -97,7 +97,7 @@ class ChatScreen(BaseScreen):
         return stream.id == preview.export.stream_id and not stream.finished_at
 
     def _read_on(self) -> None:
-        """Read a log that may have grown again. The messages on display stay until the new ones are complete."""
+        """Reread the log if it may have grown. Its old messages stay on display until the read is complete."""
         preview, api, now = self._preview, self.ctx.api, self.ctx.clock.monotonic()
         is_due = self._may_grow() and self._following.is_due(now)
         if is_due and preview and not preview.is_reading and api and not self.ctx.preferences.frozen:
@@ -127,7 +127,7 @@ class ChatScreen(BaseScreen):
             self.run_worker(self._load_streams(event), group="streams", exclusive=True)
 
     async def _load_streams(self, event: Event) -> None:
-        """Load the streams of an event from the history and the platform."""
+        """Load the list of the event's streams from the history and the platform."""
         stream_id, history, api, error_text = current_id(event), self.ctx.records, self.ctx.api, ""
         current = KnownStream(stream_id, "current") if stream_id else None
         records = await history.streams(event.id) if history else ()
@@ -140,14 +140,14 @@ class ChatScreen(BaseScreen):
         self.refresh_all()
 
     def source(self) -> Source | None:
-        """Return event, stream and filter on display; None if the event is gone."""
+        """Return the event, stream and filter on display; None if the event no longer exists."""
         state, choice = self.ctx.selected_event(), self._choice
         if state is None:
             return None
         return Source(state, choice.streams, choice.stream(state.event), self.message_filter, choice.error)
 
     def chat_export(self) -> ChatExport | None:
-        """Return the chat on display with its filter; None without a stream."""
+        """Return an export of the chat on display with its filter; None if the event has no stream."""
         source = self.source()
         if source is None or source.stream is None:
             return None
@@ -169,9 +169,9 @@ class ChatScreen(BaseScreen):
             self.ctx.select_event(ids[index % len(ids)])
 
     def set_filter(self, message_filter: MessageFilter, entries: FieldValues) -> None:
-        """Show and export only these messages, and read the preview again.
+        """Set the filter for preview and export, and read the preview again.
 
-        `entries`: of the filter's form.
+        `entries`: entries of the filter's form, for the next time it opens.
         """
         self.message_filter, self.filter_entries = message_filter, entries
         if self._preview is not None:
@@ -188,9 +188,9 @@ class ChatScreen(BaseScreen):
             self.run_worker(self._read(previews), group="preview", exclusive=True)
 
     async def _read(self, previews: AsyncIterator[Preview], *, is_shown_whole: bool = False) -> None:
-        """Paint the preview as it begins and ends. In between it is painted once a second.
+        """Take the previews. Paint the first and the last at once, the others when the screen is next painted.
 
-        `is_shown_whole`: paint only the complete preview. If the read fails, the preview on display stays.
+        `is_shown_whole`: take only the complete preview. If the read fails, the preview on display stays.
         """
         self._following.begin_read(self.ctx.clock.monotonic())
         async for preview in previews:

@@ -8,7 +8,7 @@ from livedeck.client import Event
 from livedeck.monitor import KnownStream
 
 TAIL_SECONDS = 10.0
-"""Minimum seconds between two reads of a log that may still grow. The platform sends a whole log or none."""
+"""Minimum seconds between two reads of a log that may still grow. Each read transfers the whole log."""
 
 TAIL_SHARE = 10
 """Minimum wait before the next read, in multiples of the last read's duration. Long logs are read less often."""
@@ -37,18 +37,21 @@ class Following:
             self.cursor = newest
 
     def choose(self, key: str, newest: str, count: int) -> None:
-        """Move the cursor to a chosen row: the newest one resumes, any other one pauses. `count`: messages so far."""
+        """Move the cursor to a chosen row. The newest row resumes following; any other pauses it.
+
+        `count`: number of messages in the log so far.
+        """
         self.cursor = key
         if self.is_following and key != newest:
             self._pause(count)
         self.is_following = key == newest
 
     def record_scroll(self, size: tuple[int, int], position: float) -> None:
-        """Record the scroll position of the newest message in a table of that size."""
+        """Record the scroll position that shows the newest message in a table of that size."""
         self._followed_to = size, position
 
     def check_scroll(self, size: tuple[int, int], position: float, count: int) -> None:
-        """Pause if a person has scrolled up: the wheel moves no cursor. A change of size alone does not pause."""
+        """Pause if a person has scrolled up with the wheel, which moves no cursor. A resize alone does not pause."""
         if self._followed_to and self._followed_to[0] == size and position < self._followed_to[1]:
             self._pause(count)
 
@@ -64,12 +67,12 @@ class Following:
         self._read_began = now
 
     def end_read(self, now: float) -> None:
-        """Record the end of a read, or the start of one that must not start twice (monotonic s)."""
+        """Record the end of a read (monotonic s). Also called as a read starts, so that no second one becomes due."""
         self._read_ended = now
 
     @property
     def interval(self) -> float:
-        """Seconds between two reads."""
+        """Seconds from the end of a read to the start of the next."""
         return max(TAIL_SECONDS, TAIL_SHARE * (self._read_ended - self._read_began))
 
     def is_due(self, now: float) -> bool:
@@ -79,7 +82,10 @@ class Following:
 
 @dataclass(frozen=True, slots=True)
 class StreamList:
-    """The known streams of an event while its current one is `current_id`. `error`: why the list may be incomplete."""
+    """Known streams of an event, loaded while `current_id` was its current one.
+
+    `error`: why the list may be incomplete, or empty.
+    """
 
     event_id: str
     current_id: str
@@ -103,7 +109,7 @@ class StreamChoice:
 
     @property
     def error(self) -> str:
-        """The reason if the list may be incomplete, else empty."""
+        """Reason why the list of streams may be incomplete, or empty."""
         return self._list.error if self._list else ""
 
     def show(self, event: Event) -> bool:
@@ -114,11 +120,14 @@ class StreamChoice:
         return True
 
     def forget(self) -> None:
-        """Forget the event, so that the next one counts as another."""
+        """Forget the event, so that the next `show` switches even to the same event."""
         self.event_id, self._requested = "", ("", "")
 
     def request(self, event: Event) -> bool:
-        """Return whether the streams must be loaded: once for an event, and again for each new current stream."""
+        """Return whether the event's streams must be loaded now, and count them as requested.
+
+        They are loaded once for an event, and again whenever its current stream changes.
+        """
         request = event.id, current_id(event)
         is_known = self._list is not None and (self._list.event_id, self._list.current_id) == request
         if is_known or self._requested == request:
@@ -127,11 +136,11 @@ class StreamChoice:
         return True
 
     def load(self, streams: StreamList) -> None:
-        """Take the loaded list."""
+        """Store the list of streams once it is loaded."""
         self._list, self._requested = streams, ("", "")
 
     def retry(self) -> None:
-        """Have an incomplete list loaded again."""
+        """Drop an incomplete list, so that the next request loads it again."""
         if self.error:
             self._list = None
 
@@ -143,7 +152,7 @@ class StreamChoice:
         return next(selected, None) or next(iter((*current, *streams)), None)
 
     def step(self, event: Event, step: int) -> bool:
-        """Select the stream after (1) or before (-1) the one on display. Returns False if none is known."""
+        """Select the stream after (1) or before (-1) the one on display. Returns False if no stream is known."""
         stream, streams = self.stream(event), self.streams
         if stream is None or not streams:
             return False

@@ -49,20 +49,20 @@ MESSAGES: TableSchema[PreviewRow] = TableSchema(
 LABEL_CELLS = 10
 
 SILENT_SECONDS = 5.0
-"""Seconds without a byte after which a running export says so."""
+"""Seconds without a byte after which a running export reports the silence."""
 
 BAR_CELLS = 10
 WIDE_BAR_CELLS = 30
 
 WIDE = 100
-"""Cells of the panel from which the wide bar is shown."""
+"""Minimum width in cells of a panel with the wide bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Source of the messages on display.
 
-    `streams`: known streams of the event; None while they are loading. `error`: why some may be missing.
+    `streams`: known streams of the event; None while they are loading. `error`: why some may be missing, or empty.
     """
 
     state: EventState
@@ -74,7 +74,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys of the actions, as text."""
+    """Keys of the screen's actions, as text for its lines."""
 
     read: str
     filter: str
@@ -92,7 +92,7 @@ def _labelled(label: str, *segments: Segment) -> Line:
 
 
 def source_lines(source: Source, render_time: RenderTime, keys: Keys, width: int) -> list[Line]:
-    """Return event, stream and filter."""
+    """Return lines that name the event, the stream and the filter."""
     state = source.state
     return [
         _labelled("event", *events.tally(state, render_time), (f"  {events.name(state)}", StyleRole.STRONG)),
@@ -128,10 +128,10 @@ def _filter(message_filter: MessageFilter, keys: Keys) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """State of the end of the log.
+    """State of the preview at the end of the log.
 
-    `is_following`: the newest message stays in sight. `unseen`: messages since the pause. `seconds`: between two reads
-    of a log that may still grow; None if it cannot.
+    `is_following`: True while the newest message is kept in sight. `unseen`: number of messages since the pause.
+    `seconds`: time between two reads; None if the log cannot grow.
     """
 
     is_following: bool = True
@@ -165,7 +165,7 @@ def _tail(tail: Tail, keys: Keys) -> Segment:
 
 
 def export_lines(job: ExportJob | None, now: float, keys: Keys, width: int) -> list[Line]:
-    """Return the running export, or the result of the last one. `now`: seconds on the deck's clock."""
+    """Return the running export, or the last one's result. `now`: seconds on the deck's monotonic clock."""
     if job is None:
         return [_labelled("export", (f"none yet: {keys.export} exports", StyleRole.DIM))]
     return [
@@ -217,7 +217,7 @@ def _progress(job: ExportJob, now: float, keys: Keys, width: int) -> Line:
 
 
 def progress_bar(progress: ExportProgress, width: int) -> Line:
-    """Return the share of the log that has arrived; empty if its size is unknown."""
+    """Return a bar for the share of the log that has arrived; empty if the log's size is unknown."""
     if not progress.size:
         return []
     cells = WIDE_BAR_CELLS if width >= WIDE else BAR_CELLS
