@@ -1,4 +1,4 @@
-"""Actions to poll without a silent collector and to go back to it (collector.md, "On the screen")."""
+"""Actions to poll the platform while the collector is silent, and to go back to it (collector.md, "On the screen")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def toggle_alone(ctx: Context, _: str) -> None:
-    """Poll the platform from this deck, or go back to the collector."""
+    """Poll the platform from this deck; if it does so already, go back to the collector."""
     if isinstance(ctx.monitor, AttachedFeed) and ctx.snapshot and ctx.snapshot.attachment:
         if ctx.snapshot.attachment.is_alone:
             ctx.monitor.attach_again()
