@@ -1,6 +1,6 @@
 """Actions that change an event or its stream.
 
-The target is frozen as the key is pressed, before anything is awaited.
+Their target is fixed when the key is pressed, before anything is awaited.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def _target(ctx: Context) -> EventTarget:
-    """Return the selected event as displayed now."""
+    """Return the selected event as the target of a change, as it is displayed now."""
     from livedeck.operations.events import EventTarget
 
     state, displayed = ctx.selected_event(), ctx.displayed()
@@ -43,7 +43,7 @@ def _target(ctx: Context) -> EventTarget:
 
 
 async def new(ctx: Context, _: str) -> None:
-    """Create a draft of an event with a form, and select it once it is listed."""
+    """Create a draft of an event with a form, and select the event once the platform lists it."""
     from livedeck.client import Event
     from livedeck.operations.events import CREATE_DEFAULTS, CREATE_FORM, CreateEvent
 
@@ -64,14 +64,14 @@ def edit(ctx: Context, _: str) -> Awaitable[Any]:
 
 
 def enable(ctx: Context, _: str) -> Awaitable[Any]:
-    """Allow streams into the event."""
+    """Enable the event, so that it can receive streams."""
     from livedeck.operations.events import EnableEvent
 
     return ctx.confirmer.run(EnableEvent(_target(ctx)))
 
 
 def complete(ctx: Context, _: str) -> Awaitable[Any]:
-    """End the event."""
+    """Complete the event, which ends it."""
     from livedeck.operations.events import CompleteEvent
 
     return ctx.confirmer.run(CompleteEvent(_target(ctx)))
@@ -131,16 +131,16 @@ def reschedule(ctx: Context, argument: str) -> Awaitable[Any]:
 def _single_field_form(title: str, schema: FormSchema[Any], current: str, typed: str, button: str) -> FormState:
     """Return a form of one field.
 
-    `typed`: argument of the command. `button`: label of the button that saves.
+    `current`: value of the field now. `typed`: argument of the command. `button`: label of the button that saves.
     """
     (field,) = schema.fields
     return FormState(title, schema, {field.name: current}, {field.name: typed} if typed else None, button=button)
 
 
 def _needs_event_to_come(ctx: Context) -> str:
-    """Return a reason unless a person has chosen an event that is not completed.
+    """Return why the action is blocked, or an empty text if the chosen event is not completed.
 
-    The platform enables and completes no other events.
+    The platform refuses to enable or complete an event that is completed.
     """
     state = ctx.selected_event()
     is_completed = state is not None and state.phase.tally is BroadcastState.COMPLETED

@@ -1,4 +1,4 @@
-"""Rules that a person sets for judging an event (monitoring.md, "Rulings"). They are never sent to the platform."""
+"""Actions to set a person's rulings on an event (monitoring.md, "Rulings"). The platform never receives them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 SETTINGS = "default"
-"""Argument that returns an event to the content of the settings."""
+"""Argument that drops an event's own content, so that the settings decide again."""
 
 CONTENTS = {
     Content.SHOW: "show: picture and sound, everything is expected",
@@ -25,7 +25,7 @@ CONTENTS = {
     Content.SLIDES: "slides: still pictures, a low bit rate is normal",
     Content.SHARE: "share: a screen, a low bit rate and few frames are normal",
 }
-"""Descriptions of the contents (monitoring.md, "Content")."""
+"""Kinds of content with their descriptions (monitoring.md, "Content")."""
 
 
 _EFFECT = (
@@ -39,7 +39,7 @@ def _needs_event_and_collector(ctx: Context) -> str:
 
 
 def rebaseline(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Ask, then take the event's current values as its baseline."""
+    """Take the event's current values as its baseline, after a confirmation."""
     state = _newest_state(ctx)
     if state is None or state.qos.readings.last is None or state.qos.freshness is Freshness.STALE:
         ctx.announce("no fresh samples of this event: no baseline can be taken", Severity.WARNING)
@@ -65,7 +65,7 @@ async def _rebaseline(ctx: Context, state: EventState) -> None:
 
 
 def choose_content(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Set the content of the event."""
+    """Set the event's kind of content: `argument`, or one chosen from a list."""
     state = _newest_state(ctx)
     if state is None:
         return None
@@ -95,7 +95,7 @@ async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
 
 
 async def _conclude(ctx: Context, state: EventState, action: str, words: str) -> None:
-    """Announce and record the action."""
+    """Announce an action on the event, and record it in the audit."""
     from livedeck.operations.events import EventTarget
 
     ctx.announce(f"{events.name(state)}: {words}")
@@ -103,7 +103,7 @@ async def _conclude(ctx: Context, state: EventState, action: str, words: str) ->
 
 
 def _newest_state(ctx: Context) -> EventState | None:
-    """Return the selected event's newest state, even if the screen is frozen."""
+    """Return the selected event's newest state, even if the display is frozen; None without a selected event."""
     selected = ctx.selected_event()
     return _newest(ctx, selected) if selected else None
 

@@ -42,18 +42,18 @@ BADGES = {
     Mark.UNKNOWN: ("?", StyleRole.ODD, "unknown"),
     Mark.GO: ("✓", StyleRole.OK, "passed"),
 }
-"""Marks in order of importance: glyph, role, and the word after their count."""
+"""Marks by importance -> glyph, role, and the word that follows a count of such checks."""
 
 UNWELL = (Mark.NO_GO, Mark.CHECK, Mark.UNKNOWN)
 """Marks that need attention."""
 
 NAME_CELLS = 17
-"""Cells of the longest check name and the blank after it."""
+"""Cells for the name of a check and the blank after it."""
 
 GUTTER = 3 + NAME_CELLS
 
 AGE_CELLS = 8
-"""Cells of an age and the blank before it."""
+"""Cells for an age and the blank before it."""
 
 KEY = "event.preflight"
 """Name of the action that shows all checks."""
@@ -67,7 +67,7 @@ def verdict(found: Preflight, render_time: RenderTime) -> Segment:
 
 
 def counts(found: Preflight, marks: Iterable[Mark] = BADGES) -> Line:
-    """Return the counts of the marks: `  1 failed, 1 unknown, 8 passed`."""
+    """Return how many checks have each of the marks: `  1 failed, 1 unknown, 8 passed`."""
     numbers = [(len(found.marked(mark)), BADGES[mark][2]) for mark in marks]
     return [("  " + ", ".join(f"{number} {word}" for number, word in numbers if number), StyleRole.DIM)]
 
@@ -75,10 +75,10 @@ def counts(found: Preflight, marks: Iterable[Mark] = BADGES) -> Line:
 def pane_lines(
     found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int, height: int
 ) -> list[Line]:
-    """Return the verdict, a line each for failed, doubtful and unknown checks, and the number of passed ones.
+    """Return the verdict, the failed, doubtful and unknown checks, and the number of passed ones.
 
-    The worst checks show all their words and the advice as far as there is room. The last line counts the checks
-    without a line.
+    A check has one line; the worst checks have more, with the advice, while there is room. The last line also counts
+    the checks that had to be left out.
     """
     items = [item for mark in UNWELL for item in found.marked(mark)]
     room = max(0, height - 2)
@@ -96,7 +96,7 @@ def pane_lines(
 
 
 def item_line(item: Item, render_time: RenderTime, cells: int) -> Line:
-    """Return mark, name and finding of a check, and its age at the end of the line."""
+    """Return a check as one line: mark, name and finding, and its age at the end."""
     glyph, role, _ = BADGES[item.mark]
     old = "" if item.as_of is None else age(max(0.0, render_time.seconds_since(item.as_of)))
     head: Line = [(f" {glyph} ", role), (f"{item.name:<{NAME_CELLS}}", StyleRole.TEXT)]
@@ -108,7 +108,7 @@ def item_line(item: Item, render_time: RenderTime, cells: int) -> Line:
 
 
 def item_rows(item: Item, render_time: RenderTime, actions: ActionRegistry, cells: int) -> list[Line]:
-    """Return a check with its whole finding and the advice."""
+    """Return a check in as many lines as its whole finding and its advice need."""
     role = StyleRole.STALE if render_time.stale else _words_role(item)
     first, *more = [plain(row) for row in wrap(safe(item.finding), role, max(1, cells - GUTTER - AGE_CELLS))]
     return [
@@ -123,7 +123,7 @@ def _words_role(item: Item) -> StyleRole:
 
 
 def advice(item: Item, actions: ActionRegistry) -> str:
-    """Return the advice, with the deck's key if there is one: `e edit`."""
+    """Return the advice for a check, with the key of the action that helps if the deck has one: `e edit`."""
     action = actions.by_name.get(item.operation)
     if action is None:
         return item.advice
@@ -147,7 +147,7 @@ def short_preflight_lines(
 
 
 def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int) -> Iterator[Line]:
-    """Yield every check in the order in which a crew goes through them, in full."""
+    """Yield the verdict, then every check in full, in the order in which a crew goes through them."""
     yield [verdict(found, render_time), *counts(found)]
     yield []
     for item in found.items:
@@ -157,7 +157,7 @@ def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistr
 class PreflightScreen(Modal[None]):
     """Every check of an event.
 
-    While it is open, it polls the fields that the list of events lacks.
+    While the dialog is open, the fields that the list of events lacks are polled.
     """
 
     CLOSES_OUTSIDE = True

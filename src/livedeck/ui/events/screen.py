@@ -27,20 +27,20 @@ from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import EventList
 
 PANES_WIDTH, PANES_HEIGHT = 100, 28
-"""Screen size from which the selected event and the alarms have panes beside or below the table."""
+"""Minimum screen size for panes, which show the selected event and the alarms beside or below the table."""
 
 WIDE = 160
-"""Width from which the panes stand beside the table, with room for three charts."""
+"""Minimum width of a screen with the panes beside the table, where three charts have room."""
 
 TODAY_HEIGHT = 34
-"""Height from which the hours around now are shown."""
+"""Minimum height of a screen that shows the hours around now."""
 
 WIDEST = 200
-"""Width from which the last changes stand beside the alarms."""
+"""Minimum width of a screen with the last changes beside the alarms."""
 
 MAX_TABLE_LINES = 14
 FIXED_LINES = 4
-"""Lines of header, summary and footer. A banner takes its lines from the middle row."""
+"""Number of lines that header, summary and footer take together. A banner takes its lines from the middle row."""
 
 ALARM_STRIP_LINES = 3
 
@@ -48,8 +48,8 @@ ALARM_STRIP_LINES = 3
 class PaneGrid(NamedTuple):
     """Arrangement of the table and its panes, in the syntax of the stylesheet.
 
-    `is_wide`: the panes stand beside the table. `today_lines`: height of the hours around now, frame included; 0 if
-    they are hidden.
+    `is_wide`: True if the panes stand beside the table. `today_lines`: height of the pane with the hours around now,
+    frame included; 0 if it is hidden.
     """
 
     columns: int
@@ -65,7 +65,7 @@ TABLE_ALONE = PaneGrid(1, "1fr", "1fr")
 def pane_grid(width: int, height: int, snapshot: Snapshot, render_time: RenderTime) -> PaneGrid:
     """Return the arrangement for a screen with room for panes.
 
-    The table gets the lines that its rows need, the panes the rest.
+    The table gets as many lines as its rows need; the panes get the rest.
     """
     free = height - FIXED_LINES
     table = min(max(len(snapshot.events) + 1, 4), MAX_TABLE_LINES, max(4, free // 2))
@@ -125,7 +125,7 @@ class EventsScreen(EventList):
         )
 
     def _paint_selected(self, state: EventState | None, render_time: RenderTime) -> None:
-        """Show the selected event in its pane, or in three lines if there is no room for a pane."""
+        """Show the selected event in its pane, or in three lines while the panes are hidden."""
         nothing: Line = [(" No event selected", StyleRole.DIM)]
         actions, found = self.ctx.actions, render_time.preflights.get(state.id) if state else None
 
@@ -150,17 +150,17 @@ class EventsScreen(EventList):
         self.query_one("#short", DetailPanel).show(draw_short)
 
     def on_screen_suspend(self) -> None:
-        """Stop polling for checks once the screen is hidden. Under a dialog polling continues."""
+        """Stop polling the fields of the preflight checks once another screen hides this one; a dialog does not."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
     def toggle_panes(self) -> None:
-        """Switch between panes, and the table with three lines about the selected event."""
+        """Show the panes, or instead of them a higher table and three lines about the selected event."""
         self._wants_panes = not self._wants_panes
         self.refresh_all()
 
     def _arrange(self, grid: PaneGrid) -> None:
-        """Lay the table and the panes out in that grid."""
+        """Apply the arrangement to the table and the panes."""
         if grid == self._grid:
             return
         self._grid = grid
@@ -201,7 +201,7 @@ class EventsScreen(EventList):
 
 
 def _count_text(snapshot: Snapshot) -> str:
-    """Return the counts of alarms without zeros: `1 critical  2 warnings  3 quiet`."""
+    """Return the numbers of alarms by kind, zeros left out: `1 critical  2 warnings  3 quiet`."""
     counts = Counter(alarm.severity for alarm in snapshot.alarms)
     critical, warnings, quiet = counts[Severity.CRITICAL], counts[Severity.WARNING], len(snapshot.quiet)
     parts = (

@@ -13,16 +13,16 @@ from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signa
 from livedeck.ui.shell.context import ActionRegistry
 
 MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
-"""Heights of the charts. Below the first the facts give way; from the second on there are three panels."""
+"""Minimum lines of the charts, for which facts are left out; and the lines from which there are three panels."""
 
 MAX_SHORT_FACTS = 2
-"""Maximum number of facts in a pane with one chart: destinations and settings."""
+"""Maximum number of facts (destinations and settings) in a pane with one chart."""
 
 
 def waiting_lines(
     state: EventState, render_time: RenderTime, actions: ActionRegistry, width: int, height: int
 ) -> list[ShadedLine]:
-    """Return an event that is about to start in that size: its preflight, then its facts."""
+    """Return the lines of an event that is about to start: its preflight, then its facts if there is room."""
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=True)]
     lines += event_detail.problem_lines(state, render_time, width, findings=0)
     lines += event_detail.ruling_lines(state)
@@ -34,10 +34,10 @@ def waiting_lines(
 def cockpit_lines(
     state: EventState, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
-    """Return the event in that size.
+    """Return the lines of an event in a pane of that size.
 
-    There are three charts if there is room, else the video chart alone. Facts give way to the charts, rulings of a
-    person never do. A short pane has its faults in the first line, a tall one in a line each.
+    There are three charts if there is room, else the video chart alone. Facts are left out if the charts need their
+    lines; a person's rulings never are. A short pane has all faults in its first line, a tall one each in its own.
     """
     is_tall = height >= TALL_CHART_LINES
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=not is_tall)]
@@ -58,9 +58,9 @@ def cockpit_lines(
 
 
 def panel_rows(lines: int) -> tuple[int, ...]:
-    """Return the rows of the panels. Odd numbers give ticks at equal distances.
+    """Return the number of rows of each panel: video, audio, frame rate. Odd numbers give evenly spaced ticks.
 
-    Below `TALL_CHART_LINES` there is the video panel alone; else audio has the fewest rows, and the frame rate half as
+    Below `TALL_CHART_LINES` there is only video. Otherwise audio has the fewest rows, and the frame rate about half as
     many as video.
     """
     if lines < TALL_CHART_LINES:
