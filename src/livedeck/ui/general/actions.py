@@ -38,7 +38,7 @@ def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
 
 
 def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Leave the deck from any dialog. In the question about leaving, this key agrees."""
+    """Leave the deck from any dialog, after a question if there is unfinished work. In that question, agree."""
     from livedeck.ui.general.leave import LeaveDialog
 
     if isinstance(ctx.screen, LeaveDialog):
@@ -48,7 +48,7 @@ def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 def suspend(ctx: Context, _: str) -> None:
-    """Return to the shell until `fg`."""
+    """Stop the deck and return to the shell, until `fg` continues it."""
     ctx.suspend_process()
 
 
@@ -99,12 +99,12 @@ DECK = (
 
 
 def needs_open_change(ctx: Context) -> str:
-    """Return why there is no open change to show; empty if there is one."""
+    """Return why the action is blocked; empty if there is an open change, that is, a sent one without a verdict."""
     return "" if ctx.open_changes.items else "has nothing to show: every sent change has a verdict"
 
 
 def close_changes(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Show the changes without a verdict, and close those that the person has checked."""
+    """Show the sent changes without a verdict, and close those that the person has checked on the platform."""
     return ctx.confirmer.close_changes()
 
 

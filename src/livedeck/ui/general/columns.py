@@ -15,7 +15,7 @@ from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
 
 ColumnTitle = tuple[str, str]
-"""Name of a column and its title."""
+"""Name and title of a column."""
 
 
 class ColumnsScreen(Modal[tuple[str, ...] | None]):

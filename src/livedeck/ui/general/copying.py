@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 COPY_FORMATS = {"id": "id", "link": "link to watch", "json": "JSON", "curl": "curl"}
-"""Formats of a copied event, by the argument of the command."""
+"""Argument of the copy command -> format of the copied event, as its name on the screen."""
 
 
 def copy_texts(event: Event, address: str) -> Mapping[str, str]:
-    """Return the event in each of COPY_FORMATS; some may be empty.
+    """Return the event's text in each of COPY_FORMATS, by argument; a text may be empty.
 
-    Secrets are masked except in the link, which is for a player. `curl` takes the token from a variable.
+    Secrets are masked except in the link, which a player needs whole. The curl command takes the token from a variable.
     """
     return {
         "id": event.id,
@@ -62,7 +62,7 @@ async def _copy_event(ctx: Context, state: EventState, format_name: str) -> None
 
 
 async def _copy_link(ctx: Context, event: Event, link: str) -> None:
-    """Copy a link in clear and record that first. A link that grants access is not copied without a history."""
+    """Record that a link is copied, then copy it unmasked. Without a history, refuse a link that grants access."""
     from livedeck.operations.events import EventTarget
 
     target = EventTarget.of_event(event).target

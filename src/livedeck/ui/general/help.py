@@ -1,4 +1,4 @@
-"""Help screen: keys and signs, those of the current screen first, with a search."""
+"""Help screen with a search: keys and signs, those of the current screen first."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 FRAME_CELLS = 5
-"""Cells of the frame, a blank and the scroll bar (app.tcss)."""
+"""Width in cells of the frame, a blank and the scroll bar together (app.tcss)."""
 
 COLUMN_CELLS, CAP_CELLS, GAP = 37, 11, 1
-"""Cells of a column at least, of a key's cap, and between two columns."""
+"""Widths in cells: minimum of a column, a key's cap, and the gap between two columns."""
 
 Block = Sequence[ShadedLine]
-"""A heading with its lines; never broken between columns."""
+"""A heading with its lines, never split between columns."""
 
 
 class HelpScreen(Modal[str | None]):
@@ -106,9 +106,10 @@ def _column_cells(width: int) -> int:
 def help_lines(
     registry: ActionRegistry, mode: str, actions: Iterable[Action], width: int, signs: Iterable[str] = ()
 ) -> list[ShadedLine]:
-    """Return the keys of these actions in lines of this width.
+    """Return lines of `width` cells with the keys of `actions`.
 
-    Order: keys of this screen, keys of every screen, the signs under these headings, keys of other screens.
+    Order: keys of the screen `mode`, keys that work on every screen, the `signs`, keys of other screens. `signs`: keys
+    of SIGNS.
     """
     wanted, cells = {action.name for action in actions}, _column_cells(width)
     groups = [(title, [action for action in group if action.name in wanted]) for title, group in registry.groups()]
@@ -164,7 +165,7 @@ def _cells() -> Iterable[tuple[Line, str]]:
 
 
 SIGNS = {"Tally": _tallies, "Alarms": _severities, "QoS status": _statuses, "Cells": _cells}
-"""Signs in the cells of tables, in their colours, with their meanings."""
+"""Heading -> function that yields the signs under it, in their colours, each with its meaning."""
 
 
 def _sign_block(title: str, cells: int) -> Block:
@@ -173,7 +174,7 @@ def _sign_block(title: str, cells: int) -> Block:
 
 
 def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
-    """Return a cap with its meaning beside it; a cap that is too wide has a line of its own."""
+    """Return the lines of a key's cap, or a sign, with its meaning beside it; below it if the cap is too wide."""
     texts = [*wrap(words, StyleRole.TEXT, cells - CAP_CELLS - 1)]
     length = sum(cell_len(text) for text, _ in cap)
     role = cap[0][1]
@@ -187,7 +188,7 @@ def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
 
 
 def _in_columns(blocks: Sequence[Block], width: int) -> Iterable[ShadedLine]:
-    """Yield the lines of the blocks in columns, filled from top to bottom and as low as possible."""
+    """Yield lines with the blocks in columns. Each column is filled downwards; their height is as small as possible."""
     count, cells = _columns(width), _column_cells(width)
     total = sum(len(block) + 1 for block in blocks)
     height = next(height for height in range(total // count, total + 1) if len(_fill(blocks, height)) <= count)
@@ -198,7 +199,7 @@ def _in_columns(blocks: Sequence[Block], width: int) -> Iterable[ShadedLine]:
 
 
 def _fill(blocks: Sequence[Block], height: int) -> list[list[ShadedLine]]:
-    """Distribute the blocks over columns of this height; a higher block has a column of its own."""
+    """Distribute the blocks over columns of at most `height` lines; a block with more has a column of its own."""
     columns: list[list[ShadedLine]] = []
     for block in blocks:
         if columns and len(columns[-1]) + 1 + len(block) <= height:

@@ -24,7 +24,7 @@ class LeaveDialog(Confirm):
 
 
 def unfinished_work(ctx: Context) -> list[Unfinished]:
-    """Return the sent changes without a verdict, then the work that features report."""
+    """Return the unfinished work: first the sent changes without a verdict, then all that the features report."""
     reports = [feature.unfinished(ctx) for feature in ctx.actions.features if feature.unfinished]
     work = [report for report in reports if report]
     if in_doubt := ctx.confirmer.in_doubt:
@@ -35,7 +35,7 @@ def unfinished_work(ctx: Context) -> list[Unfinished]:
 
 
 async def confirm_leave(ctx: Context, work: Sequence[Unfinished], code: int = 0) -> None:
-    """Ask; if the person agrees, stop the work and leave with this exit code."""
+    """Ask whether to leave. If the person agrees, stop the work and leave with the exit code `code`."""
     if await ctx.ask(LeaveDialog(work, ctx.clock.monotonic)):
         for unfinished in work:
             if unfinished.stop:

@@ -18,16 +18,17 @@ from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 Command = tuple[str, str]
-"""Name of an action and its argument."""
+"""Name of an action, and the argument to run it with."""
 
 MAX_ROWS, KEY_CELLS = 8, 11
-"""Maximum number of visible actions, and the cells of the column of their keys."""
+"""Maximum number of visible actions, and the width in cells of the column with their keys."""
 
 
 class CommandScreen(Modal[Command | None]):
     """Input line with the matching actions.
 
-    With `search`, words find actions and enter runs the marked one. Without it, the person types a whole command.
+    If `search` is set, typed words find actions and enter runs the marked one. Otherwise the person types a whole
+    command.
     """
 
     TAKES_TYPED_AHEAD = True
@@ -81,7 +82,7 @@ class CommandScreen(Modal[Command | None]):
         self.dismiss((action.name, argument))
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """Return the clicked action."""
+        """Close the dialog with the clicked action as its result."""
         message.stop()
         self.dismiss((message.link.command, ""))
 

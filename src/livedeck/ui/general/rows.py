@@ -48,7 +48,7 @@ def last_row(ctx: Context, _: str) -> None:
 
 
 def open_row(ctx: Context, _: str) -> None:
-    """Open the detail of the row under the cursor."""
+    """Open the row under the cursor, as the enter key does."""
     _table(ctx).open()
 
 

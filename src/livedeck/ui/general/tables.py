@@ -52,7 +52,7 @@ def filter_rows(ctx: Context, argument: str) -> None:
 
 
 def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:
-    """Return the number of matching rows, or the filter's error; and whether the filter is valid."""
+    """Return a remark about the typed filter: the number of matching rows, or its error. Also whether it is valid."""
     listing, render_time = _listing(ctx), ctx.render_time()
     if listing is None or render_time is None:
         return [], False
@@ -91,7 +91,7 @@ def sort_next(ctx: Context, argument: str) -> None:
 
 
 def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
-    """Sort by a column; a second time in reverse, a third time worst first again."""
+    """Sort by a column. If the table is already sorted by it, reverse; if reversed, return to the monitor's order."""
     view = ctx.preferences.view(listing.name)
     if view.sort != column:
         _change_view(ctx, listing, sort=column, down=False)
@@ -102,7 +102,7 @@ def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
 
 
 def sort_previous(ctx: Context, _: str) -> None:
-    """Sort by the previous column; before the first one comes the monitor's order."""
+    """Sort by the previous column. The step before the first column is the monitor's order, worst first."""
     if listing := _listing(ctx):
         _step_sort(ctx, listing, -1)
 
@@ -115,7 +115,7 @@ def _step_sort(ctx: Context, listing: Listing, step: int) -> None:
 
 
 def invert_order(ctx: Context, _: str) -> None:
-    """Reverse the order."""
+    """Reverse the order of the rows."""
     if listing := _listing(ctx):
         _change_view(ctx, listing, down=not ctx.preferences.view(listing.name).down)
 

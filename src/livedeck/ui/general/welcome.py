@@ -26,7 +26,7 @@ from livedeck.ui.kit.terminal import FilteredApp
 
 
 class Choice(StrEnum):
-    """Choice at the first start. DECK: a platform was connected and its settings are saved."""
+    """Choice of a person at the first start. DECK: use the platform whose settings were tried and saved."""
 
     DEMO = "demo"
     DECK = "deck"
@@ -43,17 +43,17 @@ you need its address and a token of your workspace."""
 
 @dataclass(frozen=True, slots=True)
 class PlatformSettings:
-    """Settings from the form by name, and the token in clear if it was typed."""
+    """Settings from the form. `values`: settings by name. `token`: the typed token in clear, or empty."""
 
     values: Mapping[str, Any]
     token: str = ""
 
 
 TryOut = Callable[[PlatformSettings], Awaitable[str]]
-"""Function that tries the settings on the platform. Returns the error in words, or an empty text."""
+"""Function that tries settings on the platform. Returns an error message, or an empty text on success."""
 
 Save = Callable[[PlatformSettings], str]
-"""Function that saves the settings. Returns the error in words, or an empty text. Called in a thread."""
+"""Function that saves settings. Returns an error message, or an empty text on success. Runs in a thread."""
 
 
 def _check_addresses(values: Mapping[str, object]) -> object:
@@ -149,7 +149,7 @@ def _time_reference() -> TimeReference:
 
 
 def platform_settings(entries: FieldValues) -> PlatformSettings:
-    """Convert the entries into settings. Raises ValueError if one is missing."""
+    """Convert the entries of the form into settings. Raises ValueError if a needed entry is missing."""
     source, place = str(entries["source"]), str(entries["place"]).strip()
     values: dict[str, Any] = {"base_url": str(entries["base_url"]).strip()}
     if entries["upload_url"]:
