@@ -1,4 +1,4 @@
-"""Actions of the past: go to a moment, play from there, and go back to now (past.md, "In the deck")."""
+"""Actions to go to a moment of the past, play from there, and return to the present (past.md, "In the deck")."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPEEDS = (1.0, 4.0, 15.0, FASTEST)
 
 
 def go(ctx: Context, argument: str) -> Awaitable[None]:
-    """Show a moment of the past."""
+    """Show the deck as it was at a moment: the named one, or one that a person types."""
     return _go_to(ctx, argument) if argument else _ask_moment(ctx)
 
 
@@ -53,7 +53,7 @@ async def now(ctx: Context, _: str) -> None:
 
 
 def play(ctx: Context, argument: str) -> None:
-    """Play or pause, or play at the named speed."""
+    """Play the past at the named speed; without a name, play or pause."""
     if ctx.past is None:
         return
     try:
@@ -64,7 +64,7 @@ def play(ctx: Context, argument: str) -> None:
 
 
 def faster(ctx: Context, _: str) -> None:
-    """Play at the next speed; after the fastest comes the slowest."""
+    """Play at the next higher speed. After the highest comes the lowest."""
     if ctx.past is not None:
         past = ctx.past
         past.play(next((speed for speed in SPEEDS if speed > past.speed), SPEEDS[0]))
