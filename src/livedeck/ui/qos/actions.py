@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def needs_subject(ctx: Context) -> str:
-    """Return a reason unless an event is selected or shown."""
+    """Return why the action is blocked: no event is selected or has its charts on display. Empty if one is."""
     screen = ctx.screen
     return "" if isinstance(screen, _screen_type()) and screen.subject() else needs_event(ctx)
 
@@ -88,12 +88,12 @@ def now(ctx: Context, _: str) -> None:
 
 
 def fit(ctx: Context, _: str) -> None:
-    """Switch between scales from zero and scales that fit the values."""
+    """Scale the charts to their values; if they are so already, from zero."""
     _screen(ctx).fit()
 
 
 def align(ctx: Context, _: str) -> None:
-    """Switch the second event between alignment by the clock and by its start."""
+    """Align the second event's curves by the starts of both events; if they are so already, by the clock."""
     _screen(ctx).align()
 
 
@@ -149,21 +149,24 @@ async def previous_stream(ctx: Context, _: str) -> None:
 
 
 async def open_stream(ctx: Context, argument: str) -> None:
-    """Open any stream in the history, of any event. Those of this event come first."""
+    """Open a stream from the history, of any event. The list begins with those related to the one on display."""
     stream = await _pick_stream(ctx, "Open a stream from the history", argument)
     if stream is not None:
         await _screen(ctx).open(stream)
 
 
 async def compare_stream(ctx: Context, argument: str) -> None:
-    """Lay a past stream under this one."""
+    """Draw a past stream's curves under those of the stream on display."""
     stream = await _pick_stream(ctx, "Compare with a past stream, start over start", argument, is_second=True)
     if stream is not None:
         await _screen(ctx).compare_with_stream(stream)
 
 
 async def _pick_stream(ctx: Context, title: str, words: str, *, is_second: bool = False) -> PastStream | None:
-    """Return the chosen stream, or None: the first with these words, or one from a list."""
+    """Return the first stream that contains `words`; without words, one chosen from a list. None if there is none.
+
+    `is_second`: choose a stream to compare with the one on display, which is left out.
+    """
     screen, render_time = _screen(ctx), ctx.render_time()
     if ctx.records is None or render_time is None:
         ctx.announce(
@@ -194,17 +197,17 @@ async def _pick_stream(ctx: Context, title: str, words: str, *, is_second: bool 
 
 
 def next_fault(ctx: Context, _: str) -> None:
-    """Select the next fault in the list."""
+    """Select the next fault in the list of faults."""
     _screen(ctx).select_fault(1)
 
 
 def previous_fault(ctx: Context, _: str) -> None:
-    """Select the previous fault in the list."""
+    """Select the previous fault in the list of faults."""
     _screen(ctx).select_fault(-1)
 
 
 def over(ctx: Context, argument: str) -> None:
-    """Compare with the named event, else with the next one on air. After the last one, compare with none."""
+    """Compare with the named event; without a name, with the next event on air. After the last, stop comparing."""
     screen, displayed, selected = _screen(ctx), ctx.displayed(), ctx.selected_event()
     if displayed is None or selected is None:
         return
@@ -229,7 +232,7 @@ def _matches(state: EventState, text: str) -> bool:
 
 
 def mark(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Mark the moment of the key press, on the platform's clock."""
+    """Add a marker to the event at the moment of the key press, on the platform's clock. `argument`: its text."""
     state, render_time = ctx.selected_event(), ctx.render_time()
     if ctx.history is None or state is None or render_time is None:
         ctx.announce("No history is kept, so there are no markers. Set `history` in the settings.", Severity.WARNING)

@@ -1,4 +1,4 @@
-"""Streams from the history as the charts show them, loaded while the screen shows what it has."""
+"""Streams from the history for the charts, loaded while the screen keeps showing the data in memory."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import stream_start
 
 MAX_READINGS = 14_400
-"""Samples of a past stream kept in memory: eight hours at one each 2 s.
+"""Maximum number of samples of a past stream kept in memory: eight hours with one every 2 s.
 
-Earlier ones are read from the history when they come into view.
+Earlier samples are read from the history when they come into view.
 """
 
 
 class Subject(NamedTuple):
-    """Subject of the charts, and the instant for which it is shown.
+    """Event or past stream in the charts, and the instant for which it is shown.
 
-    `stream`: a past stream; None for the current one.
+    `stream`: the past stream; None for the event's current stream.
     """
 
     state: EventState
@@ -41,7 +41,10 @@ async def load_streams(history: HistoryReads, now: datetime, event_id: str | Non
 
 
 async def open_stream(history: HistoryReads, stream: PastStream, event: Event | None) -> Subject:
-    """Return that stream in its state at its end."""
+    """Return the stream as a subject of the charts, in the state that it had at its end.
+
+    `event`: the stream's event; None if it is unknown.
+    """
     until = stream.last.timestamp()
     found = await history.recorded({stream.event_id: stream.stream_id}, until, newest=MAX_READINGS)
     faults = [
@@ -54,7 +57,7 @@ async def open_stream(history: HistoryReads, stream: PastStream, event: Event | 
 
 
 def current_stream(state: EventState, render_time: RenderTime) -> PastStream | None:
-    """Return the stream whose samples the platform returns, up to now; None if it has returned none."""
+    """Return the event's current stream from its start to its newest sample; None if it has no samples yet."""
     stream, as_of = state.event.stream, state.qos.as_of
     if stream is None or not stream.id or as_of is None or not len(state.qos.readings):
         return None
@@ -65,7 +68,7 @@ def current_stream(state: EventState, render_time: RenderTime) -> PastStream | N
 
 
 def with_current(streams: tuple[PastStream, ...], current: PastStream | None) -> tuple[PastStream, ...]:
-    """Return the streams with the current one in its newest state, the newest first."""
+    """Return the streams, the newest first, with `current` added or in place of its older copy."""
     if current is None:
         return streams
     others = [stream for stream in streams if stream.stream_id != current.stream_id]

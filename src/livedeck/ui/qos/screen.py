@@ -39,10 +39,10 @@ from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.shell.screen import BaseScreen, waiting_text
 
 SIDE_FROM = 160
-"""Screen width from which a pane stands beside the chart."""
+"""Minimum width of a screen with panes beside the chart."""
 
 WORDY_FROM = 100
-"""Screen width from which the ranges have a label."""
+"""Minimum width of a screen that shows the word `range` before the ranges."""
 
 PAST_KEYS = "{qos.now} live", "{qos.previous_stream}, {qos.next_stream} other streams   {qos.open} all"
 
@@ -50,20 +50,20 @@ WINDOW_KEYS = "{qos.earlier} {qos.later} pan   {qos.shorter} {qos.longer} zoom  
 
 
 class QosChart(Canvas):
-    """Panels, statuses, the map of the whole event, the list of faults.
+    """Chart of the screen: panels, statuses, the map of the whole event, and the list of faults.
 
-    Curves are drawn again only when values, size or freshness change.
+    Curves are redrawn only when values, size or freshness change.
     """
 
     class Picked(Message):
-        """A column of the panels or the map was clicked."""
+        """A click on a column of the panels, or of the map if `is_map` is True."""
 
         def __init__(self, cell: int, *, is_map: bool) -> None:
             super().__init__()
             self.cell, self.is_map = cell, is_map
 
     class Dragged(Message):
-        """The picture was dragged by that many columns; positive numbers mean to the right."""
+        """A drag of the chart by `cells` columns; positive to the right."""
 
         def __init__(self, cells: int) -> None:
             super().__init__()
@@ -80,16 +80,16 @@ class QosChart(Canvas):
 
     @property
     def layout_rows(self) -> view.Layout:
-        """Rows of the panels."""
+        """Number of rows for each part of the chart."""
         return view.layout(self.size.height, has_side=self.has_side)
 
     @property
     def columns(self) -> int:
-        """Columns of a curve."""
+        """Number of columns in a curve."""
         return self.layout_rows.columns(self.size.width)
 
     def show(self, shown: view.Shown | None, empty_text: str = "") -> None:
-        """Paint the chart. `empty_text`: why there is none."""
+        """Paint the chart. `empty_text`: text in its place if `shown` is None."""
         self._shown, self._empty_text = shown, empty_text
         self.repaint()
 
@@ -138,7 +138,7 @@ class QosSide(Canvas):
         self._shown: view.Shown | None = None
 
     def show(self, shown: view.Shown | None) -> None:
-        """Paint the panes of that chart."""
+        """Paint the panes for the content of the chart; None leaves them empty."""
         self._shown = shown
         self.repaint()
 
@@ -213,7 +213,7 @@ class QosScreen(BaseScreen):
         self.ctx.watch_event(None)
 
     def shows_alarm(self, alarm: Alarm) -> bool:
-        """Return whether the alarm needs a line. False if the list of faults above already shows it."""
+        """Return whether the alarm needs a line of its own. False if the list of faults already shows it."""
         subject = self.subject()
         state = subject.state if subject else None
         ongoing = {episode.kind for episode in state.episodes if episode.until is None} if state else set()
@@ -255,7 +255,7 @@ class QosScreen(BaseScreen):
         side_pane.show(shown)
 
     def _past_line(self, shown: view.Shown | None, render_time: RenderTime) -> list[ShadedLine]:
-        """Return a line that says what the window shows, if it is not live."""
+        """Return a line that names the times and the stream in the window; nothing if the window is live."""
         if shown is None or self.is_live:
             return []
         stream = self._opened.stream if self._opened else None
@@ -266,7 +266,7 @@ class QosScreen(BaseScreen):
         return [wrap_groups(groups, self.size.width)]
 
     def _open_if_completed(self, state: EventState) -> None:
-        """Open the last stream of a completed event from the history, if the platform has not been polled for it."""
+        """Open a completed event's last stream from the history, if no samples of the event have been polled."""
         is_completed = state.phase.tally is BroadcastState.COMPLETED and state.qos.as_of is None
         if is_completed and self.ctx.records is not None and state.id not in self._searched_ids:
             self._searched_ids.add(state.id)
@@ -282,7 +282,7 @@ class QosScreen(BaseScreen):
     async def streams(self, event_id: str | None = None) -> tuple[PastStream, ...]:
         """Return the streams of that event, or of all events if None, the newest first.
 
-        The current stream of the selected event is among them.
+        The selected event's current stream is included if it belongs to that event.
         """
         displayed, selected, history = self.ctx.displayed(), self.ctx.selected_event(), self.ctx.records
         if displayed is None:
@@ -294,7 +294,7 @@ class QosScreen(BaseScreen):
         return with_current(found, current_stream(selected, displayed[1]))
 
     async def open(self, stream: PastStream, at: datetime | None = None) -> None:
-        """Show a past stream around that moment or at its end; a current stream is shown live."""
+        """Show a past stream around the moment `at`, or its end if None. A current stream is shown live instead."""
         displayed, history = self.ctx.displayed(), self.ctx.records
         state = displayed[0].find(stream.event_id) if displayed else None
         current = current_stream(state, displayed[1]) if state and displayed else None
@@ -315,9 +315,9 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     async def jump(self, text: str, at: datetime) -> None:
-        """Show the stream of the event at that moment.
+        """Show the event's stream at the moment `at`, or the nearest one. `text`: the moment as typed.
 
-        A time of day means the latest day with a stream at that time.
+        If the text is a time of day, it means the latest day with a stream at that time.
         """
         subject = self.subject()
         if subject is None:
@@ -388,13 +388,13 @@ class QosScreen(BaseScreen):
         return chart_axis(state, render_time, span, columns, self._until if span else None)
 
     def _second_series(self, state: EventState, second: Subject, axis: Axis) -> TimeSeries:
-        """Return the second event's values at the same times, or at the same distance from its start."""
+        """Return the second event's values on the axis, or as far from its own start if events are aligned by start."""
         later = stream_start(second.state, axis.start) - stream_start(state, axis.start)
         shifted = axis.shifted(later) if self._is_since_start else axis
         return _series(self._second_history, second.state, second.render_time, shifted)
 
     def _second_subject(self) -> Subject | None:
-        """Return the second event, or the past stream in its place; None if it equals the first."""
+        """Return the second event or the past stream to compare with; None without one, or if it is the first event."""
         subject, displayed = self.subject(), self.ctx.displayed()
         if self._second_stream is not None:
             return self._second_stream
@@ -403,12 +403,12 @@ class QosScreen(BaseScreen):
         return Subject(state, displayed[1]) if displayed and state and is_other else None
 
     def compare_with(self, event_id: str | None) -> None:
-        """Draw that event's curves beside those on display; None removes them."""
+        """Draw another event's curves beside those on display; None removes the second curves."""
         self._second_id, self._second_stream = event_id, None
         self.refresh_all()
 
     async def compare_with_stream(self, stream: PastStream) -> None:
-        """Lay a past stream under the one on display, start over start."""
+        """Draw a past stream's curves under those on display, aligned by the starts of both streams."""
         if self.ctx.records is None:
             return
         name = f"{stream.name}, {day_words(stream.first, self._today())}"
@@ -417,19 +417,19 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def align(self) -> None:
-        """Switch the second event between alignment by the clock and by its start."""
+        """Align the second event's curves by the starts of both events; if they are so already, by the clock."""
         self._is_since_start = not self._is_since_start
         self.ctx.announce(f"second event aligned by {'its start' if self._is_since_start else 'the clock'}")
         self.refresh_all()
 
     def fit(self) -> None:
-        """Switch between scales that fit the values and scales from zero."""
+        """Scale the charts to their values; if they are so already, from zero."""
         self._is_fitted = not self._is_fitted
         self.refresh_all()
 
     @property
     def second_id(self) -> str | None:
-        """Id of the second event."""
+        """Id of the second event; None without one."""
         second = self._second_subject()
         return second.state.id if second else None
 
@@ -438,9 +438,9 @@ class QosScreen(BaseScreen):
         return self._episode[1] if self._episode and self._episode[0] == state.id else None
 
     def _cursor_cell(self, axis: Axis) -> int | None:
-        """Return the cell of the cursor; None if it is out of sight.
+        """Return the cell of the cursor; None if there is no cursor or it is out of sight.
 
-        It keeps its time while the axis moves.
+        The cursor stays at its time while the axis moves.
         """
         if self._cursor is None or not axis.start <= self._cursor < axis.end:
             return None
@@ -451,9 +451,9 @@ class QosScreen(BaseScreen):
         return self._axis(*subject[:2]) if subject else None
 
     def move_cursor(self, step: int) -> None:
-        """Move the cursor by columns.
+        """Move the cursor by `step` columns; negative to the left.
 
-        The first step puts it on the newest column; one step beyond removes it.
+        The first step to the left puts the cursor on the newest column; a step to the right of that column removes it.
         """
         subject, axis = self.subject(), self._shown_axis()
         if axis is None or subject is None:
@@ -493,15 +493,18 @@ class QosScreen(BaseScreen):
         self.change_range(1)
 
     def pan(self, step: int) -> None:
-        """Move the window by half its width, within the stream. At the newest sample it becomes live."""
+        """Move the window later (1) or earlier (-1) by half its width, within the stream.
+
+        The window becomes live when it reaches the newest sample.
+        """
         axis = self._shown_axis()
         if axis is not None:
             self._move_window(axis.end + step * (axis.end - axis.start) / 2)
 
     def _move_window(self, until: float) -> None:
-        """Show the window that ends then (epoch s), within the stream.
+        """Move the window so that it ends at `until` (epoch s), within the stream.
 
-        It becomes live at the newest sample.
+        The window becomes live when it reaches the newest sample.
         """
         subject, span = self.subject(), view.RANGES[self._range][1]
         if subject is not None and span is not None:
@@ -510,14 +513,14 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def _look_at(self, at: float) -> None:
-        """Put the cursor there (epoch s), and move the window if that is out of sight."""
+        """Put the cursor at a time (epoch s), and move the window there if the time is out of sight."""
         self._cursor, axis = at, self._shown_axis()
         if axis is not None and not axis.start <= at < axis.end:
             self._move_window(at + (axis.end - axis.start) / 2)
         self.refresh_all()
 
     def show_now(self) -> None:
-        """Return to the newest sample of the current stream, without a cursor, in a live window."""
+        """Make the window live: close any past stream, remove the cursor, and show the newest sample."""
         self._close_stream()
         self.refresh_all()
 
@@ -553,7 +556,7 @@ class QosScreen(BaseScreen):
             self.ctx.announce(f"no marker in this stream {'after' if step > 0 else 'before'} this moment")
 
     def select_fault(self, step: int) -> None:
-        """Select the next (1) or previous (-1) fault in the list, with the cursor at its start."""
+        """Select the next (1) or previous (-1) fault in the list, and move the cursor to the start of that fault."""
         subject = self.subject()
         if subject is None or not subject.state.episodes:
             self.ctx.announce("no faults known for this event")
@@ -566,12 +569,12 @@ class QosScreen(BaseScreen):
         self._look_at(episode.since.timestamp())
 
     def show_new_marker(self) -> None:
-        """Show a marker that was just added."""
+        """Read the markers again, because one was just added."""
         self._history.invalidate()
         self.refresh_all()
 
     def _head(self, subject: Subject, shown: view.Shown | None) -> list[ShadedLine]:
-        """Return two lines: event and range; values and their age."""
+        """Return the two lines above the chart: event and ranges, then the values and their age."""
         state, render_time, stream = subject
         word = "range " if self.size.width >= WORDY_FROM else ""
         tabs = wrap_groups([(0, [(word, StyleRole.DIM), *self._range_tabs()])], self.size.width)
@@ -591,7 +594,7 @@ class QosScreen(BaseScreen):
         ]
 
     def change_range(self, step: int) -> None:
-        """Change to the next longer (1) or shorter (-1) range. The cursor keeps its place in the picture."""
+        """Change to the next longer (1) or shorter (-1) range. The cursor keeps its column."""
         axis = self._shown_axis()
         cell = self._cursor_cell(axis) if axis else None
         before, self._range = self._range, min(max(self._range + step, 0), len(view.RANGES) - 1)
@@ -611,12 +614,12 @@ class QosScreen(BaseScreen):
 
 
 def _now(state: EventState, render_time: RenderTime) -> float:
-    """Return the time of the newest reply (epoch s, server clock)."""
+    """Return the time of the newest reply for the event (epoch s, server clock); 0 before the first."""
     return render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
 
 
 def _series(history: HistoryQuery, state: EventState, render_time: RenderTime, axis: Axis) -> TimeSeries:
-    """Return the event's values on that axis, from memory and the history."""
+    """Return the event's values on an axis, joined from memory and the history."""
     series = concat(history.series(state, axis), from_memory(axis, state.qos.readings))
     return hold_until_answer(state, render_time, series)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.screen import BaseScreen
 
 STALE_COLUMNS = 4
-"""Columns of movement after which the history is queried again."""
+"""Number of columns by which the axis may move before the history is queried again."""
 
 
 class _Request(NamedTuple):
@@ -29,7 +29,7 @@ class _Request(NamedTuple):
 class HistoryQuery:
     """Chart data from the history, queried in a worker of the screen; empty without a history.
 
-    `group`: of the worker. A new query cancels the one before it.
+    `group`: group of the worker. A new query cancels the previous query of the same group.
     """
 
     def __init__(self, screen: BaseScreen, group: str = "past") -> None:
@@ -39,9 +39,9 @@ class HistoryQuery:
         self._request: _Request | None = None
 
     def series(self, state: EventState, axis: Axis) -> TimeSeries | None:
-        """Return the data of the event's current stream as far as they are loaded.
+        """Return the loaded data of the event's current stream; None if none are loaded.
 
-        Missing data are queried and painted when they arrive.
+        Missing data are queried, and the screen is painted when they arrive.
         """
         stream = state.event.stream
         request = _Request(state.id, (stream.id if stream else None) or "", axis)
@@ -51,16 +51,16 @@ class HistoryQuery:
         return self._series[1] if self._series and self._series[0] == request[:2] else None
 
     def markers(self, event_id: str) -> tuple[Marker, ...]:
-        """Return the markers of that event."""
+        """Return the loaded markers of an event."""
         return self._markers.get(event_id, ())
 
     def invalidate(self) -> None:
-        """Query again at the next paint, because a marker was added."""
+        """Drop the markers, because one was added, and have the next paint query the history again."""
         self._request = None
         self._markers.clear()
 
     def forget(self) -> None:
-        """Drop all loaded data, because another time is shown."""
+        """Drop all loaded data, because the deck shows another time now."""
         self.invalidate()
         self._series = None
 
@@ -75,7 +75,7 @@ class HistoryQuery:
         return abs(request.axis.start - last.axis.start) >= STALE_COLUMNS * request.axis.step
 
     def _work(self, request: _Request) -> WorkType[None]:
-        """Return the query for a worker to start, so that a query cancelled before its start leaves no coroutine."""
+        """Return a function that makes the query's coroutine. A worker cancelled before its start never calls it."""
         return partial(self._query, request)
 
     async def _query(self, request: _Request) -> None:

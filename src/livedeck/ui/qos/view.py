@@ -33,16 +33,16 @@ from livedeck.ui.kit.chart import CURSOR, GUTTER, Backdrop, map_lines
 from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signal_backdrop, signal_lines
 
 LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
-"""Cells of the list of faults: minimum; from which it shows actual values; maximum.
+"""Widths in cells. The list of faults: its minimum, the minimum with actual values, its maximum.
 
-Then the cells of the notes beside it, which shrink first.
+Last, the notes beside the list: they shrink before the list does.
 """
 
 LABEL_CELLS = 10
 
 
 def sort_episodes(episodes: Iterable[Episode]) -> list[Episode]:
-    """Return open faults first, by severity, then cleared ones. Among equals the newest comes first."""
+    """Sort faults: first the open ones by severity, then the cleared ones. Among equals the newest comes first."""
     newest_first = sorted(episodes, key=lambda episode: episode.since, reverse=True)
     cleared = len(SEVERITY_RANKS)
     return sorted(
@@ -51,7 +51,7 @@ def sort_episodes(episodes: Iterable[Episode]) -> list[Episode]:
 
 
 def index_of(episodes: Sequence[Episode], selected: Episode | None) -> int | None:
-    """Return the index of that fault even if it has become worse or cleared; None if it is gone."""
+    """Return the index of the selected fault, even if it has become worse or cleared; None if it is not among them."""
     return next((index for index, episode in enumerate(episodes) if selected and _is_same(episode, selected)), None)
 
 
@@ -60,9 +60,9 @@ def _is_same(first: Episode, second: Episode) -> bool:
 
 
 def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) -> Mapping[int, Segment]:
-    """Return the sign of a fault's start or a marker for each column.
+    """Return column -> sign of the fault that starts there or the marker that lies there.
 
-    A fault hides a marker, and a worse fault a lesser one.
+    In the same column, a fault hides a marker, and a worse fault hides a lesser one.
     """
     signs: dict[int, Segment] = {}
     for at in marks:
@@ -76,7 +76,10 @@ def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) ->
 def fault_lines(
     state: EventState, selected: Episode | None, render_time: RenderTime, rows: int, *, cells: int
 ) -> list[Line]:
-    """Return as many faults as fit, with the selected one among them and marked. Wide lines have the actual value."""
+    """Return the faults that fit in `rows` lines. The selected one is among them, and marked.
+
+    Lines of at least `ACTUAL_CELLS` cells also show the actual value.
+    """
     episodes = sort_episodes(state.episodes)
     marked = index_of(episodes, selected) or 0
     first = max(0, marked - rows + 1)
@@ -89,9 +92,9 @@ def fault_lines(
 def episode_lines(
     state: EventState, selected: Episode | None, render_time: RenderTime, width: int, rows: int
 ) -> list[Line]:
-    """Return the list of faults beside cause, effect and advice of the selected one.
+    """Return the list of faults; beside it, cause, effect and advice of the selected fault.
 
-    A narrow screen has only the selected fault, with these below it.
+    A narrow screen has only the selected fault, with cause, effect and advice below it.
     """
     episodes = sort_episodes(state.episodes)
     if not episodes or rows < 1:
@@ -127,7 +130,7 @@ def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: 
 
 
 def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
-    """Return cause, effect on viewers and advice, each in as many lines as it needs."""
+    """Return a fault's cause, effect on viewers and advice, each in as many lines as it needs."""
     diagnosis = diagnose(episode.kind, state if episode.until is None else None)
     texts = {"cause": diagnosis.cause, "viewers": diagnosis.viewers, "do": diagnosis.advice}
     return [
@@ -138,9 +141,9 @@ def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
 
 
 RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h", 3600), ("6h", 21_600), ("all", None))
-"""Ranges of the chart in seconds; None: the whole stream.
+"""Ranges of the chart: name, and length in seconds; None: the whole stream.
 
-The history has samples that the platform no longer returns.
+Long ranges need the history for samples that the platform no longer returns.
 """
 
 SECOND_SIGN = "··"
@@ -148,7 +151,11 @@ SECOND_SIGN = "··"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Rows of a chart. A panel of a single row has no head: its name and number stand beside it."""
+    """Number of rows for each part of the chart.
+
+    `whole`: the map of the whole event. `below`: legend and list of faults. A panel of a single row has no head: its
+    name and number stand beside it.
+    """
 
     video: int
     audio: int
@@ -158,26 +165,29 @@ class Layout:
 
     @property
     def is_small(self) -> bool:
-        """True if audio and frame rate are rows of blocks."""
+        """True if audio and frame rate have one row each, drawn as blocks."""
         return self.audio == 1
 
     def columns(self, width: int) -> int:
-        """Return the cells of a panel."""
+        """Return the number of columns in the curve of a panel `width` cells wide."""
         return max(8, width - GUTTER - (NUMBER_CELLS if self.is_small else MARGIN))
 
 
 TALL_CHART = 30
-"""Rows from which there is room for three panels and a list."""
+"""Minimum number of rows of a chart with a tall map and a long list of faults."""
 
 PANELS = (
     (41, 21, 21), (21, 13, 13), (21, 11, 11), (16, 11, 11), (16, 9, 9), (13, 9, 9), (13, 7, 7), (11, 7, 7), (11, 5, 5),
     (9, 5, 5), (7, 5, 5), (11, 1, 1), (9, 1, 1), (7, 1, 1), (5, 1, 1), (3, 1, 1), (1, 1, 1),
 )  # fmt: skip
-"""Rows of the panels, in sizes with ticks at equal distances."""
+"""Numbers of rows of the video, audio and frame rate panels, the largest first. All have evenly spaced ticks."""
 
 
 def layout(height: int, *, has_side: bool) -> Layout:
-    """Return the largest panels that leave room for the list of faults, unless that stands beside them."""
+    """Return the layout with the largest panels that leave room for the list of faults.
+
+    `has_side`: the list stands beside the panels and needs no room below them.
+    """
     is_tall = height >= TALL_CHART
     whole = 3 if is_tall else 1
     below = 0 if has_side else 6 if is_tall else 5
@@ -193,8 +203,9 @@ def layout(height: int, *, has_side: bool) -> Layout:
 class Chart:
     """Content of a chart.
 
-    `series`, `second`: the event and another one; `whole`: the entire event, for the map. `cursor`: a cell. `flags`:
-    cell -> sign of a fault or a marker. `window`: text about the window beside the map.
+    `series`: values of the event in the window. `whole`: its values from start to end, for the map. `second`: values
+    of a second event. `cursor`: cell of the cursor. `flags`: cell -> sign of a fault or a marker. `is_fitted`: scales
+    fit the values instead of starting at zero. `window`: text below the map about the window.
     """
 
     series: TimeSeries
@@ -208,7 +219,7 @@ class Chart:
 
 
 def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: Layout, width: int) -> list[ShadedLine]:
-    """Return panels, statuses, times and the map of the whole event."""
+    """Return the chart: panels, statuses, times, and the map of the whole event."""
     stale = events.is_doubtful(state, render_time)
     backdrop = signal_backdrop(chart.series, cursor=chart.cursor, has_grid=chart.has_grid, is_stale=stale)
     panels = signal_lines(
@@ -249,18 +260,18 @@ def below_lines(shown: Shown, width: int, rows: int) -> list[ShadedLine]:
 
 
 def empty_lines(state: EventState) -> list[Line]:
-    """Return the line in place of a chart without samples."""
+    """Return the line that replaces the chart of an event without samples."""
     role = StyleRole.STALE if state.qos.error else StyleRole.DIM
     return [[(f" {no_samples_text(state)}", role)]]
 
 
 def no_samples_text(state: EventState) -> str:
-    """Return why there is no chart."""
+    """Return why the event has no chart."""
     return f"{events.name(state)}: {safe(state.qos.error or 'no samples yet')}"
 
 
 def past_words(axis: Axis, stream: PastStream | None, today: date) -> str:
-    """Return the text for a window that is not live: its times, and its stream if that is a past one."""
+    """Return the text about a window that is not live: its times, then the past stream in it, if any."""
     start, end = (datetime.fromtimestamp(at, UTC) for at in (axis.start, axis.end))
     expected = stream.first.date() if stream else today
     day = "" if start.date() == expected else f"{day_words(start, today)} "
@@ -268,7 +279,7 @@ def past_words(axis: Axis, stream: PastStream | None, today: date) -> str:
 
 
 def window_words(axis: Axis, whole: TimeSeries) -> str:
-    """Return how much of the event the window shows."""
+    """Return the length of the window and of the whole event, as text."""
     shown, total = axis.end - axis.start, len(whole.expected) * whole.axis.step
     if shown >= total:
         return f"all of {compact_duration(total)}"
@@ -291,9 +302,9 @@ def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[Sha
 
 
 def readout(shown: Shown) -> list[ShadedGroup]:
-    """Return the values under the cursor, or the newest ones; and those of the second event at the same place.
+    """Return the values under the cursor, or the newest if there is no cursor; then the second event's.
 
-    A column of many samples has a range of values, because its status is the worst of theirs.
+    Under the cursor, a column of several samples shows their range of values and their worst status.
     """
     state, chart, second, series, is_stale = (
         shown.state,
@@ -343,7 +354,10 @@ def _clock(at: float) -> str:
 
 
 def _column_texts(series: TimeSeries, cell: int) -> tuple[str, str, str]:
-    """Return the range of values in a column: `0.12..4.48 Mbit/s`; a single value if both ends read alike."""
+    """Return the ranges of video, audio and frame rate in a column: `0.12..4.48 Mbit/s`.
+
+    A range whose ends have the same text is a single value.
+    """
     halves = [[bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket] for dots in series.curves]
     ends: list[tuple[float | None, float | None]] = [
         (min(bucket.low for bucket in pair), max(bucket.high for bucket in pair)) if pair else (None, None)
@@ -386,7 +400,7 @@ def _status_number(style: StatusStyle) -> int:
 
 
 def legend(counts: Mapping[int, int], *, is_stale: bool) -> list[ShadedGroup]:
-    """Return the meaning of the signs in the strip, and the number of visible samples with each."""
+    """Return the meaning of each status sign, with the number of visible samples that have it."""
     by_style = {STATUS_STYLES[status]: 0 for status in (3, 4, 5)}
     for status, count in counts.items():
         style = status_style(status)
