@@ -1,4 +1,4 @@
-"""Actions on a meeting room and its relay profiles. The target is frozen when the key is pressed."""
+"""Actions on a meeting room and its relay profiles. Their target is fixed when the key is pressed."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def open_row(ctx: Context, _: str) -> None:
 
 
 def switch_table(ctx: Context, _: str) -> None:
-    """Switch to the other table."""
+    """Switch between the table of rooms and the table of profiles."""
     screen = ctx.screen_of(_screen_type())
     screen.turn("relays" if screen.pane == "rooms" else "rooms")
 
 
 def new(ctx: Context, _: str) -> Awaitable[Any]:
-    """Show the form of a new room with its profiles."""
+    """Create a room and its relay profiles with a form."""
     from livedeck.operations.rooms import ROOM_TYPES, CreateRoom, room_form
 
     schema = room_form(ctx.confirmer.api.service_of)
@@ -71,7 +71,7 @@ LOCKED = (
 
 
 def edit(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Show the form of a profile, or of its waiting edit. Only changed fields are sent."""
+    """Change a profile with a form, which shows its waiting edit, if any. Only changed fields are sent."""
     relay = _target(ctx)
     if relay is None:
         return None
@@ -99,7 +99,7 @@ async def _edit(
 
 
 async def _defer(ctx: Context, screen: RoomsScreen, relay: RelayTarget, result: FormResult) -> bool:
-    """Explain the lock and offer to keep the edit. Returns whether it waits."""
+    """Explain that a running relay locks the profile, and offer to keep the edit. Return whether it was kept."""
     from livedeck.operations.rooms import DeferredEdit
 
     lines = tuple((with_keys(text, ctx.actions), StyleRole.TEXT) for text in LOCKED)
@@ -115,7 +115,7 @@ async def _defer(ctx: Context, screen: RoomsScreen, relay: RelayTarget, result: 
 
 
 def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Ask whether to send a waiting edit: that of the named or selected profile, or else the oldest."""
+    """Send a waiting edit after a confirmation: the named profile's, the selected profile's, or the oldest."""
     screen = ctx.screen_of(_screen_type())
     selected = screen.relay()
     profile_id = argument or (selected.id if selected else "")
@@ -129,7 +129,7 @@ def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> None:
-    """Send the edit after confirmation. If it is refused again, it keeps waiting or returns to its form."""
+    """Send a waiting edit after a confirmation. If it is refused again, let it wait on or show its form."""
     from livedeck.operations.diff import parse_form
     from livedeck.operations.rooms import EditRelay, relay_entries, relay_form, service_for
 
@@ -153,7 +153,7 @@ async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> No
 
 
 def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Show the stream key for ten seconds, but only if that can be recorded (trust.md, "Secrets")."""
+    """Show the profile's stream key for ten seconds. Refuse without a history to record that (trust.md, "Secrets")."""
     relay = _target(ctx)
     if relay is None:
         return None
@@ -167,14 +167,14 @@ def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 async def _reveal(ctx: Context, screen: RoomsScreen, relay: RelayTarget) -> None:
-    """Record the access, then show the key."""
+    """Record that the stream key is shown, then show it."""
     await ctx.confirmer.audit_local("relay.reveal", relay.target, f"shown for {REVEALED:g} s")
     ctx.announce(f"stream key of {relay.target.name} shown for {REVEALED:g} s")
     screen.reveal(relay.profile)
 
 
 def _target(ctx: Context) -> RelayTarget | None:
-    """Return the selected profile as displayed now; announce it and return None if there is none."""
+    """Return the selected profile as displayed now. If none is selected, announce that and return None."""
     from livedeck.operations.rooms import RelayTarget
 
     screen, displayed = ctx.screen_of(_screen_type()), ctx.displayed()

@@ -27,16 +27,16 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
 DOUBLE_ENTER = 0.5
-"""Seconds after a switch to the profiles in which enter opens no form: a double press meant only the switch."""
+"""Seconds after the switch to the profiles during which enter opens no form: a double press means only the switch."""
 
 MIN_ROOMS = 4
-"""Minimum lines of the table of rooms, including its head."""
+"""Minimum height in lines of the table of rooms, head included."""
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
 
 class RoomsScreen(BaseScreen):
-    """Meeting rooms and the relay profiles of the selected one."""
+    """Meeting rooms, and the relay profiles of the selected room."""
 
     NAME = "Rooms"
     MODE = "rooms"
@@ -68,7 +68,7 @@ class RoomsScreen(BaseScreen):
         self.check_deferred_edits()
 
     def on_screen_suspend(self) -> None:
-        """Stop polling the rooms while the screen is hidden, unless an edit waits or a dialog covers it."""
+        """Stop polling the rooms once another screen hides this one, unless an edit waits. A dialog stops nothing."""
         if self.ctx.current_mode != self.MODE:
             self.reveal(None)
             if not self.edits.waiting:
@@ -81,7 +81,7 @@ class RoomsScreen(BaseScreen):
         return Listing(self._pane, PANES[self._pane], self._rows(self._pane, snapshot.rooms))
 
     def turn(self, pane: str) -> None:
-        """Move the keys' focus to a table."""
+        """Make the keys act on a table: `rooms` or `relays`."""
         if pane != self._pane:
             self._turned_at = self.ctx.clock.monotonic()
         self._pane = pane
@@ -89,7 +89,7 @@ class RoomsScreen(BaseScreen):
 
     @property
     def pane(self) -> str:
-        """Table with the keys' focus: `rooms` or `relays`."""
+        """Table that the keys act on: `rooms` or `relays`."""
         return self._pane
 
     def back(self) -> None:
@@ -102,22 +102,22 @@ class RoomsScreen(BaseScreen):
         return displayed[0].rooms.find(self._selections["rooms"].key or "") if displayed else None
 
     def relay(self) -> RelayProfile | None:
-        """Return the selected relay profile of that room as displayed; None if there is none."""
+        """Return the selected relay profile of the selected room as displayed; None if there is none."""
         room, key = self.room(), self._selections["relays"].key
         return next((profile for profile in relay_profiles(room) if profile.id == key), None) if room else None
 
     def no_room_text(self) -> str:
-        """Return why no room is selected, in words."""
+        """Return a text that says why no room is selected."""
         return self._selections["rooms"].missing_text("room") or "no room is selected"
 
     def no_relay_text(self) -> str:
-        """Return why no relay profile is selected, in words."""
+        """Return a text that says why no relay profile is selected."""
         if self.room() is None:
             return self._selections["rooms"].missing_text("room") or "no relay profile is selected"
         return self._selections["relays"].missing_text("relay profile") or "no relay profile is selected"
 
     def reveal(self, profile: RelayProfile | None) -> None:
-        """Show the stream key of a profile for ten seconds; None hides the shown key."""
+        """Show the stream key of a profile for ten seconds; None hides the key that is shown."""
         self._revealed = profile.id if profile else ""
         self._hidden_at = self.ctx.clock.monotonic() + REVEALED if profile else -inf
         self.refresh_all()
@@ -170,13 +170,13 @@ class RoomsScreen(BaseScreen):
         return [Relay(profile, edits[profile.id].since if profile.id in edits else None) for profile in profiles]
 
     def _waiting_edit(self, room: Room | None) -> WaitingEdit | None:
-        """Return the longest waiting edit of a room, with the key that applies it."""
+        """Return the room's edit that has waited longest, with the key that applies it; None if no edit waits."""
         edit = self.edits.of_room(room)
         key = key_of("relay.apply", self.ctx.actions)
         return WaitingEdit(edit.relay.target.name, edit.since, key) if edit else None
 
     def _paint_key(self, cells: int) -> None:
-        """Show the revealed key until its time ends or another profile is selected."""
+        """Show the revealed stream key until its time ends or another profile is selected."""
         seconds_left, profile = self._hidden_at - self.ctx.clock.monotonic(), self.relay()
         lines: list[Line] = []
         if profile and profile.id == self._revealed and profile.stream_key is not None and seconds_left > 0:
@@ -186,7 +186,7 @@ class RoomsScreen(BaseScreen):
         self.query_one("#key", LinesWidget).show(lines)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """Move the keys' focus to the clicked table, so that the click sorts that one."""
+        """Make the keys act on the clicked table, so that a click on a column's title sorts this table."""
         if isinstance(message.widget, Table):
             self.turn(message.widget.id or self._pane)
 

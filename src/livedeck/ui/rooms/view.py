@@ -21,7 +21,7 @@ RELAYS_NOTE = (
 
 
 def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int) -> Line:
-    """Return the number of rooms and profiles, their age, and why the last request failed."""
+    """Return a line with the numbers of rooms and profiles, their age, and why the last request failed, if it did."""
     left: list[Group] = [(0, [(" ROOMS", StyleRole.HEAD)])]
     if rooms.as_of is not None:
         profiles = sum(len(room.restreams or ()) for room in rooms.items)
@@ -55,7 +55,7 @@ def no_profiles_text(room: Room | None) -> str:
 
 
 def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderTime, cells: int) -> list[Line]:
-    """Return the line that names the room, then the waiting edit, or else the limits of relays."""
+    """Return the line that names the room, then a note: about the waiting edit, if any, else the limits of relays."""
     if room is None:
         return []
     left: list[Group] = [
