@@ -1,4 +1,4 @@
-"""The Streams screen. Its actions are those of events."""
+"""The Streams screen as a feature. It has no actions of its own: those on events work on it."""
 
 from __future__ import annotations
 

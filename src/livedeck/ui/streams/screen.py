@@ -21,7 +21,7 @@ class StreamPanel(DetailPanel):
 
 
 class StreamsScreen(EventList):
-    """Streams: their signal, start and destinations."""
+    """Table of streams with signal, start and destinations; below it, the selected stream in full."""
 
     NAME = "Streams"
     MODE = "streams"
@@ -46,11 +46,11 @@ class StreamsScreen(EventList):
         self.ctx.monitor.watch(self.MODE, *self.keys(snapshot))
 
     def on_screen_suspend(self) -> None:
-        """Stop polling recordings once the screen is hidden. Under a dialog polling continues."""
+        """Stop polling recordings once another screen hides this one. A dialog does not stop it."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
     def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  same signature on every screen
-        """Return the resources on this screen."""
+        """Return the keys of the resources to poll for this screen: the selected event's recordings."""
         selected = self.ctx.selected_event()
         return (recordings_key(selected.id),) if selected else ()

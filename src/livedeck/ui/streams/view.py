@@ -12,7 +12,7 @@ from livedeck.text.values import UNKNOWN, age, duration, safe
 
 
 def panel(state: EventState, recordings: CachedList[Recording], render_time: RenderTime, width: int) -> list[Line]:
-    """Return title, restreams and recordings."""
+    """Return the stream's title, restreams and recordings."""
     restreams = state.event.restreams or ()
     return [
         title(state, render_time, width),
@@ -26,7 +26,7 @@ def panel(state: EventState, recordings: CachedList[Recording], render_time: Ren
 
 
 def _restream(restream: EventRestream, render_time: RenderTime, cells: int) -> Line:
-    """Return sign and name, status, whether it is enabled, and its address as far as there is room."""
+    """Return a restream as a line: sign and name, status, whether it is enabled, and its address if there is room."""
     glyph, role = restream_mark(restream)
     role = StyleRole.STALE if render_time.stale else role
     return wrap_groups(
