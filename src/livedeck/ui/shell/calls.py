@@ -13,12 +13,12 @@ from livedeck.ui.kit.line_filters import ascii_only
 BELL = "\x07"
 
 NOTIFICATION_GAP = timedelta(seconds=5)
-"""Minimum time between two notifications: a desktop shows them one after the other."""
+"""Minimum time between two notifications: a desktop queues them, so more would arrive late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Enabled ways to call. `notification`: `osc9`, `osc99` or `osc777`; any other value sends none.
+    """Enabled ways to call. `notification`: control string to send: `osc9`, `osc99` or `osc777`; any other value: none.
 
     `is_ascii`: convert texts to ASCII.
     """
@@ -34,7 +34,7 @@ class Calls:
 
 
 class Caller:
-    """Calls for alarms that ring, and keeps the alarms that have not been sent to the desktop yet."""
+    """Caller for ringing alarms. Remembers the alarms that have had no desktop notification yet."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -42,7 +42,10 @@ class Caller:
         self._sent_at: datetime | None = None
 
     def call_string(self, snapshot: Snapshot) -> str:
-        """Return one control string for all alarms that ring now (monitoring.md, "Bells"); empty if none ring."""
+        """Return the control string to call for ringing alarms (monitoring.md, "Bells"); empty if there are none.
+
+        It contains a bell, and a notification of all alarms that have had none yet, if the last is long enough ago.
+        """
         rung = set(snapshot.bells)
         self._unsent |= rung
         unsent = [alarm for alarm in snapshot.alarms if alarm.key in self._unsent]
@@ -61,7 +64,7 @@ class Caller:
 def title_string(calls: Calls, snapshot: Snapshot, profile: str) -> str:
     """Return the control string that sets the window title.
 
-    The title names the most urgent unacknowledged alarm and counts the others. Empty if titles are off.
+    The title names the most urgent unacknowledged alarm and counts the others. Empty if `window_title` is off.
     """
     if not calls.window_title:
         return ""

@@ -1,4 +1,4 @@
-"""Adapter between the executor and dialogs. A refused form returns with everything that you typed."""
+"""Adapter between the executor and dialogs. After a refusal, the form is shown again with everything that was typed."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from livedeck.ui.shell.directory import Directory
 R = TypeVar("R")
 
 MAX_LISTED = 6
-"""Maximum number of changes without a verdict in one dialog, the newest ones. There is room for no more at 80x24."""
+"""Maximum number of changes without a verdict that a dialog lists, the newest. More do not fit at 80x24."""
 
 SHOW_AFTER = 0.5
-"""Seconds of waiting after which a progress dialog opens."""
+"""Seconds that work may take before a progress dialog opens."""
 
 SEVERITIES = {
     Verdict.DONE: Severity.INFO,
@@ -61,13 +61,13 @@ SEVERITIES = {
 """Severity of the notice for each verdict. A refusal by the platform is critical."""
 
 OperationFactory = Callable[[ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
-"""Makes the operation for a filled form; awaited if it reads a file first.
+"""Function that makes the operation for a filled form. Returns an awaitable if it must read a file first.
 
-Raises Invalid and FileFault.
+Raises Invalid or FileFault.
 """
 
 RetryHook = Callable[[FormResult, OperationResult], Awaitable[bool]]
-"""Called after a failed operation in place of the form. Returns whether it has handled the failure."""
+"""Function called after a failed operation. Returns whether it has handled the failure, so that no form follows."""
 
 
 async def _no_hook(_: FormResult, __: OperationResult) -> bool:
@@ -88,7 +88,7 @@ class Host(Protocol):
 
     @property
     def directory(self) -> Directory:
-        """Names of ids."""
+        """Directory with the names of ids."""
 
     def render_time(self) -> RenderTime | None:
         """Return the instant for which the screen is painted."""
@@ -112,13 +112,13 @@ class Confirmer:
 
     @property
     def api(self) -> Api:
-        """The client for changes. The deck disables every action that writes if there is none."""
+        """The client that sends changes. Without one, the deck disables every action that writes."""
         assert self._ctx.api is not None
         return self._ctx.api
 
     @property
     def in_doubt(self) -> tuple[str, ...]:
-        """Sent changes without a verdict, in words."""
+        """Descriptions of sent changes without a verdict."""
         return tuple(self._executor.in_doubt.values()) if self._executor else ()
 
     async def run(self, operation: Operation[Any]) -> OperationResult:
@@ -193,7 +193,7 @@ class Confirmer:
     ) -> FormResult | None:
         """Show a form and return it as saved; None if it was cancelled.
 
-        `blocks`: refuse to save while nothing may be sent.
+        `blocks`: True to refuse to save the form while nothing may be sent.
         """
         reference = time_reference or self.time_reference
         reason = self.blocked_reason if blocks else (lambda: "")
@@ -207,7 +207,7 @@ class Confirmer:
         return parse_form(state.schema, initial, result, self.time_reference(), always=always, suggestions=suggestions)
 
     def _suggestions(self, state: FormState) -> Suggestions:
-        """Return the suggestions of the form and of the deck's directory."""
+        """Return the directory's suggestions for the form's fields, and over them the form's own."""
         return {**self._ctx.directory.suggestions(state.schema, self._ctx.snapshot), **state.suggestions}
 
     async def try_form(
@@ -221,8 +221,8 @@ class Confirmer:
     ) -> R | None:
         """Ask with a form, call `attempt` with it and return the result; None if it was cancelled.
 
-        If `attempt` raises `error_type`, the form returns with your input and the reason. `typed`: input to try before
-        the form is shown.
+        If `attempt` raises `error_type`, show the form again with its input and the reason. `typed`: input to try
+        before the form is first shown.
         """
         result = FormResult(typed, tuple(typed)) if typed else None
         while result or (result := await self.ask_form(state, time_reference=time_reference)):
@@ -237,16 +237,16 @@ class Confirmer:
         return await self._ctx.ask(Confirm(confirmation, self._ctx.clock.monotonic))
 
     async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
-        """Ask for consent to an operation: the executor's ConfirmationPort."""
+        """Ask for consent to an operation. Implements the executor's ConfirmationPort."""
         if confirmation.level is ConfirmLevel.NONE:
             return True
         reason = partial(self.blocked_reason, operation.target)
         return await self._ctx.ask(Confirm(confirmation, self._ctx.clock.monotonic, reason))
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
-        """Run work and show a dialog if it takes long. Also the executor's ProgressPort.
+        """Run work, and show a dialog if it takes long. Implements the executor's ProgressPort.
 
-        Raises Cancelled if the person stops it.
+        Raises Cancelled if the person stops the work.
         """
         dialog = ProgressDialog(title, self._ctx.clock.monotonic)
         task = asyncio.ensure_future(work(dialog.progress))
@@ -265,7 +265,7 @@ class Confirmer:
             task.cancel()
 
     def blocked_reason(self, target: Target | None = None) -> str:
-        """Return why nothing may be sent now (to the target); empty if it may."""
+        """Return why no change may be sent now, to the target if one is given; empty if it may be sent."""
         ctx, render_time = self._ctx, self._ctx.render_time()
         now = render_time.now if render_time else ctx.clock.now()
         is_watched = not ctx.fault
@@ -277,7 +277,7 @@ class Confirmer:
         return TimeReference(render_time.server if render_time else self._ctx.clock.now(), self._zone)
 
     async def audit_local(self, action: str, target: Target, detail: str = "") -> None:
-        """Record an action that never leaves this machine."""
+        """Record in the audit an action that never leaves this machine."""
         await audit_local(self._ctx.history, self._ctx.clock.now(), action, target, detail)
 
     def _notify(self, operation: Operation[Any], result: OperationResult) -> None:
@@ -292,7 +292,7 @@ class Confirmer:
 
 
 def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> FormState:
-    """Return the form as saved, with the errors of the refusal, or with the reason if no field is at fault."""
+    """Return the form with its saved input and the errors at its fields; if no field is wrong, the reason as a note."""
     errors, note = FieldErrors(), outcome.text
     if isinstance(outcome.error, Invalid):
         errors = _errors_of_invalid(outcome.error, state.schema)
@@ -307,6 +307,6 @@ def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> 
 
 
 def _errors_of_invalid(error: Invalid, schema: FormSchema[Any]) -> FieldErrors:
-    """Return the client's error at its field, or below the title if the fields break a rule together."""
+    """Return the client's error at the field it names; below the title if it names no field of the form."""
     errors = field_errors([{"name": error.field, "reason": error.limit}], schema)
     return errors if errors.by_field else FieldErrors({}, (f"{error.field} {error.limit}",))

@@ -1,4 +1,4 @@
-"""Interface between the deck and its features: Context in one direction, actions and features in the other.
+"""Interface between the deck and its features. Features see the deck as a Context; the deck sees actions and features.
 
 The registry of actions provides keys, footer, help, palette and commands.
 """
@@ -33,14 +33,14 @@ S = TypeVar("S")
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 Opener = Callable[[Path], Awaitable[str]]
-"""Opens a file with this machine's program for it. Returns the reason if that fails, else an empty text."""
+"""Function that opens a file in this machine's program for it. Returns why that failed, or an empty text."""
 
 
 class Identity(TypedDict):
     """Identity of the deck in the header.
 
-    `is_past`: the deck shows the past. `recording`: file name of the recording on display; empty if a platform is
-    watched. `zone`: time zone of the local clock, None for the machine's.
+    `is_past`: True if the deck shows the past. `recording`: file name of the recording on display; empty if the deck
+    watches a platform. `zone`: time zone of the local clock; None for the machine's.
     """
 
     profile: str
@@ -55,11 +55,12 @@ class Context(Protocol):
     """The deck as features see it.
 
     `snapshot`: the newest one, None before the first. `snapshot_signal`: published after each snapshot, each second,
-    and when the selection, the frozen screen or the notices change. `api`: None if nothing is ever written. `history`:
-    stores markers and actions, None without one. `records`: reads the stored past, None without one. `past`: playback
-    that replaces the present; None while the present is shown. `fault`: why the monitor ended, empty while it runs.
-    `open_changes`: sent changes without a verdict. `downloads`: folder for files without a folder. `child_variables`:
-    environment of processes that the deck starts. `has_fine_lines`: whether the terminal can show dots and blocks.
+    and when the selection, the frozen screen or the notices change. `api`: None if the deck can change nothing.
+    `history`: store for markers and actions, None if there is none. `records`: reads of the stored past, None if there
+    is none. `past`: playback that replaces the present; None while the present is shown. `fault`: why the monitor
+    ended, empty while it runs. `open_changes`: sent changes without a verdict. `downloads`: folder for files whose path
+    names no folder. `child_variables`: environment of processes that the deck starts. `has_fine_lines`: True if the
+    terminal can show dots and blocks.
     """
 
     actions: ActionRegistry
@@ -84,11 +85,11 @@ class Context(Protocol):
 
     @property
     def directory(self) -> Directory:
-        """Names of ids that have none on the platform."""
+        """Directory with names for the ids that the platform gives no name."""
 
     @property
     def confirmer(self) -> Confirmer:
-        """Confirms and runs operations."""
+        """Confirmer, which asks for consent and runs operations."""
 
     @property
     def theme(self) -> str:
@@ -96,7 +97,7 @@ class Context(Protocol):
 
     @property
     def current_mode(self) -> str:
-        """Mode of the screen on display or behind a dialog."""
+        """Mode of the screen on display, even if a dialog covers it."""
 
     @property
     def screen(self) -> Screen[Any]:
@@ -104,25 +105,25 @@ class Context(Protocol):
 
     @property
     def screen_stack(self) -> Sequence[Screen[Any]]:
-        """The screen of this mode and the dialogs over it, the front one last."""
+        """The screen of the current mode and the dialogs over it, the front one last."""
 
     def screen_of(self, kind: type[ScreenType]) -> ScreenType:
-        """Return the screen in front as that type.
+        """Return the screen in front, typed as `kind`.
 
-        Callers rely on an action's `screens`: it runs on those only.
+        Actions may call it, because they run only on the screens in their `screens`.
         """
 
     def machine_time(self) -> datetime:
         """Return the time on this machine's clock, even while the past is shown."""
 
     async def travel(self, moment: datetime | None) -> None:
-        """Show that moment of the past, or the present if None.
+        """Show the deck as it was at a moment, or the present if None.
 
-        Raises PastError if there is no stored past for it.
+        Raises PastError if nothing is stored for that moment.
         """
 
     def render_time(self) -> RenderTime | None:
-        """Return the instant to paint for, the same until the next tick; None before the first snapshot."""
+        """Return the instant to paint for, which stays the same until the next tick; None before the first snapshot."""
 
     def displayed(self) -> Displayed | None:
         """Return the content of the screens: the newest snapshot, or the frozen one."""
@@ -140,19 +141,19 @@ class Context(Protocol):
         """Record that the screen in front shows the newest snapshot and the selected event."""
 
     def forget_sights(self) -> None:
-        """Treat the next picture as seen, because the person at the keys has just changed it."""
+        """Count the next picture as seen at once, because the person at the keys has just caused it."""
 
     def last_seen(self) -> Snapshot | None:
-        """Return the snapshot that a person saw last.
+        """Return the snapshot that a person saw last, which a key acts on; None before the first.
 
-        A snapshot that arrives as a key is pressed does not count as seen.
+        A snapshot painted only just before a key press does not count as seen.
         """
 
     def select_new_event(self, event_id: str) -> None:
-        """Select an event that a person has just made once it is listed, unless another is selected first."""
+        """Select an event that a person has just created, once it is listed. Selecting another event cancels that."""
 
     def no_event_text(self) -> str:
-        """Return why no event is selected, and what to do."""
+        """Return a text that says why no event is selected, and what to do."""
 
     def has_chosen_event(self) -> bool:
         """Return whether the operator has ever chosen an event.
@@ -161,24 +162,24 @@ class Context(Protocol):
         """
 
     def reconcile_selection(self, rows: Sequence[EventState]) -> None:
-        """Clear the selection if the table's rows no longer contain it. No other event is selected instead."""
+        """Clear the selection if the rows no longer contain the selected event. No other event is selected instead."""
 
     def watch_event(self, event_id: str | None) -> None:
-        """Poll the quality of that event most often; None treats all events alike."""
+        """Poll the quality of an event more often than that of others; None treats all events alike."""
 
     def go_to(self, mode: str) -> None:
         """Show the screen of that mode."""
 
     def dispatch(self, name: str, argument: str = "") -> None:
-        """Run the named action, or announce why it is not possible now."""
+        """Run the action `name`, or announce why it is not possible now."""
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
-        """Show a notice above the keys and keep it in the log; Textual's own `notify` draws a toast."""
+        """Show a notice above the keys and keep it in the log. Replaces Textual's `notify`, which draws a toast."""
 
     def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
-        """Copy to the clipboard of the terminal's machine. A text that is too long goes to a file.
+        """Copy a text to the clipboard of the terminal's machine; a text that is too long, to a file. `name`: its name.
 
-        Secrets are masked unless `in_clear`: then a person has requested them, and the request is recorded.
+        Secrets are masked unless `in_clear` is True. Set that only if a person asked for them and this is recorded.
         """
 
     async def ask(self, dialog: Screen[R]) -> R:
@@ -194,26 +195,27 @@ class Context(Protocol):
         """Return a feature's state, made at the first call with that function and kept until the deck ends."""
 
     def set_theme(self, name: str) -> bool:
-        """Draw in that theme and save it.
+        """Draw the deck in a theme and save the choice.
 
-        Returns False and does nothing if the terminal must not have colours.
+        Returns False and changes nothing if the terminal must not have colours.
         """
 
     def suspend_process(self) -> None:
-        """Return the terminal to the shell until `fg`."""
+        """Stop the deck and return the terminal to the shell, until `fg` continues it."""
 
     def leave(self, code: int = 0) -> None:
-        """End the deck with that exit code and restore the terminal."""
+        """End the deck with the exit code `code` and restore the terminal."""
 
 
 FIRST = 1
-"""Footer rank of the main action of a screen, before all others."""
+"""Footer rank of a screen's main action, which comes before all others."""
 
 
 class ScreenKind(IntEnum):
-    """Table keys that work on a screen; each kind has those of the kinds above it, too.
+    """Kind of a screen: the table keys that work on it. Each kind also has the keys of the smaller kinds.
 
-    ROWS: a cursor moves in rows. TABLE: rows are filtered and sorted, columns chosen. EVENTS: a row leads to an event.
+    ROWS: keys to move a cursor in rows. TABLE: keys to filter, to sort and to choose columns. EVENTS: keys for events,
+    as each row belongs to an event.
     """
 
     PLAIN = 0
@@ -223,38 +225,39 @@ class ScreenKind(IntEnum):
 
 
 Run = Callable[[Context, str], Awaitable[None] | None]
-"""Runs an action. The string is the argument of its command, empty from a key.
+"""Function that runs an action. The string is the argument of the action's command, empty for a key press.
 
-A plain function runs at once. An awaitable runs in its own worker and may wait for a dialog or the platform.
+A plain function is done when it returns. An awaitable that it returns runs in a worker of its own and may wait for a
+dialog or the platform.
 """
 
 Reason = Callable[[Context], str]
-"""Returns why an action is not possible now; empty if it is."""
+"""Function that returns why an action is not possible now; empty if it is possible."""
 
 
 def always(_: Context) -> str:
-    """Return no reason: the action is always possible."""
+    """Return an empty reason: the action is always possible."""
     return ""
 
 
 def needs_event(ctx: Context) -> str:
-    """Return a reason unless an event is selected."""
+    """Return why the action is blocked: no event is selected. Empty if one is."""
     return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
 
 
 def needs_collector(ctx: Context, *keys: AlarmKey) -> str:
-    """Return a reason if an attached deck cannot reach its collector, which must record alarm actions.
+    """Return why an alarm action is blocked: this deck's collector, which records it, is out of reach. Empty if not.
 
-    `keys`: target alarms.
+    `keys`: alarms that the action is for.
     """
     attachment = ctx.snapshot.attachment if ctx.snapshot else None
     return attachment.refusal(*keys) if attachment else ""
 
 
 def needs_chosen_event(ctx: Context) -> str:
-    """Return a reason unless a person has chosen an event.
+    """Return why the action is blocked: no person has chosen an event. Empty if one has.
 
-    A cursor that follows the worst event may move just as a key is pressed.
+    Until then the cursor follows the worst event, and may move to another one just as a key is pressed.
     """
     if ctx.selected_event() and not ctx.has_chosen_event():
         return "needs an event that you have chosen: until you move the cursor, it follows the worst event"
@@ -266,15 +269,16 @@ class Action:
     """An action that a person can start.
 
     `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: Textual's key names; the first one
-    is shown. Without keys, palette and command only. `label`: a word for the footer. `own_help`: a sentence without its
-    full stop; if empty, the help of `operation` is used. `operation`: name of the operation that it runs.
+    is shown. An action without keys is run from the palette or by its command. `label`: a word for the footer.
+    `own_help`: a sentence without its full stop; if empty, the help of `operation` is used. `operation`: name of the
+    operation that the action runs.
 
     `screens`: modes where it works, () for everywhere; with a `kind`, all screens of that kind. `blocked`: why it is
     not possible now. `writes`: True if it changes the platform. `takes`: the argument of its command, empty for none.
-    `rank`: place in the footer, 0 for none; `past_rank`: place in the footer of the past, before all others. `home`:
-    mode in which it is the main action. `alarm_label`: label before the name of an alarm that no cursor shows. `fixed`:
-    cannot be remapped, and works while a dialog is open. `is_for_now`: polls the platform or stores something, so it is
-    not possible in the past; nor is a change.
+    `rank`: place in the footer, 0 for none. `past_rank`: place in the footer while the past is shown, before actions
+    without one. `home`: mode in which it is the main action. `alarm_label`: label before the name of an alarm that no
+    cursor shows. `fixed`: True if it cannot be remapped, and works while a dialog is open. `is_for_now`: True if it
+    polls the platform or stores something; like actions that write, it is then not possible in the past.
 
     An action that ends something has a capital letter, and never the shifted letter of a harmless key.
     """
@@ -299,12 +303,12 @@ class Action:
 
     @property
     def is_alarm_action(self) -> bool:
-        """True if it acts on an alarm."""
+        """True if the action acts on an alarm."""
         return self.group == "alarm"
 
     @property
     def help(self) -> str:
-        """Help text: a sentence without its full stop. Imports the operations at the first use."""
+        """Help text: a sentence without its full stop. The first use imports the operations."""
         if self.own_help:
             return self.own_help
         from livedeck.operations.catalogue import OPERATIONS
@@ -313,35 +317,35 @@ class Action:
 
     @property
     def group(self) -> str:
-        """The part of the name before the dot."""
+        """The part of the action's name before the dot."""
         return self.name.partition(".")[0]
 
     @property
     def verb(self) -> str:
-        """The part of the name after the dot: the short form of its command."""
+        """The part of the action's name after the dot: the short form of its command."""
         return self.name.partition(".")[2]
 
     @property
     def works_in_past(self) -> bool:
-        """True if it works while the past is shown."""
+        """True if the action works while the past is shown."""
         return not self.writes and not self.is_for_now
 
     def footer_rank(self, mode: str) -> int:
-        """Return its place in that screen's footer; 0 for none."""
+        """Return the action's place in the footer of a screen; 0 for none."""
         return FIRST if self.home == mode else self.rank
 
     def works_on(self, mode: str) -> bool:
-        """Return whether its key works on that screen."""
+        """Return whether the action works on a screen."""
         return not self.screens or mode in self.screens
 
     def meets(self, other: Action) -> bool:
-        """Return whether both actions work on some screen. There they must not share a key."""
+        """Return whether some screen has both actions, so that they must not share a key."""
         return not self.screens or not other.screens or bool(set(self.screens) & set(other.screens))
 
     def disabled_reason(self, ctx: Context) -> str:
-        """Return why it is not possible now; empty if it is.
+        """Return why the action is not possible now; empty if it is possible.
 
-        Only a courtesy: the gate of a read-only deck is in the client.
+        This only explains. The client itself refuses to write in a read-only deck.
         """
         if ctx.past and not self.works_in_past:
             return "You are viewing the past: nothing can be changed here"
@@ -367,7 +371,7 @@ def change(
     takes: str = "",
     rank: int = 0,
 ) -> Action:
-    """Return an action that runs an operation, by default the one of the same name, and uses its help."""
+    """Return an action that runs an operation, by default the one with the action's name, and shows its help."""
     operation = operation or name
     return Action(
         name, keys, label, "", run, screens, blocked=blocked, writes=True, takes=takes, rank=rank, operation=operation
@@ -376,9 +380,10 @@ def change(
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A feature's tab, and the action that opens it.
+    """A feature's tab, and the action that opens the tab.
 
-    `key`, `label`, `help`: of that action. `run`: None opens the feature's first screen.
+    `key`, `label`, `help`: key, label and help of the action. `run`: function to run; None to open the feature's first
+    screen.
     """
 
     title: str
@@ -389,18 +394,18 @@ class Tab:
 
     @property
     def action_name(self) -> str:
-        """Name of the action."""
+        """Name of the action that opens the tab."""
         return f"screen.{self.title.lower()}"
 
     def action(self, mode: str) -> Action:
-        """Return the action. `mode`: the feature's first screen."""
+        """Return the action that opens the tab. `mode`: mode of the feature's first screen."""
         run = self.run or (lambda ctx, _: ctx.go_to(mode))
         return Action(self.action_name, (self.key,), self.label, self.help, run)
 
 
 @dataclass(frozen=True, slots=True)
 class HelpGroup:
-    """A heading of the help. `name`: group of its actions. `order`: sort key, smallest first."""
+    """A heading of the help. `name`: group of the actions below it. `order`: sort key, smallest first."""
 
     name: str
     title: str
@@ -409,7 +414,7 @@ class HelpGroup:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """Work that ends with the deck. `stop`: ends it and waits until it is cleaned up."""
+    """Work that leaving the deck would end. `stop`: function that ends the work and waits until it is cleaned up."""
 
     title: str
     lines: tuple[Segment, ...]
@@ -417,21 +422,22 @@ class Unfinished:
 
 
 class FeatureScreen(NamedTuple):
-    """A screen of a feature. `load`: imports and returns its class; nothing is imported before the screen opens."""
+    """A screen of a feature. `load`: imports and returns the screen's class, only when the screen opens."""
 
     load: Callable[[], type[Screen[Any]]]
     kind: ScreenKind = ScreenKind.PLAIN
 
     def create(self) -> Screen[Any]:
-        """Return a new screen."""
+        """Return a new instance of the screen."""
         return self.load()()
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A package of `ui` as the rest of the deck sees it. Its module imports only what the first picture needs.
+    """A package of `ui` as the rest of the deck sees it. Its actions module imports only what the first picture needs.
 
-    `screens`: by mode. `help`: headings of its actions. `unfinished`: returns work that leaving would end.
+    `screens`: screens by mode. `help`: headings of the actions. `unfinished`: returns work that leaving the deck would
+    end, or None.
     """
 
     actions: tuple[Action, ...] = ()
@@ -442,16 +448,16 @@ class Feature:
 
 
 TABS = HelpGroup("screen", "Screens", 0)
-"""Heading of the tabs' actions, the first in the help."""
+"""Heading of the actions that open tabs, the first in the help."""
 
 Keymap = Mapping[str, tuple[str, ...]]
-"""Action name -> keys, for actions whose keys the settings change."""
+"""Action name -> keys from the settings, for actions whose keys they change."""
 
 
 class ActionRegistry:
     """The actions of all features and their keys in force.
 
-    `keymap`: keys from the settings.
+    `keymap`: keys from the settings, in force instead of an action's own.
     """
 
     def __init__(self, features: Sequence[Feature], keymap: Keymap | None = None) -> None:
@@ -466,7 +472,7 @@ class ActionRegistry:
         self.by_name = {action.name: action for action in self.actions}
 
     def _resolved(self, action: Action) -> Action:
-        """Return the action with the screens of its kind as modes."""
+        """Return the action; if it has a `kind`, with the modes of all screens of that kind as its `screens`."""
         if action.kind is ScreenKind.PLAIN:
             return action
         return replace(
@@ -474,25 +480,25 @@ class ActionRegistry:
         )
 
     def on_screen(self, mode: str) -> tuple[Action, ...]:
-        """Return the actions that work on that screen."""
+        """Return the actions that work on the screen `mode`."""
         return tuple(action for action in self.actions if action.works_on(mode))
 
     def footer(self, mode: str) -> tuple[Action, ...]:
-        """Return the actions in that screen's footer, the most important first."""
+        """Return the actions in the footer of the screen `mode`, the most important first."""
         ranked = [action for action in self.on_screen(mode) if action.footer_rank(mode)]
         return tuple(sorted(ranked, key=lambda action: action.footer_rank(mode)))
 
     def past_footer(self, ctx: Context) -> tuple[Action, ...]:
-        """Return the footer of the past: actions that move through it, then those that only look."""
+        """Return the footer's actions while the past is shown: first those that move in time, then those that look."""
         moves = [action for action in self.actions if action.past_rank and not action.blocked(ctx)]
         looks = [action for action in self.footer(ctx.current_mode) if action.works_in_past and not action.past_rank]
         return (*sorted(moves, key=lambda action: action.past_rank), *looks)
 
     def groups(self) -> list[tuple[str, list[Action]]]:
-        """Return the actions under the headings of the help, in its order."""
+        """Return the headings of the help in order, each with its actions."""
         groups = sorted((TABS, *(group for feature in self.features for group in feature.help)), key=lambda g: g.order)
         return [(group.title, [action for action in self.actions if action.group == group.name]) for group in groups]
 
     def keys_of(self, action: Action) -> tuple[str, ...]:
-        """Return the keys in force."""
+        """Return the action's keys in force: those from the settings, else its own."""
         return self.keymap.get(action.name, action.keys)

@@ -1,4 +1,4 @@
-"""Names for ids that have none on the platform, and the ids that were chosen most recently."""
+"""Names for ids that the platform gives no name, and the most recently chosen ids."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Names = Mapping[str, Mapping[str, str]]
 """Kind of object (`Referent`) -> id -> name from the settings."""
 
 MAX_RECENT = 8
-"""Recent ids kept for each kind."""
+"""Maximum number of recent ids kept for each kind."""
 
 
 class Directory:
-    """Suggests ids for the references of a form: recent ones first, then named ones, then the others.
+    """Suggests ids for the reference fields of a form: recent ids first, then ids with a name, then the others.
 
     The platform lists no users, projects or folders. Their names come from the settings; an id without a name is
     described by the events that use it.
@@ -28,12 +28,12 @@ class Directory:
         self._names, self._preferences = names, preferences
 
     def suggestions(self, schema: FormSchema[Any], snapshot: Snapshot | None) -> Suggestions:
-        """Return suggestions for each reference of the form that has any, by field name."""
+        """Return suggestions by field name, for the reference fields of the form that have any."""
         by_field = {field.name: self.of(field.referent, snapshot) for field in schema.fields if field.referent}
         return {name: suggestions for name, suggestions in by_field.items() if suggestions}
 
     def of(self, referent: Referent, snapshot: Snapshot | None) -> tuple[Suggestion, ...]:
-        """Return suggestions for ids of that kind.
+        """Return suggestions for ids of a kind.
 
         `snapshot`: its events show which folders are in use; None if there is none yet.
         """
@@ -46,7 +46,7 @@ class Directory:
         )
 
     def remember(self, schema: FormSchema[Any], entries: FieldValues) -> None:
-        """Remember the chosen ids, to suggest them first from now on and after a restart."""
+        """Remember the ids in the entries, to suggest them first from now on, even after a restart."""
         for field in schema.fields:
             entry = entries.get(field.name)
             if field.referent and isinstance(entry, str) and entry:
@@ -54,7 +54,7 @@ class Directory:
 
 
 def _used_in(snapshot: Snapshot) -> dict[str, str]:
-    """Return the events in each project or folder: `with Choir, hall B and 2 more`."""
+    """Return project or folder id -> text that names its events: `with Choir, hall B and 2 more`."""
     events = [state.event for state in snapshot.events]
     parents = [(event.parent_id, event.name or event.id) for event in events if event.parent_id]
     counts, first = Counter(parent for parent, _ in parents), dict(reversed(parents))

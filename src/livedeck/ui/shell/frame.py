@@ -1,4 +1,4 @@
-"""Lines and widgets around every screen: header, tabs, keys."""
+"""Lines and widgets of the frame around every screen: header, tabs, keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from livedeck.ui.shell.keymap import key_of
 def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identity: Identity) -> ShadedLine:
     """Return the header: profile, host, RO or RW, link, age of the data, clocks, alarms.
 
-    If space is short, the least important parts go first.
+    If space is short, the least important parts are left out first.
     """
     mode = ("RO", StyleRole.INFO) if identity["read_only"] else ("RW", StyleRole.STRONG)
     mode = ("PAST", StyleRole.BANNER) if identity["is_past"] else mode
@@ -46,15 +46,15 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
 
 
 def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
-    """Return the chips of the alarms. "No alarms" appears only if all data are known and fresh."""
+    """Return chips with the numbers of alarms. "No alarms" appears only if all data are known and fresh."""
     counts = linked(count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)), "screen.alarms")
     return [*counts, (" ", StyleRole.TEXT)] if counts else []
 
 
 def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
-    """Return the link to the platform and the age of the data.
+    """Return the state of the connection to the platform, and the age of the data.
 
-    While the collector is silent, the link to the collector takes its place, because the platform's state is unknown.
+    While the collector is silent, the platform's state is unknown, so the connection to the collector is shown instead.
     """
     attachment = snapshot.attachment
     badge = CONNECTION_BADGES[snapshot.link.state]
@@ -70,7 +70,7 @@ def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:
 
 
 def _attachment(snapshot: Snapshot) -> Line:
-    """Return the link to the collector; empty without one, or while it is silent."""
+    """Return the state of the connection to the collector; empty without a collector, or while it is silent."""
     if snapshot.attachment is None or snapshot.attachment.is_silent:
         return []
     glyph, text, role = ATTACHMENT_BADGES[snapshot.attachment.state]
@@ -99,7 +99,7 @@ def _skew(snapshot: Snapshot) -> Line:
 
 
 def _machine_time(snapshot: Snapshot, render_time: RenderTime) -> datetime:
-    """Return the time on this machine's clock, including a step that ages ignore."""
+    """Return the time on this machine's clock. It includes a step of the clock, which ages ignore."""
     return render_time.now + timedelta(seconds=snapshot.link.clock_offset)
 
 
@@ -109,11 +109,11 @@ def _local_time(time: datetime, zone: tzinfo | None) -> Line:
 
 
 COMMAND, HELP, QUIT = "app.command", "app.help", "app.quit"
-"""Actions of every screen whose keys always show: the first behind the tabs, the others at the end of the keys."""
+"""Actions whose keys show on every screen: the first at the end of the tabs, the others at the end of the footer."""
 
 
 def tab_line(registry: ActionRegistry, current: str, width: int) -> ShadedLine:
-    """Return the tabs with their keys. The current one has its own background, or an underline without colours."""
+    """Return the tabs with their keys. The current tab has a background of its own; without colours, an underline."""
     tabs = [
         (
             f" {key_of(tab.action_name, registry)} {tab.title} ",
@@ -130,14 +130,14 @@ _BLANK: Line = [(" ", StyleRole.TEXT)]
 def _key_and_label(
     action: Action, registry: ActionRegistry, label: str = "", *, is_disabled: bool = False
 ) -> list[tuple[str, Role]]:
-    """Return a key and its label, both as links."""
+    """Return an action's key and label, both as links that run the action."""
     key = Link(StyleRole.DIM if is_disabled else StyleRole.INFO, action.name)
     words = f" {label or action.label}{' RO' if is_disabled and action.writes else ''}"
     return [(key_of(action.name, registry), key), (words, Link(StyleRole.DIM, action.name))]
 
 
 def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, minimum: Size) -> Line:
-    """Return the only line of a terminal that is too small: the alarms, and the size that the deck needs."""
+    """Return the only line that a too small terminal shows: the alarms, and the size that the deck needs."""
     return [
         (" ", StyleRole.TEXT),
         *count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)),
@@ -146,7 +146,7 @@ def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, mini
 
 
 def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
-    """Return the effect of `key` on a silent collector; empty if the collector is heard or nothing can be done."""
+    """Return what `key` does while the collector is silent; empty if the collector is heard or the key does nothing."""
     if snapshot.attachment is None or not isinstance(monitor, AttachedFeed):
         return ""
     if snapshot.attachment.is_alone:
@@ -155,13 +155,13 @@ def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
 
 
 def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
-    """Return the line that says since when the screen is frozen. Everything around it keeps running."""
+    """Return the line that says since when the display is frozen, and that polling and alarms continue."""
     since = f" ‖ FROZEN at {frozen.now:%H:%M:%S}Z, {age(render_time.seconds_since(frozen.now))} ago"
     return [(f"{since}  polling and alarms continue ", StyleRole.BANNER)]
 
 
 def past_line(past: Playback | None, recording: str, width: int) -> ShadedLine:
-    """Return the line for the past: moment, speed and recording file; empty while the present is shown."""
+    """Return the line about the past on display: moment, speed and recording file. Empty while the present is shown."""
     if past is None:
         return []
     word = "RECORDING" if recording else "PAST"
@@ -180,11 +180,11 @@ def key_line(
     alarm: str = "",
     can_act: bool = True,
 ) -> ShadedLine:
-    """Return the keys of this screen: those that look, act on alarms, or change the platform, then help and quit.
+    """Return the footer: keys that look, keys that act on alarms, keys that change the platform, then help and quit.
 
-    If space is short, whole pairs go, the last of `actions` first; help and quit stay. Keys that write say RO if they
-    are disabled. `alarm`: alarm to acknowledge if no cursor shows it; its key stays, too. `can_act`: False dims the
-    keys for alarms and drops the alarm's name.
+    If space is short, keys are left out with their labels, the last of `actions` first; help and quit stay. Keys that
+    write say RO if they are disabled. `alarm`: alarm to acknowledge if no cursor shows it; the key for it stays, too.
+    `can_act`: False dims the keys for alarms and leaves out the alarm's name.
     """
     clusters: dict[str, list[tuple[int, list[tuple[str, Role]]]]] = {}
     for rank, action in enumerate(actions, 1):
@@ -202,7 +202,7 @@ def key_line(
 
 
 def _purpose(action: Action) -> str:
-    """Return the group of a key; keys of one group stand together."""
+    """Return the group that an action's key belongs to. Keys of one group stand together."""
     return "change" if action.writes else "alarm" if action.is_alarm_action else "look"
 
 
@@ -215,7 +215,7 @@ class Header(Canvas):
         self._shown: tuple[Snapshot, RenderTime] | None = None
 
     def show(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Paint for that instant."""
+        """Paint the header for a snapshot and an instant."""
         self._shown = snapshot, render_time
         self.repaint()
 
@@ -225,7 +225,7 @@ class Header(Canvas):
 
 
 class Footer(Canvas):
-    """The keys of this screen."""
+    """Footer: the keys of the screen."""
 
     def __init__(self, mode: str, registry: ActionRegistry, *, read_only: bool) -> None:
         super().__init__()
@@ -236,8 +236,8 @@ class Footer(Canvas):
     def show(self, actions: Sequence[Action], alarm: str, *, can_act: bool) -> None:
         """Show the keys of these actions.
 
-        `alarm`: target of an acknowledgement; empty without one, or if a cursor shows it. `can_act`: whether alarms can
-        be acted on now.
+        `alarm`: alarm that a key would acknowledge; empty without one, or if a cursor shows it. `can_act`: True if
+        actions on alarms are possible now.
         """
         if (actions, alarm, can_act) != (self._actions, self._alarm, self._can_act):
             self._actions, self._alarm, self._can_act = actions, alarm, can_act

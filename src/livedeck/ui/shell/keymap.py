@@ -42,7 +42,7 @@ KEY_TEXTS = {
 _KEY_NAMES = {text: name for name, text in KEY_TEXTS.items()} | {"page-up": "pageup", "page-down": "pagedown"}
 
 _CHARACTER_NAMES = {"solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at", "low_line": "underscore"}
-"""Unicode name of a character -> Textual's name, if they differ."""
+"""Unicode name of a character -> Textual's name of its key, if they differ."""
 
 NAMED_KEYS = frozenset(
     {
@@ -63,7 +63,7 @@ _ACTION_NAME = re.compile(r"\{(\w+\.\w+)\}")
 
 
 class KeymapError(NamedTuple):
-    """An error in one line of the settings: the action's name and the reason."""
+    """An error in one line of `[keys]` in the settings: the action's name and the reason."""
 
     name: str
     reason: str
@@ -102,19 +102,19 @@ def _character(char: str) -> str:
 
 
 def key_of(name: str, registry: ActionRegistry) -> str:
-    """Return the first key in force of the named action, as a person writes it."""
+    """Return the first key in force of the action `name`, as a person writes it."""
     return key_text(registry.keys_of(registry.by_name[name])[0])
 
 
 def with_keys(text: str, registry: ActionRegistry) -> str:
-    """Return the text with each `{action name}` replaced by its key in force."""
+    """Return the text with each `{action name}` replaced by the key in force of that action."""
     return _ACTION_NAME.sub(lambda match: key_of(match[1], registry), text)
 
 
 def read_keymap(
     registry: ActionRegistry, requests: Mapping[str, Iterable[str]]
 ) -> tuple[Keymap, tuple[KeymapError, ...]]:
-    """Return the keymap from `[keys]` in the settings, or all errors in it."""
+    """Return the keymap that `[keys]` in the settings asks for; if that has errors, an empty keymap and the errors."""
     keymap: dict[str, tuple[str, ...]] = {}
     errors: list[KeymapError] = []
     for name, keys in requests.items():

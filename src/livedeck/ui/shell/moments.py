@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def parse_moment(text: str, reference: TimeReference) -> datetime:
-    """Return that moment of the past.
+    """Return the moment of the past that a text means.
 
-    Raises ValueError with the reason if the text means none.
+    Raises ValueError with the reason if the text means no such moment.
     """
     at = parse(text, reference)
     if at > reference.now:
@@ -28,7 +28,7 @@ def parse_moment(text: str, reference: TimeReference) -> datetime:
 
 
 def moment_words(text: str, reference: TimeReference) -> tuple[str, bool]:
-    """Return the meaning of a typed moment, or the error, and whether the moment can be shown."""
+    """Return the meaning of a typed moment and True, or the error and False."""
     try:
         return describe(parse_moment(text, reference), reference), True
     except ValueError as error:
@@ -41,9 +41,9 @@ async def ask_moment(
     time_reference: Callable[[], TimeReference],
     go: Callable[[str, datetime], Awaitable[None]],
 ) -> None:
-    """Ask for a moment and call `go` with it; the text is read when you press enter.
+    """Ask for a moment, and call `go` with the typed text and its moment as of the press of enter.
 
-    If `go` raises PastError, the prompt returns with your text and the reason.
+    If `go` raises PastError, ask again, with the typed text and the reason.
     """
     text, refused = "", ""
 

@@ -1,4 +1,4 @@
-"""The operator's view: tables, theme, frozen screen and notices. Table views and the theme are saved."""
+"""The operator's view: table views, theme, frozen display and notices. Only table views and theme are saved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Notice:
 
 
 def notice_lines(notices: tuple[Notice, ...], now: datetime, cells: int) -> list[Line]:
-    """Return the lines of the last notice while it is shown, `MAX_NOTICE_LINES` at most; empty afterwards."""
+    """Return the lines of the last notice, `MAX_NOTICE_LINES` at most; empty once its time above the keys is over."""
     if not notices:
         return []
     notice = notices[-1]
@@ -49,7 +49,7 @@ class Displayed(NamedTuple):
 
 
 MAX_NOTICE_LINES = 4
-"""Maximum number of the screen's lines that a notice may hide. Longer ones are cut, but whole in the log of notices."""
+"""Maximum height in lines of a notice. A longer one is cut on the screen, but is whole in the log of notices."""
 
 MAX_NOTICES = 200
 """Maximum number of notices kept in memory."""
@@ -69,23 +69,26 @@ class Preferences:
 
 
 class PreferencesStore(Protocol):
-    """A private place on this machine that only the operator can read."""
+    """A store on this machine that only the operator can read."""
 
     def load(self) -> Preferences:
         """Return the saved preferences, or the defaults if there are none or they are unreadable."""
 
     def save(self, preferences: Preferences) -> None:
-        """Save preferences and return at once.
+        """Start to save preferences, and return at once.
 
         Errors are logged, never raised: a full disk must not stop a broadcast.
         """
 
     def write_overflow(self, name: str, text: str) -> Path:
-        """Write a text that is too long for the clipboard to a file. Call it in a thread. Raises OSError."""
+        """Write a text that is too long for the clipboard to a file, and return its path. Blocks: call it in a thread.
+
+        Raises OSError.
+        """
 
 
 class ViewState:
-    """The operator's view in one deck: preferences, frozen screen, notices.
+    """The operator's view in one deck: preferences, frozen display, notices.
 
     `store`: None if nothing is saved.
     """
@@ -102,20 +105,20 @@ class ViewState:
         return self._preferences.theme
 
     def view(self, table: str) -> TableView:
-        """Return the view of the named table."""
+        """Return how the operator views the table: its filter, order and columns."""
         return self._preferences.views.get(table, TableView())
 
     def change_view(self, table: str, **changes: Any) -> None:
-        """Change the view of the named table and save it."""
+        """Change the operator's view of a table, and save it."""
         view = replace(self.view(table), **changes)
         self._save(replace(self._preferences, views={**self._preferences.views, table: view}))
 
     def recent(self, kind: str) -> tuple[str, ...]:
-        """Return the recently chosen ids of that kind, the last one first."""
+        """Return the recently chosen ids of a kind, the last one first."""
         return self._preferences.recent.get(kind, ())
 
     def remember(self, kind: str, chosen: str, maximum: int) -> None:
-        """Put an id first among the recent ids of its kind, and keep `maximum` of them."""
+        """Put the id `chosen` first among the recent ids of its kind, and keep at most `maximum` of them."""
         others = tuple(id_ for id_ in self.recent(kind) if id_ != chosen)
         recent = {**self._preferences.recent, str(kind): (chosen, *others)[:maximum]}
         self._save(replace(self._preferences, recent=recent))
@@ -125,7 +128,7 @@ class ViewState:
         self._save(replace(self._preferences, theme=name))
 
     def add_notice(self, at: datetime, severity: Severity, text: str) -> None:
-        """Keep a notice."""
+        """Add a notice, and drop the oldest beyond `MAX_NOTICES`."""
         self.notices = (*self.notices, Notice(at, severity, text))[-MAX_NOTICES:]
 
     def _save(self, preferences: Preferences) -> None:

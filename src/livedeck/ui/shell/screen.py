@@ -28,10 +28,10 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.preferences import notice_lines
 
 MIN_SIZE = Size(60, 20)
-"""Columns and rows below which the deck cannot show anything useful."""
+"""Minimum columns and rows of a terminal in which the deck is of use."""
 
 TALL = 30
-"""Rows of the screen from which several alarms have a line."""
+"""Minimum rows of a screen on which several alarms have a line below the body."""
 
 ALONE = "collector.alone"
 """Name of the action that a banner about the collector offers."""
@@ -45,7 +45,7 @@ def waiting_text(snapshot: Snapshot) -> str:
 
 
 AlarmFilter = Callable[[Alarm], bool]
-"""Selects the alarms that a key acts on."""
+"""Predicate that selects the alarms that a key acts on."""
 
 AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
@@ -71,7 +71,7 @@ def is_of_event(alarm: Alarm, event_id: str) -> bool:
 
 
 class Listing(NamedTuple):
-    """A table before filtering and sorting. `name`: the name under which its view is kept."""
+    """A table before filtering and sorting. `name`: name of the table in the operator's preferences."""
 
     name: str
     schema: TableSchema[Any]
@@ -81,10 +81,10 @@ class Listing(NamedTuple):
 class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     """A screen with header, banner, body, alarms and keys.
 
-    A hidden screen is not painted; it catches up when it is shown.
+    A hidden screen is not painted until it is shown again.
 
-    `NAME`: title of its tab. `MODE`: its name for actions and preferences. `SCHEMA`: its table, if the rows come from a
-    snapshot. `SHOWS_EVENT`: whether the screen shows which event is selected.
+    `NAME`: title of the screen's tab. `MODE`: the screen's name for actions and preferences. `SCHEMA`: schema of its
+    table, if the rows come from a snapshot. `SHOWS_EVENT`: True if the screen shows which event is selected.
     """
 
     NAME: ClassVar[str] = ""
@@ -93,14 +93,14 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     SHOWS_EVENT: ClassVar[bool] = False
 
     _pinned_event: str | None = None
-    """Id of the event that a person has acted on here; empty for the deck's own alarms, None for no event."""
+    """Id of the event whose alarm a person acted on here; empty for the deck's own alarms, None before an action."""
 
     _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
-    """Cache of rows, filter key and result. Sorting ten thousand rows takes longer than painting them."""
+    """Cache of filtered rows: input, key, result. Sorting ten thousand rows takes longer than painting them."""
 
     @property
     def ctx(self) -> Context:
-        """The app, as screens may use it."""
+        """The deck's app, as screens may use it."""
         return cast("Context", self.app)
 
     @property
@@ -116,30 +116,30 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         """Show the snapshot in the body."""
 
     def forget(self) -> None:
-        """Drop data of the time shown before, because another time is shown now."""
+        """Drop data of the time shown before, because the deck shows another time now."""
         self._filtered = None
 
     def back(self) -> None:
-        """Return to the previous pane or screen, if this one lies within another."""
+        """Return to the pane or screen from which this one was entered, if there is one."""
 
     def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002
         """Return whether the alarm needs a line below the body. False if the body already shows it."""
         return True
 
     def table(self) -> Table[Any]:
-        """Return the table that the keys move in."""
+        """Return the table whose cursor the keys move."""
         return next(table for table in self.query(Table) if table.display)
 
     def listing(self, snapshot: Snapshot) -> Listing:
-        """Return the table on display."""
+        """Return the table on display with all its rows."""
         return Listing(self.MODE, self.SCHEMA, self.SCHEMA.rows(snapshot))
 
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
         """Return the alarms that a key acts on and `wants` accepts, the most urgent first.
 
-        They belong to the selected event or to incidents that affect it. A screen that does not show the selected event
-        has a single target: the most urgent alarm, with those of the selected event first. After the first action
-        there, targets stay with that event.
+        They are all alarms of the selected event and of incidents that affect it. A screen that does not show which
+        event is selected has a single target: the selected event's most urgent alarm, else the most urgent of all.
+        After an action there, the next targets are alarms of the same event.
         """
         alarms = [alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if wants(alarm)]
         if not self.SHOWS_EVENT and self._pinned_event is not None:
@@ -149,7 +149,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return tuple(own) if self.SHOWS_EVENT else (*own, *alarms)[:1]
 
     def pin(self, alarm: Alarm | None) -> None:
-        """Keep the next keys on the event that a person has just acted on.
+        """Make the next keys act on the same event that a person has just acted on.
 
         `alarm`: the first alarm acted on; None if there is none.
         """
@@ -160,7 +160,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
             self._pinned_event = alarm.event_id
 
     def on_screen_suspend(self) -> None:
-        """Release the pinned event on a change of screen; under a dialog it stays."""
+        """Release the pinned event once another screen hides this one. A dialog does not release it."""
         if self.ctx.current_mode != self.MODE:
             self._pinned_event = None
 
@@ -187,7 +187,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.call_after_refresh(self.refresh_all)
 
     def refresh_all(self) -> None:
-        """Paint everything that differs from the screen."""
+        """Paint everything that has changed since the last paint."""
         snapshot, render_time, displayed = self.ctx.snapshot, self.ctx.render_time(), self.ctx.displayed()
         if not self._is_in_front or snapshot is None or render_time is None or displayed is None:
             return
@@ -221,7 +221,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.query_one(Footer).show(actions, self.alarm_label(targets), can_act=not refusal)
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
-        """Return the table's rows under the operator's view, and show filter and sort order above the table."""
+        """Return the rows after the operator's filter and order, and the view; show both above the table."""
         name, schema, all_rows = self.listing(snapshot)
         view, rows = self.ctx.preferences.view(name), tuple(all_rows)
         key = name, view, render_time
@@ -233,7 +233,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return filtered, view
 
     def blink(self) -> None:
-        """Paint the blinking parts."""
+        """Paint the parts that blink."""
         snapshot, render_time = self.ctx.snapshot, self.ctx.render_time()
         if self._is_in_front and not self._is_too_small and snapshot is not None and render_time is not None:
             self.paint_alarms(snapshot, render_time)
@@ -251,10 +251,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.query_one(f"#{name}", LinesWidget).show(lines)
 
     def alarm_label(self, alarms: Sequence[Alarm]) -> str:
-        """Return the label of the alarms for the footer: kind of the first, and the number of others.
+        """Return the text for alarms in the footer: the kind of the first, and the number of the others.
 
-        The subject comes first unless it is the selected event on this screen. Empty without alarms, or if a cursor
-        shows them.
+        The first alarm's subject comes before it, unless that is the selected event of this screen. Empty without
+        alarms, or if a cursor shows them.
         """
         if not alarms:
             return ""
@@ -269,7 +269,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return 3 if self.size.height >= TALL else 1
 
     def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the current alarms, even while the body is frozen."""
+        """Show the current alarms below the body, even while the body is frozen."""
         shown = [alarm for alarm in snapshot.alarms if self.shows_alarm(alarm)]
         lines = [
             self.linked_alarm(alarm, alarm_line(alarm, render_time, self.size.width))
@@ -278,7 +278,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self._show_lines("alarms", [*([linked(FLOOD_LINE, "screen.alarms")] if snapshot.flood else []), *lines])
 
     def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:  # noqa: ARG002  lists of events use it
-        """Return the alarm's line as a link to the board."""
+        """Return the alarm's line as a link to the board of alarms."""
         return linked(line, "screen.alarms")
 
 
@@ -289,7 +289,7 @@ SUBJECT_CELLS = 12
 class EventList(BaseScreen):
     """A table of events.
 
-    `EMPTY`: text if the platform has no rows for it. `DETAIL`: mode of the screen for one event.
+    `EMPTY`: text for a table without rows. `DETAIL`: mode of the screen that opening a row shows.
     """
 
     SHOWS_EVENT = True

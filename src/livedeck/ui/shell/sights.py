@@ -1,4 +1,4 @@
-"""Recent pictures of the screen: a key acts on the picture that its presser can have seen."""
+"""Recent pictures of the screen. A key acts on a picture that the person pressing it had time to see."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from livedeck.ui.kit.selection import SEEN_AFTER
 
 
 class Sight(NamedTuple):
-    """A picture: its snapshot, and the id of the event under the cursor, None without one."""
+    """A picture on the screen: its snapshot, and the id of the event under the cursor; None without such an event."""
 
     snapshot: Snapshot
     event_id: str | None
@@ -23,13 +23,13 @@ class Sights:
         self._painted: deque[tuple[float, Sight]] = deque()
 
     def paint(self, sight: Sight, now: float) -> None:
-        """Record that this picture is on the screen from now on."""
+        """Record that a picture is on the screen from now on (monotonic s)."""
         last = self._painted[-1][1] if self._painted else None
         if last is None or last.snapshot is not sight.snapshot or last.event_id != sight.event_id:
             self._painted.append((now, sight))
 
     def last_seen(self, now: float) -> Sight | None:
-        """Return the newest picture at least `SEEN_AFTER` seconds old, else the oldest; None before the first."""
+        """Return the newest picture that is at least `SEEN_AFTER` seconds old, else the oldest; None without any."""
         while len(self._painted) > 1 and self._painted[1][0] <= now - SEEN_AFTER:
             self._painted.popleft()
         return self._painted[0][1] if self._painted else None
