@@ -1,1 +1,1 @@
-"""Videos and what hangs on them."""
+"""Videos and their extras: posters, subtitles, annotations, materials."""

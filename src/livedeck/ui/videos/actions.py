@@ -1,4 +1,4 @@
-"""Actions that choose a video or one of its parts, and order rows."""
+"""Actions to choose a video or one of its parts, and to put rows in order."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def _ordered_screen(ctx: Context) -> OrderedScreen:
 
 
 def open_screen(ctx: Context, _: str) -> None:
-    """Show the part that was open last."""
+    """Show the Videos screen, with the part that was open last."""
     ctx.go_to(selection_of(ctx).part)
 
 
 def next_part(ctx: Context, argument: str) -> None:
-    """Show the next part, or the named one."""
+    """Show the next part of the video, or the named one."""
     _turn_part(ctx, 1, argument)
 
 
 def previous_part(ctx: Context, _: str) -> None:
-    """Show the previous part."""
+    """Show the previous part of the video."""
     _turn_part(ctx, -1)
 
 
@@ -78,7 +78,7 @@ def open_video(ctx: Context, _: str) -> None:
 
 
 def find_video(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Open any video by its id."""
+    """Open any video: by its id, or one of the list by its name."""
     if ctx.api is None:
         ctx.announce("this deck has no connection to the platform", Severity.WARNING)
         return None
@@ -114,7 +114,10 @@ async def _find_video(ctx: Context, typed: str) -> None:
 
 
 async def _select_video(ctx: Context, video_id: str) -> Video:
-    """Select a video by its id, from a list or from the platform. Raises ApiError; NotFound if it does not exist."""
+    """Select a video by its id. If no list contains it, read it from the platform.
+
+    Raises ApiError; NotFound if the video does not exist.
+    """
     displayed, selection = ctx.displayed(), selection_of(ctx)
     videos = selection.videos(displayed[0], ctx.selected_event()) if displayed else ()
     listed = next((video for video in videos if video.id == video_id), None)
@@ -127,12 +130,12 @@ async def _select_video(ctx: Context, video_id: str) -> Video:
 
 
 def move_earlier(ctx: Context, _: str) -> None:
-    """Move the row up by one."""
+    """Move the row under the cursor up by one."""
     _move_row(ctx, -1)
 
 
 def move_later(ctx: Context, _: str) -> None:
-    """Move the row down by one."""
+    """Move the row under the cursor down by one."""
     _move_row(ctx, 1)
 
 
@@ -143,7 +146,7 @@ def _move_row(ctx: Context, step: int) -> None:
 
 
 def send_order(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Send the order of the rows on the screen."""
+    """Send the order of the rows on the screen to the platform."""
     screen = _ordered_screen(ctx)
     order = screen.order()
     if order is None:
@@ -169,7 +172,7 @@ async def _send_order(ctx: Context, screen: OrderedScreen, video: Video, order: 
 
 
 async def _keep_order(ctx: Context, rows: tuple[Subtitle | KnownMaterial, ...], order: object) -> None:
-    """Store the order of the materials, because no read shows it. Forget those that no longer exist."""
+    """Store the materials in the order that was sent, because no read shows it. Forget those that no longer exist."""
     materials = {row.id: row for row in rows if isinstance(row, KnownMaterial)}
     sent = [row_id for row_id in order if row_id in materials] if isinstance(order, tuple) else [*materials]
     await ctx.monitor.remember_materials(*(materials[row_id] for row_id in sent))

@@ -1,4 +1,4 @@
-"""Helpers of the actions on a video's extras: selection, forms, downloads."""
+"""Helpers for actions on a video's extras: selection, forms, downloads."""
 
 from __future__ import annotations
 
@@ -30,14 +30,17 @@ DOWNLOAD_FORM = FormSchema(
 
 
 def video_of(ctx: Context) -> Video:
-    """Return the selected video. The deck refuses actions that need one if there is none."""
+    """Return the selected video. Call it only from actions that the deck blocks without one."""
     video = selection_of(ctx).video
     assert video is not None
     return video
 
 
 def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
-    """Return the item under the cursor; announce it and return None if there is none of this kind."""
+    """Return the item under the cursor. If there is none of type `kind`, announce that and return None.
+
+    `noun`: word for such an item.
+    """
     from livedeck.ui.videos.screen import VideoTab
 
     screen = ctx.screen_of(VideoTab)
@@ -49,12 +52,12 @@ def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
 
 
 def needs_video(ctx: Context) -> str:
-    """Return why no video can be changed; empty if one is selected."""
+    """Return why the action is blocked: no video is selected. Empty if one is."""
     return "" if selection_of(ctx).video else "needs a selected video"
 
 
 async def run(ctx: Context, operation: Operation[Any]) -> OperationResult:
-    """Run an operation and poll the lists again."""
+    """Run an operation, and poll the lists on the screen again."""
     outcome = await ctx.confirmer.run(operation)
     refresh_lists(ctx)
     return outcome
@@ -68,24 +71,27 @@ async def run_form(
     before: FieldValues | None = None,
     always: Iterable[str] = (),
 ) -> OperationResult | None:
-    """Run the operation of a form and poll the lists again. Returns None if the person leaves the form."""
+    """Ask with a form, run the operation that it describes, and poll the lists on the screen again.
+
+    Returns None if the person leaves the form.
+    """
     outcome = await ctx.confirmer.run_form(state, make_operation, before=before, always=always)
     refresh_lists(ctx)
     return outcome
 
 
 def empty_form(title: str, schema: FormSchema[Any], button: str, typed: str = "") -> FormState:
-    """Return the state of an empty form. `typed`: argument of the command, for the first field."""
+    """Return the state of a form without entries. `typed`: argument of the command, put into the first field."""
     return FormState(title, schema, schema.empty(), typed_entries(schema, typed), button=button)
 
 
 def typed_entries(schema: FormSchema[Any], typed: str) -> FieldValues | None:
-    """Return the argument of a command as entry of the form's first field; None if it is empty."""
+    """Return the argument of a command as an entry for the form's first field; None if the argument is empty."""
     return {schema.fields[0].name: typed} if typed else None
 
 
 def refresh_lists(ctx: Context) -> None:
-    """Poll the lists again after a change."""
+    """Poll the lists on the screen again, after a change."""
     ctx.monitor.refresh()
     ctx.snapshot_signal.publish(None)
 
@@ -93,9 +99,10 @@ def refresh_lists(ctx: Context) -> None:
 async def download(
     ctx: Context, target: Target, name: str, link: Callable[[], Awaitable[Secret]], *, typed: str = ""
 ) -> None:
-    """Ask for a path and save the file there, whole or not at all.
+    """Ask for a path, and save the file behind a link there, whole or not at all.
 
-    `name`: suggested file name from outside; it never leads to another folder.
+    `name`: suggested file name, which may come from outside: it never leads to another folder. `link`: reads the link.
+    `typed`: path from the command; if empty, the name in the folder for downloads is suggested.
     """
     from livedeck.operations.executor import Cancelled
 

@@ -1,4 +1,4 @@
-"""Actions on the additional materials of a video. The deck stores those that it knows: no endpoint lists them."""
+"""Actions on the additional materials of a video. The deck stores the materials it knows: no endpoint lists them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KNOW_FORM = FormSchema((Field("material_id", "Material", hint="id of the materia
 
 
 def upload(ctx: Context, argument: str) -> Awaitable[None]:
-    """Upload a file of this machine."""
+    """Upload a file of this machine as a material."""
     return _upload(ctx, video_of(ctx), argument)
 
 
@@ -43,7 +43,7 @@ async def _upload(ctx: Context, video: Video, typed: str) -> None:
 
 
 def link(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Copy the link of the material, but only if that can be recorded. The link is never shown."""
+    """Copy the material's link to the clipboard, without showing it. Refuse without a history to record that."""
     if ctx.history is None:
         ctx.announce("not copied: this deck has no history to record that somebody copied the link", Severity.WARNING)
         return None
@@ -114,13 +114,13 @@ async def _delete(ctx: Context, material: KnownMaterial) -> None:
 
 
 async def _forget_missing(ctx: Context, material: KnownMaterial, outcome: OperationResult) -> None:
-    """Forget a material that no longer exists on the platform."""
+    """Forget a material if the outcome says that it no longer exists on the platform."""
     if isinstance(outcome.error, NotFound):
         await ctx.monitor.forget_materials(material.id)
 
 
 def know(ctx: Context, argument: str) -> Awaitable[None]:
-    """Add a material that somebody else uploaded, by its id."""
+    """Add a material to the list by its id, because somebody else uploaded it."""
     return _know(ctx, video_of(ctx), argument)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Make a poster from the frame at a time."""
+    """Make a poster from the video's frame at a time."""
     from livedeck.operations.posters import CreatePoster, frame_form
 
     video = video_of(ctx)
@@ -50,7 +50,7 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def _selected(ctx: Context) -> Poster | None:
-    """Return the poster under the cursor; announce it and return None if there is none or it cannot be changed."""
+    """Return the poster under the cursor. If there is none or it cannot be changed, announce that and return None."""
     poster = selected(ctx, Poster, "poster")
     if poster is None or poster.id:
         return poster

@@ -1,4 +1,4 @@
-"""Screen 6: recordings, any video by its id, and the extras of a video in four parts, each with a tab."""
+"""Screen 6: recordings, and videos opened by id; in four more tabs, the extras of the selected video."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ from livedeck.ui.videos.thumbnail import Thumbnail
 
 
 class ExtraPanel(DetailPanel):
-    """Panel with the selected video, poster, track, cue, annotation or material."""
+    """Panel with details of the selected video, poster, track, cue, annotation or material."""
 
 
 class VideoTab(BaseScreen):
-    """Tab of one part: its table, and the panel of the selection. `EMPTY`: text of an empty list, with its keys."""
+    """Tab of one part: its table, and the panel of the selected row.
+
+    `EMPTY`: text for an empty list, as a template for `with_keys`.
+    """
 
     NAME = "Videos"
     EMPTY: ClassVar[str] = ""
@@ -41,11 +44,11 @@ class VideoTab(BaseScreen):
 
     @property
     def selection(self) -> VideoSelection:
-        """Selection of the deck."""
+        """Video selected in this deck, with its lists."""
         return selection_of(self.ctx)
 
     def cached(self, part: str = "") -> CachedList[Any]:
-        """Return the displayed list of a part of the selected video; empty `part` means this screen's."""
+        """Return the displayed list of a part of the selected video; if `part` is empty, of this screen's part."""
         displayed, part = self.ctx.displayed(), part or self.MODE
         if displayed is None:
             return CachedList()
@@ -59,7 +62,7 @@ class VideoTab(BaseScreen):
         yield ExtraPanel()
 
     def rows(self) -> Sequence[Any]:
-        """Return the rows of the table before filter and sorting."""
+        """Return the rows of the table before filtering and sorting."""
         return self.cached().items
 
     def listing(self, snapshot: Snapshot) -> Listing:  # noqa: ARG002  `cached` reads the displayed one
@@ -70,7 +73,7 @@ class VideoTab(BaseScreen):
         return find_row(self.SCHEMA, self.rows(), self._row.key)
 
     def no_item_text(self, noun: str) -> str:
-        """Return why no row is selected, in words."""
+        """Return a text that says why no row is selected. `noun`: word for a row."""
         return self._row.missing_text(noun) or f"no {noun} is selected"
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
@@ -88,7 +91,7 @@ class VideoTab(BaseScreen):
         self.ctx.monitor.watch(self.MODE, *(() if self.ctx.preferences.frozen else self.keys(snapshot)))
 
     def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
-        """Update the selection for these rows; another video starts with a new selection."""
+        """Update the selected row after the table's rows changed. After a change of video, start a new selection."""
         listed = self.selection.video.id if self.selection.video else ""
         if listed != self._listed:
             self._listed, self._row = listed, RowSelection()
@@ -96,12 +99,12 @@ class VideoTab(BaseScreen):
             self._row.follow_rows(self.SCHEMA, rows, render_time)
 
     def on_screen_suspend(self) -> None:
-        """Stop polling the lists while the screen is hidden, but not under a dialog."""
+        """Stop polling the lists once another screen hides this one. A dialog does not stop it."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
     def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  VideosScreen reads its events
-        """Return the keys of the lists on this screen."""
+        """Return the keys of the lists to poll for this screen."""
         key = self.selection.key(self.MODE)
         return (key,) if key else ()
 
@@ -134,11 +137,11 @@ class VideoTab(BaseScreen):
         self.open()
 
     def open(self) -> None:
-        """Open the row under the cursor."""
+        """Open the row under the cursor; by default, do nothing."""
 
 
 class OrderedScreen(VideoTab):
-    """Part whose rows have an order. It changes on the screen first; the operator then sends the whole order."""
+    """Part whose rows have an order. The operator first moves rows on the screen, then sends the whole order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,18 +151,18 @@ class OrderedScreen(VideoTab):
         return self.selection.video.id if self.selection.video else ""
 
     def rows(self) -> Sequence[Any]:
-        """Return the rows in the changed order, new ones last."""
+        """Return the rows in the order of the screen: moved rows in their new places, rows listed since then last."""
         items, order = super().rows(), self._orders.get(self._video_id(), ())
         positions = {item_id: index for index, item_id in enumerate(order)}
         return sorted(items, key=lambda item: positions.get(item.id, len(positions))) if order else items
 
     def order(self) -> tuple[str, ...] | None:
-        """Return the changed order that was not sent yet; None if no row was moved."""
+        """Return the ids in their new order, which was not sent yet; None if no row was moved."""
         ids = tuple(item.id for item in self.rows())
         return ids if ids != tuple(item.id for item in super().rows()) else None
 
     def move_row(self, step: int) -> str:
-        """Move the row under the cursor. Returns why it cannot move; empty if it did."""
+        """Move the row under the cursor down (1) or up (-1). Return why it cannot move; empty if it moved."""
         table_view = self.ctx.preferences.view(self.MODE)
         if table_view.filter or table_view.sort or table_view.down:
             return "rows can be moved only in the stored order: clear the filter and the sorting first"
@@ -173,14 +176,14 @@ class OrderedScreen(VideoTab):
         return ""
 
     def drop_sent_order(self, video_id: str, sent: Sequence[str]) -> None:
-        """Drop the order of a video, unless rows were moved after it was sent."""
+        """Drop the new order of a video's rows once it is sent, unless rows were moved again in the meantime."""
         order = self._orders.get(video_id, ())
         if [item_id for item_id in order if item_id in sent] == [item_id for item_id in sent if item_id in order]:
             self._orders.pop(video_id, None)
         self.refresh_all()
 
     def back(self) -> None:
-        """Drop an unsent order first; without one, go back."""
+        """Drop the order that was not sent yet; if there is none, go back."""
         if self.order() is None:
             super().back()
         else:
@@ -220,7 +223,7 @@ class VideosScreen(VideoTab):
         return tuple(recordings_key(state.id) for state in events[:MAX_EVENTS])
 
     def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
-        """Keep the row and the selected video equal, even if a filter hides it. Deselect a video that is gone."""
+        """Keep the row on the selected video, even if a filter hides the video. Deselect a video that left the list."""
         video, displayed = self.selection.video, self.ctx.displayed()
         if video is not None and video.id != self._row.key:
             self._row.choose(video.id)
@@ -242,7 +245,7 @@ class VideosScreen(VideoTab):
         super().on_table_moved(message)
 
     def select_video(self) -> bool:
-        """Select the video under the cursor. Returns False and keeps the selection if there is none."""
+        """Select the video under the cursor. If there is none, return False and keep the selection."""
         item = self.selected_item()
         self.selection.video = item or self.selection.video
         return item is not None
@@ -253,7 +256,7 @@ class VideosScreen(VideoTab):
 
 
 class PostersScreen(VideoTab):
-    """Posters of the video, with the one that is shown."""
+    """Posters of the video, and which of them the player shows."""
 
     MODE = "posters"
     SCHEMA = POSTERS
@@ -276,7 +279,7 @@ class PostersScreen(VideoTab):
 
 
 class SubtitlesScreen(OrderedScreen):
-    """Subtitle tracks of the video in the order that viewers see."""
+    """Subtitle tracks of the video, in the order in which viewers see them."""
 
     MODE = "subtitles"
     SCHEMA = SUBTITLES
@@ -302,7 +305,7 @@ class SubtitlesScreen(OrderedScreen):
 
 
 class CuesScreen(VideoTab):
-    """Cues of a track, from its file."""
+    """Cues of the selected subtitle track, read from its file."""
 
     MODE = "cues"
     SCHEMA = CUES
@@ -326,7 +329,7 @@ class AnnotationsScreen(VideoTab):
 
 
 class MaterialsScreen(OrderedScreen):
-    """Additional materials of the video that the deck knows."""
+    """Additional materials of the video, as far as the deck knows them."""
 
     MODE = "materials"
     SCHEMA = MATERIALS
@@ -337,4 +340,4 @@ SCREENS: Mapping[str, type[VideoTab]] = {
     screen.MODE: screen
     for screen in (VideosScreen, PostersScreen, SubtitlesScreen, CuesScreen, AnnotationsScreen, MaterialsScreen)
 }
-"""Screens by mode."""
+"""Mode -> screen class."""

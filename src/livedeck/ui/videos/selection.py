@@ -1,4 +1,4 @@
-"""Selected video, and its lists in the snapshot."""
+"""The selected video, and its lists in the snapshot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PARTS = ("videos", "posters", "subtitles", "annotations", "materials")
 
 MAX_EVENTS = 30
-"""Maximum number of events whose recordings are polled; the selected one is always among them."""
+"""Maximum number of events whose recordings are polled. The selected event is always among them."""
 
 
 @dataclass(slots=True)
@@ -34,8 +34,8 @@ class VideoSelection:
     Attributes:
         video: selected video.
         track: track whose cues are shown.
-        part: part of the video that was shown last.
-        opened: videos opened by their id, newest first.
+        part: part that was shown last.
+        opened: videos opened by their id, the last opened first.
     """
 
     video: Video | None = None
@@ -45,7 +45,7 @@ class VideoSelection:
     _merged: tuple[tuple[tuple[str, CachedList[Recording]], ...], CachedList[Video]] | None = None
 
     def key(self, part: str) -> ResourceKey | None:
-        """Return the key of a part's list; None if no video, or for cues no track, is selected."""
+        """Return the key of a part's list. None if no video is selected; for cues, also if no track is."""
         if self.video is None or (part == "cues" and self.track is None):
             return None
         return ResourceKey(ResourceKind(part), self.video.id, self.track.id if part == "cues" and self.track else "")
@@ -56,13 +56,13 @@ class VideoSelection:
         self.opened = (video, *(other for other in self.opened if other.id != video.id))
 
     def videos(self, snapshot: Snapshot, selected: EventState | None) -> tuple[Video, ...]:
-        """Return the videos opened by their id, then the recordings. `selected`: selected event."""
+        """Return the videos opened by their id, then the recordings. `selected`: the selected event."""
         recordings = self.recordings(snapshot, selected).items
         ids = {video.id for video in recordings}
         return (*(video for video in self.opened if video.id not in ids), *recordings)
 
     def recordings(self, snapshot: Snapshot, selected: EventState | None) -> CachedList[Video]:
-        """Return the recordings, newest first. The age is that of the oldest list among them."""
+        """Return the recordings of all listed events, the newest first. `as_of` is the oldest of their lists'."""
         events = recorded_events(snapshot, selected)[:MAX_EVENTS]
         lists = tuple((state.event.name or state.id, snapshot.cached(recordings_key(state.id))) for state in events)
         if self._merged is None or self._merged[0] != lists:
@@ -71,7 +71,7 @@ class VideoSelection:
 
 
 def selection_of(ctx: Context) -> VideoSelection:
-    """Return the selection of this deck."""
+    """Return the VideoSelection of this deck, which all its screens share."""
     return ctx.state(_new_selection)
 
 
@@ -80,7 +80,7 @@ def _new_selection(_: Context) -> VideoSelection:
 
 
 def recorded_events(snapshot: Snapshot, selected: EventState | None) -> list[EventState]:
-    """Return the events whose recordings are listed: the selected one, and completed ones."""
+    """Return the events whose recordings are listed: the selected event, then the completed ones."""
     completed = [
         state
         for state in snapshot.events

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def read(ctx: Context, _: str) -> None:
-    """Show the cues of the track."""
+    """Show the cues of the track under the cursor."""
     from livedeck.ui.videos.screen import SubtitlesScreen
 
     if selected(ctx, Subtitle, "subtitle track"):
@@ -27,7 +27,7 @@ def read(ctx: Context, _: str) -> None:
 
 
 def upload(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Upload a file, after a check."""
+    """Upload a subtitle file as a track, after a check of its content."""
     from livedeck.operations.subtitles import UPLOAD_FORM, UploadSubtitle
 
     video = video_of(ctx)
@@ -40,7 +40,7 @@ def upload(ctx: Context, argument: str) -> Awaitable[Any]:
 
 
 def recognise(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Request speech recognition."""
+    """Request a track made by speech recognition."""
     from livedeck.operations.subtitles import RECOGNISE_FORM, RecogniseSpeech
 
     video = video_of(ctx)
@@ -60,7 +60,7 @@ def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def copy(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """Copy the track."""
+    """Copy the track as a new one."""
     from livedeck.operations.subtitles import CopySubtitle
 
     track = selected(ctx, Subtitle, "subtitle track")

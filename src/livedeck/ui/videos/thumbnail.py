@@ -1,4 +1,4 @@
-"""Picture of a poster: pixels if the terminal can draw them, half blocks if it has colours, or else none."""
+"""Picture of a poster: pixels if the terminal can draw them; else half blocks if it has colours; else none."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, draw
 from livedeck.ui.kit.terminal import ExactApp, Spans
 
 SMALL, LARGE = (24, 7), (50, 14)
-"""Columns and rows of the picture, which is 16:9."""
+"""Columns and rows of a picture in its two sizes. Both are 16:9."""
 
 LARGE_FROM = (110, 36)
 """Minimum columns and rows of the terminal for a large picture."""
 
 MIN_WIDTH = 72
-"""Minimum columns of the terminal for a picture; a narrower one needs them for the text."""
+"""Minimum columns of a terminal with a picture. A narrower one needs the columns for the text."""
 
 MAX_CACHED = 32
 
@@ -33,10 +33,10 @@ log = structlog.get_logger()
 
 
 class Thumbnail(Widget):
-    """Small picture of a poster, fetched once. It is hidden if it cannot be shown: the panel beside it has the text.
+    """Small picture of a poster, fetched once. The widget is hidden if it has no picture to show.
 
-    Any write to its cells erases the pixels, so they are drawn again right after it, and at no other time. Behind
-    another screen nothing is drawn.
+    A write to the widget's cells erases the pixels, so they are drawn again right after such a write, and at no other
+    time. Behind another screen nothing is drawn.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Thumbnail(Widget):
         self._is_drawn = False
 
     def draw_by(self, graphics: Graphics, cell: tuple[int, int], variables: Mapping[str, str]) -> None:
-        """Set how to draw.
+        """Set how to draw pictures.
 
         Args:
             graphics: the terminal's kind of graphics.
@@ -102,7 +102,7 @@ class Thumbnail(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Return one row of cells."""
+        """Return the cells of row `y`."""
         strips = self._picture.strips if self._picture else ()
         return strips[y] if y < len(strips) else Strip.blank(self.size.width)
 
@@ -115,7 +115,10 @@ class Thumbnail(Widget):
             self.app.overlay = None
 
     def painted(self, screen: Screen[Any], spans: Spans | None) -> None:
-        """Draw again after cells were written over the picture; erase it behind another screen."""
+        """Draw the pixels again if the written cells lie over them. Behind another screen, erase the pixels.
+
+        `spans`: written cells; None: all of them.
+        """
         region = self.region
         if screen is not self.screen:
             self._erase()
@@ -125,7 +128,7 @@ class Thumbnail(Widget):
             self._draw()
 
     def _draw(self) -> None:
-        """Draw the pixels if all of their cells are visible."""
+        """Draw the pixels if all cells of the picture are visible."""
         app, picture = self.app, self._picture
         is_whole = self.size == (self._frame.columns, self._frame.rows) and self.screen.region.contains_region(
             self.region
@@ -136,7 +139,7 @@ class Thumbnail(Widget):
         self._is_drawn = True
 
     def _erase(self) -> None:
-        """Erase the pixels of kitty, which stay above the cells; others vanish when the cells are painted."""
+        """Erase the pixels in kitty, where they stay above painted cells. In other terminals, painting erases them."""
         if self._is_drawn and self._graphics is Graphics.KITTY and isinstance(self.app, ExactApp):
             self.app.draw_over(0, 0, ERASE_KITTY)
         self._is_drawn = False

@@ -30,7 +30,7 @@ LABEL_CELLS = 12
 
 
 def recordings_title(count: int, left_out: int) -> Line:
-    """Return the number of recordings, and of events whose recordings are not polled."""
+    """Return the line above the recordings. `count`: recordings. `left_out`: events whose recordings are not polled."""
     line: Line = [
         (" RECORDINGS", StyleRole.STRONG),
         (f"  {count} of completed events and of the selected one", StyleRole.DIM),
@@ -42,7 +42,7 @@ def recordings_title(count: int, left_out: int) -> Line:
 
 
 def video_title(video: Video | None, cells: int, more: str = "") -> Line:
-    """Return the line that names the video. `more`: the shown extra. Parts without room are left out."""
+    """Return the line that names the video. `more`: name of the extra on display. Words without room are left out."""
     if video is None:
         return [(" no video is selected", StyleRole.DIM)]
     recorded, of_event = recorded_at(video), f"of {safe(video.event, 40)}" if video.event else "opened by its id"
@@ -60,7 +60,7 @@ def video_title(video: Video | None, cells: int, more: str = "") -> Line:
 def tab_line(
     current: str, counts: dict[str, int], cached: CachedList[Any], render_time: RenderTime, cells: int
 ) -> ShadedLine:
-    """Return the tabs with their row counts, and the age of the shown list."""
+    """Return the tabs with the numbers of their rows, and the age of the list on display."""
     line: list[tuple[str, Role]] = [(" ", StyleRole.TEXT)]
     for part in PARTS:
         is_current = part == current or (current == "cues" and part == "subtitles")
@@ -70,7 +70,7 @@ def tab_line(
 
 
 def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
-    """Return the age of a list in words; a failure never looks like an empty list."""
+    """Return the age of a list as text, or that it failed or is loading: neither may look like an empty list."""
     read = "never read" if cached.as_of is None else f"{age(render_time.seconds_since(cached.as_of))} ago"
     if cached.error:
         return [(f"▲ failed, {read} ", StyleRole.WARNING)]
@@ -82,19 +82,19 @@ def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
 
 
 def error_lines(cached: CachedList[Any], cells: int) -> list[Line]:
-    """Return why the last request failed, and the number of unreadable rows."""
+    """Return lines about why the last request failed, and about unreadable rows; none if all is well."""
     lines = [*wrap(f"▲ {safe(cached.error, 300)}", StyleRole.WARNING, cells - 2)] if cached.error else []
     lines += [unreadable_rows(cached.unreadable, "row")] if cached.unreadable else []
     return [[(" ", StyleRole.TEXT), *line] for line in lines]
 
 
 def order_text(count: int, keys: str) -> Line:
-    """Return the line about moved rows whose order was not sent yet."""
+    """Return the line about a new order that was not sent yet. `count`: moved rows. `keys`: text about the keys."""
     return [(f" ▲ NOT SENT  {count} moved", StyleRole.WARNING), (f"   {keys}", StyleRole.DIM)]
 
 
 def panel(item: Any, cells: int, *, stale: bool) -> list[Line]:
-    """Return all lines of the selected item. `stale`: draw no part of it as healthy."""
+    """Return all lines about the selected item. `stale`: True to draw no part of it as healthy."""
     match item:
         case Video():
             lines = _video(item)
@@ -142,7 +142,7 @@ def _poster(poster: Poster) -> list[Line]:
 
 
 def picture_sizes(poster: Poster) -> tuple[tuple[str, str | None], ...]:
-    """Return the pictures of a poster with the platform's names of their sizes, largest first."""
+    """Return a poster's pictures, the largest first: the platform's name of the size, and the address."""
     return ("original", poster.original), ("md", poster.md), ("sm", poster.sm), ("xs", poster.xs)
 
 
