@@ -75,7 +75,7 @@ def _event_name(state: EventState) -> str:
 
 
 class _Now(NamedTuple):
-    """Sources that the deck shows and changes while it shows the present."""
+    """Sources of the present. The deck swaps them for others while it shows the past."""
 
     monitor: Feed
     clock: Clock
@@ -207,7 +207,7 @@ class Deck(ExactApp):
     async def _watch(self) -> None:
         """Publish each snapshot.
 
-        If the monitor ends with an error, show that fault: a frozen screen would look fine.
+        If the monitor ends with an error, show it as a fault, because a screen that stands still would look fine.
         """
         try:
             async for snapshot in self.monitor.snapshots():
@@ -319,13 +319,13 @@ class Deck(ExactApp):
             self.announce(f"Uploads will fail: {error}", Severity.WARNING)
 
     def _select_awaited(self) -> None:
-        """Select the event that a person has just made, once the list contains it."""
+        """Select the event that a person has just created, once the platform lists it."""
         displayed, awaited = self.displayed(), self._selection.awaited
         if displayed and awaited and displayed.snapshot.find(awaited):
             self._selection.choose(awaited)
 
     def _end_selection_of_vanished(self) -> None:
-        """Clear the selection if the platform no longer lists the event, on every screen."""
+        """Clear the selection on every screen if the platform no longer lists the selected event."""
         if self._selection.is_chosen:
             state = self.selected_event()
             self._selection.follow(_event_name(state) if state else None, None)
@@ -337,7 +337,7 @@ class Deck(ExactApp):
         self.tell_terminal((title if is_new else "") + self._caller.call_string(snapshot))
 
     def _announce_rule_changes(self, snapshot: Snapshot) -> None:
-        """Announce changes to the rules for an event, unless this deck made them and has announced them itself."""
+        """Announce other people's changes to an event's rules. Changes made at this deck are announced already."""
         for change in snapshot.rule_changes:
             if not change.actor or change.actor != self.monitor.actor:
                 state = snapshot.find(change.event_id)
@@ -345,7 +345,7 @@ class Deck(ExactApp):
                 self.announce(rule_words(change, subject), Severity.WARNING if change.is_fault else Severity.INFO)
 
     def _read_open_changes(self) -> None:
-        """Read changes without a verdict from the history, for this deck, earlier ones and others."""
+        """Read the open changes of every deck from the history: those sent, now or earlier, without a verdict."""
         if self.history is not None and self.clock.monotonic() >= self._open_changes_due:
             self._open_changes_due = self.clock.monotonic() + OPEN_CHANGES_SECONDS
             self.run_worker(self._take_open_changes(self.history), group="open changes", exit_on_error=False)
@@ -445,7 +445,7 @@ class Deck(ExactApp):
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Put a cursor that follows the worst event back to the event that a person saw under it last."""
+        """Move a cursor that follows the worst event back to the event under which a person last saw it."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
@@ -480,7 +480,7 @@ class Deck(ExactApp):
             self.monitor.set_focus(event_id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether a key's action works on this screen. `disabled_reason` says whether it is possible now."""
+        """Return whether a key's action works on this screen, even if `disabled_reason` blocks it now."""
         if action != "do":
             return super().check_action(action, parameters)
         return self.actions.by_name[str(parameters[0])].works_on(self.current_mode)
@@ -560,7 +560,7 @@ class Deck(ExactApp):
         return self.screen
 
     def go_to(self, mode: str) -> None:
-        """See `Context`. An open dialog stays in front: left behind, it would wait unseen."""
+        """See `Context`. While a dialog is open, the screen stays: the dialog would be left behind, waiting unseen."""
         if not self.screen.is_modal:
             self.switch_mode(mode)
 
