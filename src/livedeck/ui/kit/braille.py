@@ -1,4 +1,4 @@
-"""Curves and straight lines in braille, two dots wide and four high a cell. Pure.
+"""Curves and straight lines in braille characters. A cell is two dots wide and four high. Pure.
 
 Our own code, because an adapter to a library would be as long: decisions.md, "Own curves in braille".
 """
@@ -12,20 +12,21 @@ from livedeck.ui.kit.scale import DOTS, Scale
 BLANK = " "
 
 HORIZONTAL = "⣀⠤⠒⠉"
-"""A straight line through a cell on each of its four rows of dots, the lowest first."""
+"""Cells with a horizontal line on one of their four rows of dots, the lowest row first."""
 
 VERTICAL = "⡇"
 
 _NO_DOTS = 0x2800
 
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
-"""Bit of each dot in a braille character: left and right column, the lowest dot first (Unicode, "Braille Patterns")."""
+"""Bit of each dot in a braille character, by column and height from below (Unicode, "Braille Patterns")."""
 
 
 def draw_curve(values: Sequence[float | None], scale: Scale) -> list[str]:
-    """Return `scale.rows` texts of `len(values) // 2` cells: a dot for each value, and a stroke from the previous one.
+    """Return a curve as `scale.rows` texts of `len(values) // 2` cells.
 
-    The stroke is in the column of the later value, so new values change no earlier column.
+    Each value is a dot, joined by a stroke to the dot of the value before. The stroke lies in the column of the later
+    value, so new values change no earlier column.
     """
     cells = len(values) // 2
     bits = [[0] * cells for _ in range(scale.rows)]
@@ -35,7 +36,7 @@ def draw_curve(values: Sequence[float | None], scale: Scale) -> list[str]:
 
 
 def _dots(values: Sequence[float | None], scale: Scale) -> Iterator[tuple[int, int]]:
-    """Yield column and height of every dot of the curve."""
+    """Yield column and height, counted in dots, of every dot of the curve."""
     before: int | None = None
     for column, value in enumerate(values):
         dot = None if value is None else scale.dot(value)

@@ -1,4 +1,4 @@
-"""Widgets that paint lines of styled segments, and send only changes to the terminal."""
+"""Base classes of widgets that paint lines of styled segments, and send only changed cells to the terminal."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from livedeck.text.segments import Link, ShadedLine, changed_ranges, link_at, re
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
-"""Maximum number of unchanged cells that are sent between two changes.
+"""Minimum number of unchanged cells between two changes for which the cells in between are not sent.
 
-Moving the cursor and setting a colour cost as much.
+To move the cursor and set a colour again costs as much as so many cells.
 """
 
 
@@ -29,21 +29,21 @@ class StyledWidget(Widget):
     """
 
     class Followed(Message):
-        """A link was clicked. `widget`: the widget with the link."""
+        """A click on a link. `widget`: the widget that contains the link."""
 
         def __init__(self, link: Link, widget: Widget) -> None:
             super().__init__()
             self.link, self.widget = link, widget
 
     base = Style()
-    """Style of the widget itself at the compositor's last request."""
+    """Style of the widget itself, as of the compositor's last request for lines."""
 
     def line_at(self, y: int) -> ShadedLine:  # noqa: ARG002  each widget overrides it
-        """Return the line at that row of the widget."""
+        """Return the line at row `y` of the widget."""
         return []
 
     def link_at(self, x: int, y: int) -> Link | None:
-        """Return the link under that cell of the widget; None if there is none."""
+        """Return the link at a cell of the widget; None if there is none."""
         return link_at(self.line_at(y), x)
 
     _pressed_link: Link | None = None
@@ -60,7 +60,7 @@ class StyledWidget(Widget):
             self.post_message(self.Followed(link, self))
 
     def refresh_regions(self, regions: Iterable[Region]) -> int:
-        """Refresh these regions. Returns their number."""
+        """Refresh the regions, and return their number."""
         changed = list(regions)
         if changed:
             self.refresh(*changed)
@@ -75,7 +75,7 @@ class StyledWidget(Widget):
         return super().render_lines(crop)
 
     def to_strip(self, line: ShadedLine, width: int, base: Style) -> Strip:
-        """Return the line as a strip of exactly `width` cells over the style `base`. A cut is marked."""
+        """Return the line as a strip of exactly `width` cells, styled over `base`. A line that is cut shows that."""
         theme = self.app.theme
         cells = render(line, width)
         return Strip([RichSegment(text, base + themes.style(theme, role)) for text, role in cells], width)
@@ -89,11 +89,11 @@ class Canvas(StyledWidget):
         self._lines: Sequence[ShadedLine] = []
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002  each canvas overrides it
-        """Return the content for that size."""
+        """Return the lines of the widget for a size in cells."""
         return []
 
     def repaint(self) -> int:
-        """Draw again and refresh the changed regions. Returns their number."""
+        """Draw again, refresh the changed regions, and return their number."""
         width, height = self.size
         if not width or not height:
             return 0
@@ -118,12 +118,12 @@ class Canvas(StyledWidget):
         return self.to_strip(self.line_at(y), self.size.width, self.base)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return the number of drawn lines, for a height of `auto`."""
+        """Return the number of lines drawn last, which is the height if the stylesheet says `auto`."""
         return len(self.draw(width, viewport.height))
 
 
 def changed_regions(row: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-    """Return the regions of the row in which the two lines differ."""
+    """Return the regions of a row in which its lines before and after a change differ."""
     if before == after:
         return []
     ranges = changed_ranges(render(before, width), render(after, width), MIN_GAP)

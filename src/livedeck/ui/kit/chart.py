@@ -17,20 +17,20 @@ from livedeck.ui.kit.braille import BLANK, HORIZONTAL, VERTICAL, draw_curve
 from livedeck.ui.kit.scale import DOTS, LABEL_CELLS, Scale, round_scale
 
 GUTTER = LABEL_CELLS + 1
-"""Cells left of every panel, for its scale."""
+"""Number of cells to the left of every panel, for the labels of its scale."""
 
 GAP, CURSOR = "░", "│"
 
 ENVELOPE, BASE, GOOD, AROUND, FAINT = 45, 55, 75, 50, 16
-"""Percent of a colour for: extreme values, baseline, normal statuses, the map around the window, the grid."""
+"""Strengths of a colour in percent: extreme values, baseline, normal statuses, map outside the window, grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve: its name, and its values, two to a cell.
+    """A curve: its name and unit, and its values.
 
-    `scale_unit`: the number of values in one unit of the scale. `limit`: lowest good value. `base`: baseline. `second`:
-    values of another event.
+    `scale_unit`: one unit of the scale, as a value: 1e6 for Mbit/s. `dots`: values, two to a cell; None in a gap.
+    `limit`: lowest good value. `base`: baseline. `second`: values of a second event.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Curve:
     second: Sequence[Bucket | None] = ()
 
     def scale(self, rows: int, *, is_fitted: bool = False) -> Scale:
-        """Return a scale of that many rows that holds the values, the limit and the baseline."""
+        """Return a scale of `rows` rows that contains the values, the limit and the baseline."""
         measured = [bucket for bucket in (*self.dots, *self.second) if bucket]
         limits = [value for value in (self.limit, self.base) if value is not None]
         ends = [*(bucket.high for bucket in measured), *(bucket.low for bucket in measured)]
@@ -51,7 +51,7 @@ class Curve:
 
 
 class TimeTick(NamedTuple):
-    """A round time: its column and label."""
+    """A round time on the axis: its column and its label."""
 
     cell: int
     label: str
@@ -59,10 +59,10 @@ class TimeTick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Backdrop:
-    """Common parts of all panels in one chart, by cell.
+    """Parts that all panels of a chart share, by cell.
 
-    `statuses`: the worst in each cell. `expected`: cells with samples due, so that missing ones are gaps. `marks`:
-    signs of markers and faults. `has_grid`: whether faint lines look different from curves.
+    `statuses`: the worst status in each cell. `expected`: cells that should have samples; without any, they are gaps.
+    `marks`: signs of markers and faults. `has_grid`: False if faint lines would look like curves.
     """
 
     statuses: Sequence[StatusStyle | None]
@@ -79,13 +79,13 @@ class Backdrop:
         return len(self.statuses)
 
     def fault(self, cell: int) -> StyleRole | None:
-        """Return the role of the fault in that cell; None without a fault."""
+        """Return the role of the fault in a cell; None if it has no fault or the data are stale."""
         style = self.statuses[cell]
         return style.role if style and style in HIGHLIGHTED and not self.is_stale else None
 
 
 def panel_lines(curve: Curve, scale: Scale, backdrop: Backdrop) -> list[ShadedLine]:
-    """Return the curve in as many lines as its scale has rows, with labels at the left.
+    """Return the panel of a curve, in as many lines as the scale has rows, with labels at the left.
 
     The layers, from bottom to top: area, fault, grid of time, grid of values, limit, baseline, second event, extreme
     values, curve, markers, cursor.
@@ -100,7 +100,7 @@ def panel_lines(curve: Curve, scale: Scale, backdrop: Backdrop) -> list[ShadedLi
 
 
 _LINES = frozenset({StyleRole.TEXT, StyleRole.BAND, StyleRole.LIMIT, StyleRole.STRONG})
-"""Roles that carry no measurement and keep their look when data are stale."""
+"""Roles that show no measurement, so they look the same when data are stale."""
 
 
 class _Panel:
@@ -115,7 +115,7 @@ class _Panel:
         self._drawn: list[list[_Drawn]] = [[_BLANK] * backdrop.cells for _ in range(scale.rows)]
 
     def draw_grid(self) -> None:
-        """Draw faint lines at round times and ticks, and shade the gaps."""
+        """Draw faint lines at round times and at the scale's ticks, and shade the gaps."""
         if self._backdrop.has_grid:
             for tick in self._backdrop.ticks:
                 self._draw_column(tick.cell, VERTICAL, StyleRole.TEXT, FAINT)
@@ -133,7 +133,7 @@ class _Panel:
             self._draw_level(self._curve.limit, StyleRole.LIMIT)
 
     def draw_curves(self) -> None:
-        """Draw the second event dotted, in two of three cells; then extreme values and the curve."""
+        """Draw the second event's curve with every third cell left out, then the extreme values, then the curve."""
         dots = self._curve.dots
         self._draw_values([_median(bucket) for bucket in self._curve.second], StyleRole.OVERLAY, drawn_cells=2)
         if any(bucket and bucket.low < bucket.high for bucket in dots):
@@ -170,10 +170,10 @@ class _Panel:
         self._drawn[row][cell] = glyph, StyleRole.STALE if is_old else role, strength
 
     def line(self, row: int) -> ShadedLine:
-        """Return a row with neighbours of one look as one segment.
+        """Return a row of the panel. Neighbouring cells that look alike become one segment.
 
-        A blank takes the look of the cell before it if both have the same ground. The area fills a curve's cell if the
-        curve is in its upper half.
+        A blank takes the look of the cell before it if both have the same ground. In a cell with the curve, the area
+        below the curve fills the ground if the curve is in the upper half.
         """
         from_bottom = self._scale.rows - 1 - row
         depth, half_full = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2
@@ -198,7 +198,7 @@ _BLANK: _Drawn = (BLANK, StyleRole.TEXT, 100)
 
 
 class _Look(NamedTuple):
-    """Ink and ground of a cell."""
+    """Look of a cell: colour and strength of its ink, area and fault that tint its ground."""
 
     ink: StyleRole
     strength: int
@@ -206,7 +206,7 @@ class _Look(NamedTuple):
     fault: StyleRole | None
 
     def shade(self, depth: int) -> Shade:
-        """Return the shade at that depth of the panel."""
+        """Return the look as a shade. `depth`: height of the row in the panel, in percent."""
         return Shade(self.ink, self.strength, self.area, depth if self.area else 0, self.fault)
 
 
@@ -215,7 +215,7 @@ def _median(bucket: Bucket | None) -> float | None:
 
 
 def _joined(cells: Iterable[tuple[str, Role]]) -> ShadedLine:
-    """Return the cells with neighbours of one role as one segment.
+    """Return the cells as a line. Neighbours of the same role become one segment.
 
     A blank takes the shade of the cell before it if both have the same ground.
     """
@@ -233,7 +233,7 @@ def _ground(role: Role) -> object:
 
 
 def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
-    """Return a glyph for each cell: faults stand out, normal statuses are faint, a stroke marks a gap."""
+    """Return the line of statuses, a glyph for each cell. Faults stand out, normal ones are faint, gaps are strokes."""
     cells: list[tuple[str, Role]] = []
     for cell, style in enumerate(backdrop.statuses):
         if style is None:
@@ -248,7 +248,7 @@ def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
 
 
 def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
-    """Return the curve in a single row of bars, on the ground of faults."""
+    """Return the curve as a single row of bars. Faults tint the ground."""
     cells: list[tuple[str, Role]] = []
     for cell in range(backdrop.cells):
         pair, fault = _pair(curve.dots, cell), backdrop.fault(cell)
@@ -263,18 +263,18 @@ def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
 
 
 TIME_STEPS = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
-"""Seconds between two round times on an axis shorter than a day; longer axes have whole days."""
+"""Possible distances of two round times, in seconds. If none is wide enough, they are whole days apart."""
 
 TICK_CELLS = 13
-"""Minimum cells between two labels."""
+"""Minimum distance of two labels, in cells."""
 
 DAY_SECONDS = 86_400
 
 
 def time_ticks(axis: Axis) -> list[TimeTick]:
-    """Return the round times of the axis, at least 13 cells apart.
+    """Return the round times on the axis, at least `TICK_CELLS` apart.
 
-    On an axis longer than a day, midnight is a date.
+    On an axis longer than a day, the label of midnight is the date.
     """
     shortest = axis.step * TICK_CELLS
     step = next((step for step in TIME_STEPS if step >= shortest), ceil(shortest / DAY_SECONDS) * DAY_SECONDS)
@@ -289,9 +289,9 @@ def time_ticks(axis: Axis) -> list[TimeTick]:
 
 
 def time_line(axis: Axis, backdrop: Backdrop) -> ShadedLine:
-    """Return the labels of the ticks, each centred under its column.
+    """Return the line of times: the labels of the ticks, each centred under its column.
 
-    The cursor's label is filled and takes precedence.
+    The label of the cursor is filled, and replaces labels that it would touch.
     """
     cells: list[tuple[str, Role]] = [(" ", StyleRole.DIM)] * backdrop.cells
     labels: list[tuple[TimeTick, Role]] = [(tick, StyleRole.DIM) for tick in backdrop.ticks]
@@ -308,21 +308,21 @@ def time_line(axis: Axis, backdrop: Backdrop) -> ShadedLine:
 
 
 def _label(text: str, role: StyleRole) -> Segment:
-    """Return the label left of the cells."""
+    """Return the label that stands left of a line's cells."""
     return f" {text:<{GUTTER - 1}}"[:GUTTER], role
 
 
 def _pair(dots: Sequence[Bucket | None], cell: int) -> list[Bucket]:
-    """Return the values in that cell, of two to a cell."""
+    """Return the one or two values that lie in a cell; empty in a gap."""
     return [bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket]
 
 
 def map_lines(
     dots: Sequence[Bucket | None], role: StyleRole, backdrop: Backdrop, window: range, rows: int
 ) -> list[ShadedLine]:
-    """Return the map of the whole event: a row of bars, and one of statuses if `rows` is 2.
+    """Return the map of the whole event: a row of bars, and a row of statuses if `rows` is 2.
 
-    Cells around `window` are half as bright; two marks show its edges.
+    Cells outside `window` are half as bright; two marks show its edges.
     """
     bars = _map_bars(dots, role, backdrop, window, shows_faults=rows == 1)
     lines: list[ShadedLine] = []
@@ -337,7 +337,7 @@ def map_lines(
 def _map_bars(
     dots: Sequence[Bucket | None], role: StyleRole, backdrop: Backdrop, window: range, *, shows_faults: bool
 ) -> list[tuple[str, Role]]:
-    """Return the bars. `shows_faults`: a bar has the colour of its fault."""
+    """Return the cells of the row of bars. `shows_faults`: a bar with a fault has the colour of the fault."""
     top = max((bucket.high for bucket in dots if bucket), default=0.0)
     cells: list[tuple[str, Role]] = []
     for cell in range(backdrop.cells):

@@ -35,7 +35,7 @@ def osc_notification(kind: str, title: str, text: str) -> str:
 
 
 def _plain_words(text: str) -> str:
-    """Return the text in one line without anything that a terminal would obey. It passes the last filter unchanged."""
+    """Return the text in one line, without anything that a terminal would obey, so the last filter changes nothing."""
     return without_controls(shown(text)).strip()[:MAX_TITLE]
 
 
@@ -43,13 +43,13 @@ MAX_COPIED = 74_994
 """Maximum number of bytes of copied text: 100,000 in base64, the minimum that terminals accept."""
 
 _SCREEN_CHUNK = 240
-"""Maximum number of characters of a control string in GNU screen; it drops longer ones."""
+"""Maximum number of characters of a control string in GNU screen, which drops longer ones."""
 
 
 def osc52(text: str, multiplexer: str = "") -> str | None:
-    """Return the control string that copies, even over several ssh hops; None if the text is too long.
+    """Return the control string that copies a text to the clipboard, even over ssh; None if the text is too long.
 
-    tmux and GNU screen swallow control strings, so it is wrapped for them.
+    tmux and GNU screen swallow control strings, so the string is wrapped for them.
     """
     if len(text.encode()) > MAX_COPIED:
         return None
@@ -63,5 +63,5 @@ def osc52(text: str, multiplexer: str = "") -> str | None:
 
 
 def clipboard_string(text: str) -> str:
-    """Return the control string that copies, without a multiplexer in between (OSC 52)."""
+    """Return the control string that copies a text to the clipboard (OSC 52), not wrapped for a multiplexer."""
     return f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07"

@@ -1,7 +1,7 @@
-"""Decoding of pictures from outside, each in its own process that can be killed.
+"""Decoding of pictures from outside, each in a process of its own that can be killed.
 
-A few bytes can claim much memory and time, and decoders have faults. The process has limits on both and a deadline, and
-is killed once its result is no longer wanted. The deck reads only the expected number of bytes from it.
+A few bytes of a picture can cost much memory and time, and decoders have faults. So the process has limits on both, a
+deadline, and is killed once its result is no longer wanted. The deck reads only the expected number of bytes from it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from signal import SIGKILL
 import structlog
 
 MAX_BYTES = 4 * 2**20
-"""Largest size of a picture file in bytes; a larger one is not fetched."""
+"""Maximum size of a picture file in bytes. Larger files are not fetched."""
 
 _DEADLINE = 20.0
-"""Seconds; `decoding_child.MAX_SECONDS` ends a busy process sooner."""
+"""Seconds after which the process is killed. `decoding_child.MAX_SECONDS` ends a busy process sooner."""
 
 _CHILD = Path(__file__).with_name("decoding_child.py")
 
@@ -32,7 +32,7 @@ log = structlog.get_logger()
 async def decode(content: bytes, width: int, height: int, variables: Mapping[str, str]) -> bytes | None:
     """Return the picture scaled to `width` x `height` pixels of three bytes (RGB).
 
-    Returns None, with the reason in the log, if it is not a PNG, JPEG or WebP, is broken, or is larger than
+    Returns None, with the reason in the log, if the picture is not a PNG, JPEG or WebP, is broken, or is larger than
     `decoding_child` allows. `variables`: environment of the decoding process.
     """
     pillow = find_spec("PIL")
@@ -63,9 +63,9 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
 
 
 async def _exchange(child: Process, content: bytes, size: int) -> bytes:
-    """Return the `size` bytes that the process makes of the picture.
+    """Send the picture to the process, and return the `size` bytes that the process answers with.
 
-    Raises OSError or EOFError if it fails or sends another number of bytes.
+    Raises OSError or EOFError if the process fails or sends another number of bytes.
     """
     if child.stdin is None or child.stdout is None:
         raise EOFError

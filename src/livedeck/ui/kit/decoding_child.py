@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
 
 MAX_SIDE = 4096
-"""Maximum length of the longer side, in pixels; a 4K picture has 3840."""
+"""Maximum length of a picture's longer side, in pixels. A 4K picture has 3840."""
 
 MAX_PIXELS = 4096 * 2304
-"""Maximum number of pixels in total: 38 MB at four bytes each. Pillow holds up to six copies."""
+"""Maximum number of pixels of a picture: 38 MB at four bytes each. Pillow holds up to six copies of them."""
 
 MAX_MEMORY = 256 * 2**20
-"""Bytes that the process may allocate."""
+"""Maximum number of bytes that the process may allocate."""
 
 MAX_SECONDS = 5
-"""Seconds of processor time."""
+"""Maximum processor time of the process, in seconds."""
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def decoded(content: bytes, size: tuple[int, int]) -> bytes:
-    """Return the pixels of the picture, scaled. Raises ValueError or any error of Pillow.
+    """Return the pixels of the picture, scaled to `size`. Raises ValueError or any error of Pillow.
 
     The three decoders are named explicitly, so that no other one is tried on bytes from outside.
     """

@@ -1,4 +1,4 @@
-"""The terminal of a full screen: taken once and given back once under any signals (interface.md, "Leaving").
+"""Driver of a terminal in full screen: takes and returns it once, whatever signals arrive (interface.md, "Leaving").
 
 It uses a private name of Textual, `XTermParser` (decisions.md, "Private Textual names").
 """
@@ -38,13 +38,13 @@ R = TypeVar("R")
 MAX_READ_BYTES = 4096
 
 READ_SECONDS = 0.1
-"""Longest wait for input. After it, Textual checks whether an escape was a key, and whether the app ends."""
+"""Maximum wait for input. After that, Textual checks whether an escape was a key, and whether the app ends."""
 
 INTERRUPTED = 128 + signal.SIGINT
 """Exit code after ctrl-c, as shells count it."""
 
 KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b]2;\x07\x1b[23;2t"
-"""Control strings that have the terminal save its window title and restore it.
+"""Control strings that make the terminal save its window title, and restore it.
 
 A terminal without this support has no title afterwards; a shell sets its own at the next prompt.
 """
@@ -53,9 +53,9 @@ A terminal without this support has no title afterwards; a shell sets its own at
 class TerminalDriver(LinuxDriver):
     """Textual's driver with guards against repeated starts and stops.
 
-    Textual's own starts again at each SIGCONT, and `systemctl stop` sends one after SIGTERM. It would save the modes of
-    the screen as those of the shell and leave them behind. Both signals are handled between two steps of the event
-    loop, so never during a write.
+    Textual's driver starts again at each SIGCONT, and `systemctl stop` sends a SIGCONT after SIGTERM. It would then
+    save the modes of the screen as those of the shell, and leave them behind. This driver handles both signals between
+    two steps of the event loop, so never during a write.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -66,7 +66,7 @@ class TerminalDriver(LinuxDriver):
         loop.add_signal_handler(signal.SIGCONT, self._go_on)
 
     def write(self, data: str) -> None:
-        """Write to the terminal. Save its title before the first title of ours."""
+        """Write to the terminal. Before the first window title of ours, have the terminal save its own."""
         if data.startswith(TITLE) and not self._has_titled:
             self._has_titled = True
             super().write(KEEP_TITLE)
@@ -92,7 +92,7 @@ class TerminalDriver(LinuxDriver):
             self.process_message(message)
 
     def start_application_mode(self) -> None:
-        """Take the terminal, unless it is held or was given back for good."""
+        """Take the terminal, unless this process holds it already or has given it back for good."""
         if not self._is_over and not self._holds_terminal:
             super().start_application_mode()  # type: ignore[no-untyped-call]
 
@@ -116,7 +116,7 @@ class TerminalDriver(LinuxDriver):
     def _holds_terminal(self) -> bool:
         """True if this process holds the terminal.
 
-        Textual saves the modes as it takes the terminal, which it does not do in the background of a shell.
+        Textual saves the terminal's modes when it takes the terminal; in the background of a shell it takes nothing.
         """
         return self.attrs_before is not None
 
@@ -126,7 +126,7 @@ class TerminalDriver(LinuxDriver):
         os.kill(os.getpid(), signal.SIGSTOP)
 
     def _go_on(self) -> None:
-        """Take the terminal again after SIGSTOP: the shell has used it, and no process is notified of SIGSTOP."""
+        """Take the terminal again at SIGCONT. After a SIGSTOP, of which no process is told, the shell has used it."""
         if self._is_over:
             return
         if self._holds_terminal:
@@ -148,7 +148,7 @@ class TerminalApp(App[R]):
             self.end(self._end_code)
 
     def end(self, code: int) -> None:
-        """Leave with that exit code.
+        """Leave with the exit code `code`.
 
         During the start, wait until the app is ready: Textual fails to mount an app that is leaving.
         """
@@ -184,8 +184,8 @@ GIVE_BACK_TRIES = 100
 def terminal_guard(*, has_title: bool = False) -> Callable[[], None]:
     """Return a function that gives the terminal back if the screen can no longer do so.
 
-    Call it before a screen is drawn. The function never waits: output that the terminal has not read is dropped.
-    `has_title`: whether the screen sets the window title.
+    Call `terminal_guard` before a screen is drawn. The returned function never waits: output that the terminal has not
+    read is dropped. `has_title`: True if the screen sets the window title.
     """
     try:
         number = sys.__stdin__.fileno() if sys.__stdin__ else -1

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_COLOURS = 64
-"""Colours of a sixel picture. Every terminal supports that many."""
+"""Number of colours in a sixel picture. Every terminal supports that many."""
 
 KITTY_CHUNK = 4096
-"""Maximum number of characters in one part of a picture for kitty; set by its protocol."""
+"""Maximum number of characters in one part of a picture for kitty, set by kitty's protocol."""
 
 PICTURE_ID = 7
 """Id of our only picture in kitty. A new picture replaces it."""
@@ -44,7 +44,7 @@ class Graphics(StrEnum):
 
 
 class Frame(NamedTuple):
-    """Place of a picture: columns and rows of cells, and the pixels of one cell."""
+    """Size of a picture: columns and rows of cells, and width and height of one cell in pixels."""
 
     columns: int
     rows: int
@@ -54,10 +54,10 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture for one frame.
+    """A picture, ready to be drawn in one frame.
 
-    `strips`: its cells. `sequence`: draws it over them from their first cell on; empty for half blocks, whose cells are
-    the picture.
+    `strips`: cells of the frame. `sequence`: control string that draws the picture over them, from the first cell on;
+    empty for half blocks, where the cells themselves are the picture.
     """
 
     strips: tuple[Strip, ...]
@@ -72,7 +72,7 @@ def pixel_size(graphics: Graphics, frame: Frame) -> tuple[int, int]:
 
 
 def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
-    """Return the picture of these pixels (RGB, `pixel_size` of them). Slow: call it in a thread."""
+    """Return the picture made of `pixels` (RGB, `pixel_size` of them). Slow: call it in a thread."""
     if graphics is Graphics.BLOCKS:
         return Picture(tuple(_half_blocks(pixels, frame)))
     from PIL import Image  # 40 ms, and most decks show no poster
@@ -84,7 +84,7 @@ def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
 
 
 def _half_blocks(data: bytes, frame: Frame) -> Iterator[Strip]:
-    """Yield strips with two pixels in each cell: the upper one as ink, the lower one as ground."""
+    """Yield strips with two pixels in each cell: the upper pixel is the ink, the lower pixel the ground."""
 
     def colour(x: int, y: int) -> Color:
         start = (y * frame.columns + x) * 3
@@ -102,7 +102,7 @@ def _png(image: Image) -> str:
 
 
 def _kitty(image: Image, frame: Frame) -> str:
-    """Return the picture in parts that neither move the cursor nor request a reply."""
+    """Return the control strings for kitty: the picture in parts, without a move of the cursor or a reply."""
     data = _png(image)
     parts = [data[start : start + KITTY_CHUNK] for start in range(0, len(data), KITTY_CHUNK)]
     keys = [f"a=T,f=100,i={PICTURE_ID},p=1,c={frame.columns},r={frame.rows},C=1,q=2,", *[""] * (len(parts) - 1)]
@@ -116,7 +116,7 @@ def _iterm2(image: Image, frame: Frame) -> str:
 
 
 def _sixel(image: Image, frame: Frame) -> str:  # noqa: ARG001  signature of all three
-    """Return bands of six rows: for each colour in a band, the pixels that have it."""
+    """Return the sixel control string: bands of six rows, each with the pixels of one colour after the other."""
     indexed = image.quantize(MAX_COLOURS)
     width, height, pixels = indexed.width, indexed.height, indexed.tobytes()
     palette = indexed.getpalette() or []

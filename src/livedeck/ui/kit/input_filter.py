@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
-"""Sequences around a paste (xterm, "Bracketed Paste Mode")."""
+"""Control sequences before and after a paste (xterm, "Bracketed Paste Mode")."""
 
 MAX_PASTE_CHARS = 65_536
-"""Maximum number of characters of one paste. No field takes more, and the rest is dropped."""
+"""Maximum number of characters of a paste. The rest is dropped, as no field takes more."""
 
 _ESCAPE = "\x1b"
 
 
 class PasteFilter:
-    """Removes from a paste the sequences that would be read as keys.
+    """Filter that removes from a paste the control sequences that would be read as keys.
 
-    Textual searches a paste for sequences, too, and passes unknown ones on as keys: coloured text, pasted over the
-    deck, would press `q`. Markers that arrive in pieces are recognised.
+    Textual parses the sequences in a paste, too, and passes unknown ones on as keys: coloured text, pasted over the
+    deck, would press `q`. The markers around a paste may arrive in pieces.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class PasteFilter:
         self._room = 0
 
     def apply(self, text: str) -> str:
-        """Return the part of the text that Textual may read. The text continues the earlier ones."""
+        """Return the part of the input that Textual may read. `text` continues the text of the previous call."""
         passed: list[str] = []
         while text:
             marker = PASTE_END if self._is_pasting else PASTE_START
@@ -44,5 +44,5 @@ class PasteFilter:
 
 
 def _begun(text: str, marker: str) -> str:
-    """Return the end of the text that may be the beginning of the marker."""
+    """Return the end of the text, if it is the beginning of the marker; else an empty text."""
     return next((marker[:length] for length in range(len(marker) - 1, 0, -1) if text.endswith(marker[:length])), "")

@@ -1,6 +1,6 @@
-"""Screens that may lie under others. Changes behind a dialog are sent once.
+"""Screens that keep running under a dialog, where their changes are sent only once.
 
-It uses two private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh` and
+The module uses two private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh` and
 `Widget._exchange_repaint_regions`.
 """
 
@@ -14,13 +14,13 @@ R = TypeVar("R")
 
 
 class LayeredScreen(Screen[R], Generic[R]):
-    """A screen that keeps running behind another one and sends its changes."""
+    """A screen that keeps running and sends its changes while another screen lies over it."""
 
     def _compositor_refresh(self) -> None:
-        """Refresh, and forget regions that the screen in front has taken over.
+        """Refresh, and forget the regions that the screen in front has taken over.
 
-        Textual's own keeps them for the covered screen and hands them over again at the next message, with all earlier
-        ones, without end.
+        Textual's method lets the covered screen keep those regions and hand them over again at each message, in ever
+        greater number.
         """
         super()._compositor_refresh()
         if self.app.screen is not self:

@@ -21,23 +21,23 @@ SIGNS = str.maketrans(
         "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-",
     }
 )  # fmt: skip
-"""ASCII character for each sign of the deck. Lamps, severities and statuses stay distinct among their own kind."""
+"""Sign of the deck -> ASCII character. Lamps stay distinct from each other, as do severities and statuses."""
 
 _BRAILLE = range(0x2800, 0x2900)
 
 _DOT_ROWS = (0x09, 0x12, 0x24, 0xC0)
-"""Masks of the four rows of dots in a braille cell, from the top."""
+"""Bit masks for the four rows of dots in a braille cell, from the top."""
 
 
 class Plain(LineFilter):
-    """Removes colours; bold, underline and reverse stay (interface.md, "Colours": NO_COLOR)."""
+    """Filter that removes colours, but not bold, underline and reverse (interface.md, "Colours": NO_COLOR)."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  signature of filters
         return [Segment(text, style.without_color if style else None, control) for text, style, control in segments]
 
 
 class Ascii(LineFilter):
-    """Replaces everything but ASCII, cell for cell."""
+    """Filter that replaces everything but ASCII, cell for cell."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  signature of filters
         return [Segment(ascii_only(text), style, control) for text, style, control in segments]
@@ -45,7 +45,10 @@ class Ascii(LineFilter):
 
 @lru_cache(4096)
 def ascii_only(text: str) -> str:
-    """Return the text in ASCII, in as many cells: signs by their table, accents dropped, the rest question marks."""
+    """Return the text in ASCII, as wide as before.
+
+    Signs of the deck have their own characters. Letters lose their accents. All else becomes question marks.
+    """
     if text.isascii():
         return text
     signs = text.translate(SIGNS)
@@ -53,7 +56,7 @@ def ascii_only(text: str) -> str:
 
 
 def _plain(letter: str, cells: int) -> str:
-    """Return a grapheme in ASCII, in as many cells."""
+    """Return a grapheme in ASCII, `cells` cells wide."""
     if letter.isascii():
         return letter
     if ord(letter[0]) in _BRAILLE:
@@ -63,7 +66,7 @@ def _plain(letter: str, cells: int) -> str:
 
 
 def _stroke(dots: int) -> str:
-    """Return a sign for the curve in one cell, by the rows that it touches."""
+    """Return the ASCII sign for a cell of a curve, by the rows of dots that the curve touches."""
     rows = [row for row, mask in enumerate(_DOT_ROWS) if dots & mask]
     if not rows:
         return " "

@@ -1,4 +1,4 @@
-"""Widgets for lines of text: given ones, or those that a function draws."""
+"""Widgets for lines of text, which are given or drawn by a function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from livedeck.ui.kit.canvas import Canvas
 
 
 class LinesWidget(Canvas):
-    """Given lines, in a widget of their number; hidden without lines."""
+    """Widget with the lines given to it: as high as their number, hidden if there are none."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -33,14 +33,14 @@ class LinesWidget(Canvas):
 
 
 class DetailPanel(Canvas):
-    """Lines about a selected item, drawn by a function of the width."""
+    """Panel with lines about a selected item, drawn by a function of its width."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._draw_lines: Callable[[int], list[Line]] = lambda _: []
 
     def show(self, draw_lines: Callable[[int], list[Line]]) -> None:
-        """Replace the function that draws."""
+        """Replace the function that draws the lines for a width."""
         self._draw_lines = draw_lines
         self.repaint()
 
@@ -49,14 +49,13 @@ class DetailPanel(Canvas):
 
 
 DrawLines = Callable[[int, int], Sequence[ShadedLine]]
-"""Draws the content of a frame in that number of cells and lines."""
+"""Function that draws the content of a frame, for a width in cells and a number of lines."""
 
 
 class FramedPanel(Canvas):
-    """Lines in a rounded frame, with a title at the left and a key or a count at the right.
+    """Panel with a rounded frame, with a title at the left and a key or a count at the right.
 
-    The title is never cut; the right side gives way first. A click runs the panel's command, unless the clicked words
-    are a link.
+    If space is short, the right side is left out. A click runs the panel's command, unless it is on a link.
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -67,7 +66,7 @@ class FramedPanel(Canvas):
     def show(self, title: str, right: str, draw_lines: DrawLines, command: str = "") -> None:
         """Replace title, right side and the function that draws inside the frame.
 
-        `command`: run by a click.
+        `command`: command that a click runs; empty for none.
         """
         self._title, self._right, self._draw_lines, self._command = title, right, draw_lines, command
         self.repaint()
@@ -89,7 +88,7 @@ class FramedPanel(Canvas):
 
 
 FRAME_CELLS, FRAME_LINES = 4, 2
-"""Cells and lines of a frame: a side and a blank at each end; top and bottom."""
+"""Cells and lines that a frame itself takes: a side and a blank at each end of a line; top and bottom."""
 
 
 def _top(title: str, right: str, cells: int) -> Line:

@@ -1,8 +1,8 @@
-"""The last filter before the terminal. Only control sequences of the deck and of Textual pass.
+"""The last filter before the terminal. It passes only control sequences of the deck and of Textual.
 
-It has two halves. `ControlFilter` sees text and style apart, and removes controls from texts. `OutputFilter` sees the
-bytes: it passes the kinds of sequences that Textual draws with, and one that was allowed explicitly. It cannot tell a
-colour from Textual from a colour in a text; therefore the first half exists.
+The filter has two halves. `ControlFilter` sees texts apart from their styles, and removes controls from the texts.
+`OutputFilter` sees the bytes: it passes the kinds of sequences that Textual draws with, and one that was allowed
+explicitly. It cannot tell Textual's colours from colours in a text, so the first half is needed, too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BELL = "\x07"
 
 
 class ControlFilter(LineFilter):
-    """Removes controls from texts, cell for cell."""
+    """Filter that removes controls from texts, cell for cell."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  signature of filters
         if not any(_CONTROLS.search(segment.text) for segment in segments):
@@ -60,13 +60,13 @@ class OutputFilter:
         self._allowed = ""
 
     def allow(self, sequence: str) -> None:
-        """Let this control string pass once, at the start of the next output."""
+        """Let a control string pass once, at the start of the next output."""
         self._allowed = sequence
 
     def apply(self, data: str) -> str:
         """Return the part of the data that passes.
 
-        Foreign sequences lose their escape; their letters remain as text.
+        Other control sequences lose their escape character; their letters remain as text.
         """
         if data == _BELL:
             return data
@@ -77,7 +77,7 @@ class OutputFilter:
 
 
 def filtered(driver_class: type[Driver], output: OutputFilter) -> type[Driver]:
-    """Return a driver that writes through the filter. `Driver.write` is the only way to the terminal."""
+    """Return a subclass of a driver that writes through the filter. Nothing reaches the terminal except by `write`."""
 
     class FilteredDriver(driver_class):  # type: ignore[valid-type,misc]  # the operating system's own
         def write(self, data: str) -> None:

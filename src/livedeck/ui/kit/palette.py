@@ -1,4 +1,4 @@
-"""Colours by meaning in three themes, and mixing of two colours. Pure.
+"""Colours by meaning in three themes, and a function to mix two colours. Pure.
 
 The browser wall and the terminal's themes (`themes.py`) take their colours from here.
 """
@@ -14,8 +14,8 @@ from types import MappingProxyType
 class Colours:
     """The colours of a theme. Severities always have a shape and a word, too; lamps and curves are graphics.
 
-    `raised`: headers and fields. `cursor`: the row under the cursor. `ink`: letters on a filled chip. `key`: key-frame
-    differences and unknown states. `second`: curve of a second event.
+    `raised`: ground of headers and fields. `cursor`: ground of the row under the cursor. `ink`: letters on a filled
+    chip. `key`: key-frame differences and unknown states. `second`: curve of a second event.
     """
 
     ground: str
@@ -62,16 +62,16 @@ CONTRAST = Colours(
 )  # fmt: skip
 
 COLOURS: Mapping[str, Colours] = MappingProxyType({"dark": DARK, "light": LIGHT, "contrast": CONTRAST})
-"""Colours by name of the theme."""
+"""Name of a theme -> its colours."""
 
 
 def is_light(colours: Colours) -> bool:
-    """Return whether letters are darker than their ground."""
+    """Return whether the theme is light: its letters are darker than their ground."""
     return colours.ground > colours.text
 
 
 def board_grounds(colours: Colours) -> Mapping[str, str]:
-    """Return the ground of a tile by its state: critical, warning, all well, or stale."""
+    """Return state of a tile (critical, warning, all well, stale) -> colour of its ground."""
     critical, warning = (0.06, 0.04) if is_light(colours) else (0.16, 0.08)
     return {
         "critical": mix(colours.panel, colours.critical, critical),
@@ -82,11 +82,11 @@ def board_grounds(colours: Colours) -> Mapping[str, str]:
 
 
 def mix(ground: str, colour: str, share: float) -> str:
-    """Return the ground with that share (0 to 1) of a colour."""
+    """Return the colour `ground` mixed with another. `share`: share of `colour`, from 0 to 1."""
     pairs = zip(channels(ground), channels(colour), strict=True)
     return "#" + "".join(f"{round(behind + (before - behind) * share):02x}" for behind, before in pairs)
 
 
 def channels(colour: str) -> tuple[int, int, int]:
-    """Return red, green and blue (0 to 255) of `#rrggbb`."""
+    """Return red, green and blue of a colour `#rrggbb`, each from 0 to 255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from math import floor, log10
 
 DOTS = 4
-"""Dots in the height of a row."""
+"""Number of dots in the height of a row."""
 
 STEPS = {1.0: 6, 2.0: 6, 2.5: 4, 4.0: 6, 5.0: 6}
-"""Steps of a scale, to be multiplied by a power of ten, and the most steps of each size."""
+"""Size of a scale's steps, times a power of ten -> maximum number of such steps."""
 
 MIN_TICK_ROWS = 2
-"""Minimum rows between two ticks. Closer ticks cannot all have the same distance."""
+"""Minimum distance of two ticks, in rows. Closer ticks cannot all have the same distance."""
 
 LABEL_CELLS = 6
 
 _MIN_SPAN = 0.05
-"""Minimum span of a scale as a share of its greatest value, even if its values are close to each other."""
+"""Minimum span of a scale, as a share of the greatest value. It matters if all values are close to each other."""
 
 _MIN_VALUE, _MAX_VALUE = 1e-6, 1e300
-"""Values below the first limit are drawn as zero, above the second as the limit itself: floats end not far beyond."""
+"""Limits near those of floats. If no value exceeds the first, all count as zero; above the second, as the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A scale of `rows` rows from `low` (bottom) to `high` (top), and its labelled values, the lowest first."""
+    """A scale of `rows` rows from `low` (bottom) to `high` (top). `ticks`: its labelled values, the lowest first."""
 
     low: float
     high: float
@@ -34,17 +34,17 @@ class Scale:
     ticks: tuple[float, ...] = ()
 
     def dot(self, value: float) -> int:
-        """Return the dot of that value, counted from the bottom. A value beyond the scale has the nearest dot."""
+        """Return the dot of a value, counted from the bottom. A value beyond the scale has the nearest dot."""
         count = DOTS * self.rows
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return min(floor(share * count), count - 1)
 
     def row(self, value: float) -> int:
-        """Return the row of that value, counted from the top."""
+        """Return the row of a value, counted from the top."""
         return self.rows - 1 - self.dot(value) // DOTS
 
     def label(self, value: float, unit: float) -> str:
-        """Return a tick in that unit, with as many decimals as the ticks need."""
+        """Return the label of a tick in a unit, with as many decimals as all the ticks need."""
         decimals = next((count for count in range(4) if all(_is_round(tick / unit, count) for tick in self.ticks)), 3)
         text = f"{value / unit:.{decimals}f}"
         return text if len(text) <= LABEL_CELLS else f"{value / unit:.0e}"
@@ -55,10 +55,10 @@ def _is_round(value: float, decimals: int) -> bool:
 
 
 def round_scale(values: Iterable[float], rows: int, *, is_fitted: bool = False, fallback: float = 1.0) -> Scale:
-    """Return a scale for those values, from zero or, if `is_fitted`, from a round value below the least.
+    """Return a scale that contains the values. It begins at zero; if `is_fitted`, at a round value below the least.
 
-    Among scales with round steps, prefer most ticks, then the least room above the greatest value. If no value is above
-    zero, return the scale of `fallback`.
+    Of the scales with round steps, the one with the most ticks is chosen, then the one with the least room above the
+    greatest value. `fallback`: greatest value to assume if no value is above zero.
     """
     drawn = [min(value, _MAX_VALUE) for value in values if value >= 0]
     highest = max(drawn, default=0.0)
@@ -79,7 +79,10 @@ def _scales(lowest: float, highest: float, rows: int) -> Iterator[Scale]:
 
 
 def _scale(mantissa: float, exponent: int, first: int, count: int, rows: int) -> Scale:
-    """Return a scale of `count` steps, with as many labels at equal distances as the rows allow."""
+    """Return a scale of `count` steps, with as many evenly spaced labels as the rows allow.
+
+    A step is `mantissa` times ten to the power of `exponent`; the scale begins at `first` steps.
+    """
     labelled = [
         every
         for every in range(1, count + 1)
@@ -90,5 +93,5 @@ def _scale(mantissa: float, exponent: int, first: int, count: int, rows: int) ->
 
 
 def _times_power(value: float, exponent: int) -> float:
-    """Return the product with the least error: 12 / 10 is 1.2, but 12 * 0.1 is not."""
+    """Return `value` times ten to the power of `exponent`, rounded well: 12 / 10 is 1.2, but 12 * 0.1 is not."""
     return value * 10.0**exponent if exponent >= 0 else value / 10.0**-exponent

@@ -1,4 +1,4 @@
-"""The selected row of a table. Actions apply to it, so only a choice moves it."""
+"""The selected row of a table. Actions apply to it, so only a person's choice selects another row."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from livedeck.presentation.table import TableSchema
 T = TypeVar("T")
 
 SEEN_AFTER = 0.3
-"""Seconds before a key can refer to a new picture: a person needs that long to see it and press a key."""
+"""Seconds before a key can refer to a new picture: a person needs that long to see the picture and press a key."""
 
 
 class RowSelection:
-    """The key of the selected row, None for no row.
+    """Selected row of a table. `key`: the row's key, None for no row.
 
-    It begins on the first row. If the selected row leaves the table, no row is selected, even if it returns: only a
-    choice selects another one (interface.md, "Selection"). `follows_first`: select the first row until the first
-    choice. `is_chosen`: whether a choice was ever made. `awaited`: key of a row that a person has made, chosen once it
-    appears unless another is chosen first.
+    At first the first row is selected. If the selected row leaves the table, no row is selected, even if that row
+    returns: only a choice selects a row again (interface.md, "Selection"). `follows_first`: select whatever row is
+    first until a choice is made. `is_chosen`: True once a choice was made. `awaited`: key of a row that a person has
+    created, to be selected once it appears, unless another row is chosen first.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:
@@ -32,18 +32,18 @@ class RowSelection:
         self._follows_first = follows_first
 
     def choose(self, key: str) -> None:
-        """Select the row that a person has chosen."""
+        """Select a row that a person has chosen."""
         self.key, self._left, self.is_chosen, self.awaited = key, "", True, None
 
     def aim(self, key: str) -> None:
-        """Select that row (empty for none) until the table shows its rows again, unless a row was chosen."""
+        """Select a row (empty for none) until the table next shows its rows. Do nothing once a choice was made."""
         if not self.is_chosen:
             self.key = key
 
     def follow(self, name: str | None, first: str | None) -> None:
-        """Update the selection after the table's rows changed.
+        """Update the selection after a change of the table's rows.
 
-        `name`: of the selected row, None if it is gone. `first`: key of the first row.
+        `name`: name of the selected row, None if that row is gone. `first`: key of the first row, None without rows.
         """
         if not self.is_chosen:
             self._begin(first)
@@ -59,17 +59,17 @@ class RowSelection:
             self.choose(first)
 
     def follow_rows(self, schema: TableSchema[T], rows: Sequence[T], render_time: RenderTime) -> T | None:
-        """Update the selection for these rows, and return the selected one."""
+        """Update the selection for the rows of the table, and return the selected row; None if there is none."""
         row = find_row(schema, rows, self.key)
         self.follow(None if row is None else schema.row_name(row, render_time), schema.key(rows[0]) if rows else None)
         return row if row is not None else find_row(schema, rows, self.key)
 
     def missing_text(self, noun: str) -> str:
-        """Return why no row is selected, and what to do: `nothing is selected: "X" left the list; choose a room`."""
+        """Return a text if the selected row has left: `nothing is selected: "X" left the list; choose a room`."""
         article = "an" if noun[0] in "aeiou" else "a"
         return f'nothing is selected: "{self._left}" left the list; choose {article} {noun}' if self._left else ""
 
 
 def find_row(schema: TableSchema[T], rows: Sequence[T], key: str | None) -> T | None:
-    """Return the row with that key."""
+    """Return the row with a key; None if there is none."""
     return next((row for row in rows if schema.key(row) == key), None)

@@ -1,4 +1,4 @@
-"""The chart of an event's signal: curves under their heads, strip of statuses, times. Pure."""
+"""The chart of an event's signal: panels with heads and curves, a strip of statuses, and times. Pure."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from livedeck.ui.kit.chart import GUTTER, Backdrop, Curve, blocks_line, panel_li
 MBIT, KBIT = 1e6, 1e3
 
 NUMBER_CELLS = 7
-"""Cells right of a panel of one row, for its number."""
+"""Number of cells to the right of a panel of one row, for its newest value."""
 
 MARGIN = 1
-"""Cells right of the panels."""
+"""Number of cells to the right of all other panels."""
 
 FIXED_CHART_LINES = 3
-"""Lines of a chart besides its first panel: head, statuses, times."""
+"""Number of lines that a chart needs besides its first panel: head, statuses, times."""
 
 
 def signal_curves(
     assessment: HealthAssessment, series: TimeSeries, second: TimeSeries | None = None
 ) -> tuple[Curve, Curve, Curve]:
-    """Return video, audio and frame rate with baselines and limits, and those of another event, dotted."""
+    """Return the curves of video, audio and frame rate, with baselines, limits and the values of a second event."""
     video, audio, fps = second.curves if second else ([], [], [])
     base, limit, nominal = assessment.baseline_video, assessment.limit_video, assessment.nominal_fps
     return (
@@ -41,7 +41,7 @@ def signal_curves(
 def signal_backdrop(
     series: TimeSeries, *, cursor: int | None = None, has_grid: bool = True, is_stale: bool = False
 ) -> Backdrop:
-    """Return the common parts of the panels for that series."""
+    """Return the parts that all panels of a series share."""
     ticks = time_ticks(series.axis)
     return Backdrop(series.statuses, series.expected, ticks, cursor, has_grid=has_grid, is_stale=is_stale)
 
@@ -59,10 +59,10 @@ def signal_lines(
     is_fitted: bool = False,
     first: str = "video",
 ) -> list[ShadedLine]:
-    """Return the panels with these rows, from the curve named `first` on, then statuses and times.
+    """Return the panels, from the curve named `first` on, then the statuses and times. `rows`: rows of each panel.
 
-    A panel of a single row, except the first, has no head: its name and number stand beside it. `marks`: cell -> sign
-    of a fault or a marker, for the first panel.
+    A panel of a single row, except the first, has no head: its name and newest value stand beside it. `marks`: cell ->
+    sign of a fault or a marker, for the first panel.
     """
     lines: list[ShadedLine] = []
     curves = signal_curves(state.assessment, series, second)
@@ -80,7 +80,7 @@ def signal_lines(
 
 
 def panel_head(curve: Curve, low: float, number: Line, width: int, *, is_stale: bool) -> Line:
-    """Return name and unit; at the right the newest value, baseline and limit as far as there is room."""
+    """Return the head of a panel: name and unit; at the right the newest value, and baseline and limit if they fit."""
     sign = StyleRole.STALE if is_stale else curve.role
     left: list[Group] = [
         (0, [(" ■ ", sign), (curve.name, StyleRole.STRONG), (f" {curve.unit}", StyleRole.DIM)]),
@@ -96,7 +96,7 @@ def panel_head(curve: Curve, low: float, number: Line, width: int, *, is_stale: 
 
 
 def current_numbers(state: EventState, render_time: RenderTime) -> tuple[Line, Line, Line]:
-    """Return the newest values in the units of the scales."""
+    """Return the newest values of video, audio and frame rate, in the units of their scales."""
     words = events.video(state, render_time), events.audio(state, render_time), events.fps(state, render_time)
     reading = events.current_reading(state)
     if reading is None:
@@ -111,5 +111,5 @@ def _number(value: float | None, unit: float, decimals: int) -> str:
 
 
 def chart_columns(width: int) -> int:
-    """Return the cells of a panel in a chart of that width."""
+    """Return the number of cells of a panel in a chart `width` cells wide."""
     return max(8, width - GUTTER - MARGIN)

@@ -1,4 +1,4 @@
-"""A table of rows, one to a line. It is virtual: a thousand rows cost only what the screen shows."""
+"""A table with one row to a line. Only the visible rows are drawn, so a thousand rows cost no more than a screenful."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ HEAD_LINES = 1
 CURSOR_CELLS = 1
 
 MAX_COUNTED = 500
-"""Maximum number of rows below the window whose kinds are counted. A tick has no time to count more."""
+"""Maximum number of rows below the screen that are counted by kind. Once a second there is no time to count more."""
 
 
 class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindings=False):
     """A table whose cursor follows the key of a row, never its number.
 
-    Rows follow the head, with the heads of sections between them. If they do not fit, the last line says how many rows
-    are below.
+    Below the table's head come the rows, divided by heads of sections. If the rows do not fit, the last line says how
+    many are below.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--cursor", "table--head"}
 
     class Moved(Message):
-        """The cursor should move to the row with that key. `table`: id of the table."""
+        """Request to move the cursor to the row `key`. `table`: id of the table."""
 
         def __init__(self, key: str, table: str | None) -> None:
             super().__init__()
             self.key, self.table = key, table
 
     class Opened(Message):
-        """The row with that key should open."""
+        """Request to open the row `key`."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -73,9 +73,9 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
     def show(
         self, rows: tuple[T, ...], render_time: RenderTime, cursor: str | None, empty_text: str, view: TableView
     ) -> None:
-        """Take these rows in their order, and paint those that changed.
+        """Replace the rows, in the order given, and paint those that have changed.
 
-        `empty_text`: text in place of rows.
+        `cursor`: key of the row under the cursor, None for no row. `empty_text`: text to show if there are no rows.
         """
         follow = cursor is not None and (cursor != self.cursor or self._is_cursor_visible())
         if render_time != self._render_time:
@@ -104,9 +104,9 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return min(line - bisect_left(self._section_lines, line), len(self._rows))
 
     def _row_at(self, line: int) -> int | None:
-        """Return the row in that line.
+        """Return the index of the row in a line.
 
-        None for a section head, for the line about rows below, and below the last row.
+        Returns None for the head of a section, for the line about rows below, and for lines after the last row.
         """
         if line in self._section_heads or self._is_more_line(line) or line >= self._line_count:
             return None
@@ -117,16 +117,16 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self._has_more(top) and line == top + self._window - 1
 
     def _has_more(self, top: int) -> bool:
-        """Return whether the lines from `top` on do not fit, so that the last one counts the rows below."""
+        """Return whether the lines from `top` on do not fit, so that the last visible line counts the rows below."""
         return self._window > 1 and top + self._window < self._line_count
 
     @property
     def _window(self) -> int:
-        """Lines under the head."""
+        """Number of visible lines under the head."""
         return max(0, self.size.height - HEAD_LINES)
 
     def repaint(self) -> int:
-        """Draw the visible rows again and refresh those that changed. Returns the number of regions."""
+        """Draw the visible rows again, refresh the regions that changed, and return their number."""
         if self._render_time is None:
             return 0
         columns = layout(self._schema.columns, self.scrollable_content_region.width - CURSOR_CELLS, self._view.hidden)
@@ -145,7 +145,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self.refresh_regions([*regions, *changed_regions(0, head_before, self._head, width)])
 
     def _draw_head(self) -> Line:
-        """Return the column titles, and the number of critical rows scrolled out above."""
+        """Return the titles of the columns, and the number of critical rows above the visible ones."""
         count = self._critical_above[self._rows_above(self.scroll_offset.y)]
         above: Line = [(f" ✖ {count} more above ", StyleRole.CRITICAL)] if count else []
         titles = head_line(self._columns, self._view.sort, down=self._view.down)
@@ -179,7 +179,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return cells
 
     def _more_line(self, first: int) -> Line:
-        """Return the number of rows from that one on, and their kinds."""
+        """Return the line about rows below: how many there are from the row `first` on, and of what kinds."""
         assert self._render_time is not None
         left = len(self._rows) - first
         words = ""
@@ -188,17 +188,17 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return [(f"  ▼ {left} more", StyleRole.STRONG), (f": {words}" if words else "", StyleRole.DIM)]
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Repaint, because the head counts the rows above."""
+        """Repaint, because the head counts the critical rows above."""
         super().watch_scroll_y(old_value, new_value)
         self.repaint()
 
     def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
-        """Set the scroll bar's position. It missed scrolls from before it was shown."""
+        """Set the scroll bar's position, because a hidden scroll bar misses scrolls."""
         if is_shown:
             self.vertical_scrollbar.position = self.scroll_y
 
     def _empty_line(self) -> Line:
-        """Return the text in place of rows, centred."""
+        """Return the text for a table without rows, centred."""
         free = max(0, self.size.width - cell_len(self._empty_text))
         return [(" " * (free // 2), StyleRole.TEXT), (self._empty_text, StyleRole.TEXT)]
 
@@ -211,7 +211,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Return a line of the screen. The head stays while rows scroll under it."""
+        """Return line `y` of the widget. The head stays in the first line while rows scroll under it."""
         width = self.size.width
         if y < HEAD_LINES:
             base = self.base + self.get_component_rich_style("table--head", partial=True)
@@ -228,7 +228,10 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return base
 
     def _row_of_cursor(self) -> int:
-        """Return the row of the cursor, or its last place. Searches only if the row has moved."""
+        """Return the index of the row under the cursor, or its last index if there is none.
+
+        The rows are searched only if the row has moved.
+        """
         key = self._schema.key
         if self.cursor is None:
             return min(self._cursor_row, max(len(self._rows) - 1, 0))
@@ -241,7 +244,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return 0 <= self._line_of(self._row_of_cursor()) - top < self._window - self._has_more(top)
 
     def _scroll_to_cursor(self) -> None:
-        """Scroll just enough to show the cursor, with its section head if it is in the first row."""
+        """Scroll just enough to show the cursor; on the first row of a section, also the section's head."""
         top, window, line = self.scroll_offset.y, self._window, self._line_of(self._row_of_cursor())
         first = line - 1 if line - 1 in self._section_heads else line
         if first < top:
@@ -251,9 +254,9 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self.scroll_to(y=max(0, line - window + 1 + (not is_last and window > 1)), animate=False)
 
     def move(self, step: int) -> None:
-        """Move the cursor by that many rows, to the first or last row at most.
+        """Move the cursor by `step` rows, but not beyond the first or last row.
 
-        Without a cursor, start from its last place.
+        If there is no cursor, start from its last place.
         """
         row = self._row_of_cursor() + step
         if self.cursor is None and step > 0:
@@ -261,11 +264,11 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self.jump(min(max(row, 0), len(self._rows) - 1))
 
     def page(self, direction: int) -> None:
-        """Move the cursor by a screenful."""
+        """Move the cursor a screenful down (1) or up (-1)."""
         self.move(direction * max(1, self._window - 1))
 
     def jump(self, row: int) -> None:
-        """Move the cursor to that row; -1 is the last."""
+        """Move the cursor to the row with index `row`; -1 is the last."""
         if self._rows:
             self._cursor_row = row % len(self._rows)
             self.post_message(self.Moved(self._schema.key(self._rows[row]), self.id))
@@ -276,7 +279,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self.post_message(self.Opened(self.cursor))
 
     def link_at(self, x: int, y: int) -> Link | None:
-        """Return a link that sorts by the clicked column title."""
+        """Return the link at a cell of the widget. The title of a column is a link that sorts by the column."""
         if y >= HEAD_LINES:
             return None
         end = CURSOR_CELLS
@@ -295,7 +298,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the pressed row.
 
-        A double click opens the row. A click on the line about rows below moves by a page.
+        A double click opens the row. A click on the line about rows below moves the cursor down by a screenful.
         """
         if self._pressed_key is not None:
             self.post_message(self.Moved(self._pressed_key, self.id))
@@ -306,5 +309,5 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
 
 
 def _row_regions(y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-    """Return the changed regions of a row, or the whole row if the cursor came or left: it has its own background."""
+    """Return the changed regions of a row: all of it if the cursor came or left, which changes the background."""
     return changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]

@@ -1,8 +1,8 @@
 """Output to the terminal: changed cells, and control strings of our own.
 
-It uses private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
+The module uses private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
 `LayoutUpdate`, `App._display` and `App._fatal_error`. `tests/ui/test_private_names.py` shows which assumption another
-Textual breaks.
+version of Textual breaks.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ R = TypeVar("R")
 
 
 def has_exact_updates() -> bool:
-    """Return whether this Textual allows exact updates; otherwise its own updates are sent.
+    """Return whether this version of Textual allows exact updates; otherwise Textual's own updates are sent.
 
     Textual sends a changed part of a widget from the widget's left edge on: 32 kB for 24 changed values, instead of 1.5
     kB.
@@ -61,10 +61,10 @@ EXACT_UPDATES = has_exact_updates()
 
 
 def positioned(strip: Strip, x: int, y: int, console: Console) -> str:
-    """Return the bytes of the strip, starting at that cell.
+    """Return the output that draws a strip from the cell (`x`, `y`) on.
 
-    Terminals disagree on the width of marks, joined letters and emoji. Such a text is drawn over blanks of its own
-    width, and the text after it is positioned again.
+    Terminals disagree on the width of marks, joined letters and emoji. A text with such characters is drawn over blanks
+    of its width, and the text after it is positioned anew.
     """
     move = Control.move_to(x, y).segment.text
     if has_agreed_width(strip.text):
@@ -80,11 +80,11 @@ def positioned(strip: Strip, x: int, y: int, console: Console) -> str:
 
 
 class ExactUpdate(ChopsUpdate):
-    """An update with each part sent from its own first cell on."""
+    """An update that sends each changed part from its first cell on, not from the left edge of the widget."""
 
     @classmethod
     def of(cls, update: ChopsUpdate) -> ExactUpdate:
-        """Return an exact update with the same content."""
+        """Return an exact update with the content of Textual's `update`."""
         return cls(update.chops, update.spans, update.chop_ends)
 
     def render_segments(self, console: Console) -> str:
@@ -99,7 +99,7 @@ class ExactUpdate(ChopsUpdate):
 
 
 class TextUpdate(CompositorUpdate):
-    """An update of ready-made bytes."""
+    """An update that sends a given text to the terminal as it is."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -109,12 +109,12 @@ class TextUpdate(CompositorUpdate):
         return self._text
 
     def __rich__(self) -> str:
-        """Return an empty text: the update is for terminals only."""
+        """Return an empty text, because only a terminal can show the update."""
         return ""
 
 
 class FilteredApp(ModalApp[R], Generic[R]):
-    """An app that sends no control sequences except its own to the terminal."""
+    """An app that sends only its own and Textual's control sequences to the terminal."""
 
     def __init__(self, timer: Callable[[], float] = monotonic) -> None:
         self._output = OutputFilter()
@@ -126,30 +126,30 @@ class FilteredApp(ModalApp[R], Generic[R]):
         return filtered(super().get_driver_class(), self._output)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return Textual's filters, and the one that removes controls from texts."""
+        """Return Textual's filters, and the filter that removes controls from texts."""
         return [*super().get_line_filters(), self._controls]
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy as Textual does, and let our control string pass the filter."""
+        """Copy a text to the clipboard as Textual does, and let the control string for that pass the last filter."""
         self._output.allow(clipboard_string(text))
         super().copy_to_clipboard(text)
 
 
 Spans = Sequence[tuple[int, int, int]]
-"""Parts of lines: row, first cell, and the cell after the last."""
+"""Parts of lines, each given by its row, its first cell, and the cell after its last."""
 
 
 class ExactApp(FilteredApp[int]):
-    """An app that sends only changes.
+    """An app that sends only changed cells.
 
-    `overlay`: called at each paint with the front screen and the written cells (None: all of them). It draws pixels
-    over them.
+    `overlay`: function that draws pixels over the cells. It is called after each paint with the screen in front and
+    the written cells (None: all cells).
     """
 
     overlay: Callable[[Screen[Any], Spans | None], None] | None = None
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Send an update to the terminal as exact parts."""
+        """Send an update of Textual's to the terminal as an exact update."""
         is_paint = EXACT_UPDATES and isinstance(renderable, (ChopsUpdate, LayoutUpdate))
         spans = renderable.spans if EXACT_UPDATES and isinstance(renderable, ChopsUpdate) else None
         if EXACT_UPDATES and isinstance(renderable, ChopsUpdate):
@@ -161,7 +161,7 @@ class ExactApp(FilteredApp[int]):
             self.overlay(screen, spans)
 
     def _whole(self, update: LayoutUpdate) -> str:
-        """Return the bytes of a full repaint, each strip positioned at its own cell."""
+        """Return the output of a full repaint, with each strip positioned at its first cell."""
         parts: list[str] = []
         for y, line in enumerate(update.strips, update.region.y):
             x = update.region.x
@@ -171,10 +171,10 @@ class ExactApp(FilteredApp[int]):
         return "".join(parts)
 
     def send(self, parts: Iterable[tuple[Region, Strip]]) -> bool:
-        """Send these parts of lines to the terminal at once.
+        """Send parts of lines to the terminal at once.
 
-        Returns False if this Textual cannot. Then refresh instead: that waits for the next of 60 frames a second, and
-        costs a wall half as much processor time again.
+        Returns False if this version of Textual does not allow that. Then refresh the regions instead, which waits for
+        the next of 60 frames a second, and costs a wall half as much processor time again.
         """
         if not EXACT_UPDATES:
             return False
@@ -184,21 +184,24 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def draw_over(self, x: int, y: int, sequence: str) -> None:
-        """Have the terminal draw a picture over the cells from that one on. The control string passes the filter."""
+        """Send a control string that draws a picture over the cells from (`x`, `y`) on, past the last filter."""
         if EXACT_UPDATES and not self.is_headless:
             text = f"{Control.move_to(x, y).segment.text}{sequence}"
             self._output.allow(text)
             self._display(self.screen, TextUpdate(text))
 
     def filtered(self, strip: Strip) -> Strip:
-        """Return the strip as this terminal can show it."""
+        """Return a strip as this terminal can show it: without colours or in ASCII if need be."""
         _, background = self.screen.background_colors
         for line_filter in self.get_line_filters():
             strip = strip.apply_filter(line_filter, background)
         return strip
 
     def copy_text(self, text: str, multiplexer: str) -> bool:
-        """Copy to the clipboard of the terminal's machine. Returns False if the text is too long."""
+        """Copy a text to the clipboard of the terminal's machine. Returns False if the text is too long.
+
+        `multiplexer`: `tmux` or `screen` if the terminal is one, else empty.
+        """
         sequence = osc52(text, multiplexer)
         if sequence is None:
             return False
@@ -209,7 +212,7 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def tell_terminal(self, sequence: str) -> None:
-        """Send a control string of ours, which passes the last filter once."""
+        """Send a control string of ours past the last filter."""
         if sequence and EXACT_UPDATES and self.is_running:
             self._output.allow(sequence)
             self._display(self.screen, TextUpdate(sequence))

@@ -1,4 +1,4 @@
-"""The only text field. Its content is shown with escapes and edited as it is."""
+"""The text field of all dialogs. It shows hidden characters of its content as escapes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from textual.widgets import Input
 from livedeck.text.outside import escaped, shown_after, unescaped
 
 MAX_CHARS = 8192
-"""Maximum number of characters in a field, typed or pasted; the rest is dropped. A text from outside may be longer."""
+"""Maximum number of characters that a person can type or paste into a field. A text from outside may be longer."""
 
 
 class TextField(Input):
-    r"""A line of text. `text` is its content: a text from outside is unchanged to the byte until it is edited.
+    r"""A field for a line of text. `text`: its content; a text from outside stays the same to the byte until edited.
 
     A text with anything hidden in it is shown with escapes (`\x1b`, `\u202e`) and a doubled backslash, and read back
     in that notation. Typed or pasted text enters as it is shown, without invisible characters.
@@ -37,7 +37,7 @@ class TextField(Input):
         return unescaped(self.value) if self._is_escaped else self.value
 
     def replace(self, text: str, start: int, end: int) -> None:
-        """Replace a range by a text. All typed or pasted text comes through here."""
+        """Replace a range of characters by a text. All typed or pasted text comes through here."""
         start, end = sorted((max(0, start), max(0, end)))
         room = max(0, MAX_CHARS - len(self.value[:start] + self.value[end:]))
         super().replace(shown_after(self.value[:start], text)[:room], start, end)

@@ -20,11 +20,11 @@ from livedeck.text.segments import Link, Role, Shade, StyleRole
 from livedeck.ui.kit.palette import COLOURS, Colours, board_grounds, mix
 
 AUTO = "auto"
-"""Theme setting that lets the terminal's colours decide."""
+"""Value of the theme setting that chooses a theme by the number of colours of the terminal."""
 
 
 class StyleSpec(NamedTuple):
-    """Colour, background (empty: that of the line) and text style of a role, in stylesheet syntax."""
+    """Look of a role, in stylesheet syntax: colour, background (empty: the line's background), text style."""
 
     colour: str
     background: str = ""
@@ -33,11 +33,11 @@ class StyleSpec(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The backgrounds of a theme and the style of every role.
+    """Backgrounds of a theme, and the style of every role.
 
-    `cursor`: style of the row under the cursor. `ansi`: only the terminal's own colours. `plain`: no colours. `area`:
-    percent of a curve's colour in the ground under it, at the bottom and the top of its panel. `fault`: percent of a
-    status's colour in the ground of its column. `boards`: ground of a tile by role.
+    `cursor`: style of the row under the cursor. `ansi`: True to use only the terminal's own colours. `plain`: True to
+    use no colours. `area`: percent of a curve's colour in the ground under the curve, at the bottom and at the top of
+    its panel. `fault`: percent of a fault's colour in the ground of its column. `boards`: ground of a tile by role.
     """
 
     background: str
@@ -55,7 +55,7 @@ class Palette:
 
 
 def _true_colour(colours: Colours, *, is_dark: bool = True) -> Palette:
-    """Return the palette for these colours (interface.md, "Colours")."""
+    """Return the palette of a theme with these colours (interface.md, "Colours")."""
     tint = 0.16 if is_dark else 0.06
     critical = StyleSpec(colours.ink, colours.critical, "bold")
     warning = StyleSpec(colours.ink, colours.warning, "bold")
@@ -168,7 +168,7 @@ BOLD = frozenset(
     }
 )
 REVERSED = frozenset({StyleRole.CRITICAL, StyleRole.LOSS, StyleRole.BANNER, StyleRole.BANNER_BLIND})
-"""Roles that are reversed and bold without colours; those in `BOLD` are bold."""
+"""Roles that are reversed and bold in the theme without colours. Roles in `BOLD` are only bold there."""
 
 
 def _without_colour(role: StyleRole) -> StyleSpec:
@@ -197,10 +197,10 @@ PALETTES: Mapping[str, Palette] = MappingProxyType(
 
 
 def select_theme(requested: str, *, no_color: bool, color_system: str | None) -> str:
-    """Return the theme for a terminal.
+    """Return the name of the theme for a terminal.
 
     NO_COLOR overrides the request. A terminal with sixteen colours gets `ansi-16` unless a theme is requested.
-    `color_system`: Rich's name, None without colours.
+    `color_system`: Rich's name for the terminal's range of colours, None without colours.
     """
     if no_color or color_system is None:
         return "mono"
@@ -227,9 +227,9 @@ def textual_themes() -> Iterator[Theme]:
 
 @cache
 def style(theme: str, role: Role) -> Style:
-    """Return the style of a role in that theme. Without its own background it takes that of its line.
+    """Return the style of a role in a theme. A role without a background of its own takes the line's background.
 
-    Roles are not component classes: Textual would resolve each of them for each widget, and a form has a hundred.
+    Roles are not component classes, because Textual would resolve every role for each of a form's hundred widgets.
     """
     if isinstance(role, Link):
         return style(theme, role.role)
@@ -241,9 +241,10 @@ def style(theme: str, role: Role) -> Style:
 
 
 def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
-    """Return colours and style of a role or a shade.
+    """Return the look of a role or a shade in a palette.
 
-    Sixteen colours cannot be mixed: a weak shade is dim, and no ground is tinted. Without colours there are no grounds.
+    Sixteen colours cannot be mixed, so a weak shade is dim and no ground is tinted. Without colours there are no
+    grounds.
     """
     if isinstance(role, StyleRole):
         return palette.styles[role]
@@ -263,7 +264,7 @@ def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
 
 
 _WORD = Shade(StyleRole.TEXT)[1:6]
-"""Fields of a shade, except ink and board, if it shades nothing."""
+"""Fields of a shade that shades nothing, except its ink and board."""
 
 
 def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:
@@ -281,7 +282,7 @@ def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:
 
 
 def _hue(palette: Palette, role: StyleRole) -> str:
-    """Return the main colour of a role: that of its fill if it has one."""
+    """Return the main colour of a role: the colour of its fill if it has one, else of its letters."""
     spec = palette.styles[role]
     return spec.background or spec.colour
 
