@@ -21,7 +21,7 @@ Option = tuple[str, str, str]
 
 
 class ChoiceScreen(Modal[str | None]):
-    """A dialog that returns the chosen value: by its letter, or by arrows and enter. Escape returns None."""
+    """A dialog to choose a value by its letter, or with arrows and enter. Escape returns None."""
 
     TAKES_TYPED_AHEAD = True
     CLOSES_OUTSIDE = True
@@ -73,7 +73,7 @@ class ChoiceScreen(Modal[str | None]):
 
 
 Validator = Callable[[str], tuple[Line, bool]]
-"""Returns a remark about the text, and whether the text is accepted."""
+"""Function that returns a remark about the typed text, and whether the text is accepted."""
 
 
 class PromptScreen(Modal[str | None]):

@@ -19,9 +19,9 @@ MAX_CELLS = 74
 
 
 class NameField(TextField):
-    """A field for a name.
+    """A field in which a person types a name to confirm.
 
-    `lost`: invisible characters were pasted and dropped, so the pasted name is a different one.
+    `lost`: True if a pasted text had invisible characters, which the field drops: then the pasted name is another name.
     """
 
     lost = False
@@ -38,9 +38,9 @@ class NameField(TextField):
 
 
 class Confirm(Dialog[bool]):
-    """A question that returns True if the person agrees.
+    """A question before a change. Returns True if the person agrees.
 
-    `blocked_reason` is checked at the last moment: stale data block the change.
+    `blocked_reason` is called as the person agrees: if it returns a reason, such as stale data, nothing is confirmed.
     """
 
     def __init__(self, confirmation: Confirmation, timer: Timer, blocked_reason: BlockedReason = lambda: "") -> None:
@@ -78,7 +78,7 @@ class Confirm(Dialog[bool]):
             self.query_one("#demand", LinesWidget).show(list(wrap(demand, StyleRole.STRONG, cells)))
 
     def typed(self, char: str) -> bool:
-        """Put letters into the field for the name from anywhere in the dialog."""
+        """Put a letter into the field for the name, whatever part of the dialog has the focus."""
         if not self._word:
             return False
         field = self.query_one("#word", NameField)
@@ -87,7 +87,7 @@ class Confirm(Dialog[bool]):
         return True
 
     def on_input_submitted(self) -> None:
-        """Move to the button if the name is right. Enter in the field never confirms."""
+        """Move the focus to the button if the name is right. Enter in the field never confirms."""
         self.query_one("#consent" if self._matches() else "#word").focus()
         self._object("" if self._matches() else self._mismatch())
 
@@ -103,7 +103,7 @@ class Confirm(Dialog[bool]):
             self.dismiss(True)
 
     def action_leave(self) -> None:
-        """Decline."""
+        """Decline: return False."""
         self.dismiss(False)
 
     def _matches(self) -> bool:
@@ -113,7 +113,7 @@ class Confirm(Dialog[bool]):
         return not field.lost and self._confirmation.is_word(field.text)
 
     def _mismatch(self) -> str:
-        """Return why the typed name does not confirm."""
+        """Return why the typed name is not accepted."""
         field = self.query_one("#word", NameField)
         if field.lost:
             return "the pasted text has invisible characters, so it is a different name: clear the field and type"

@@ -1,4 +1,4 @@
-"""Base class of dialogs: early keys do nothing, and keys move and leave."""
+"""Base class of dialogs: it ignores early keys, and has keys that move the focus and leave."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from livedeck.ui.kit.selection import SEEN_AFTER
 R = TypeVar("R")
 
 EARLY = SEEN_AFTER
-"""Seconds in which keys are ignored, because they were meant for the screen before (interface.md, "Confirmation")."""
+"""Seconds during which a new dialog ignores keys meant for the screen below it (interface.md, "Confirmation")."""
 
 Timer = Callable[[], float]
-"""Returns seconds that never run backwards."""
+"""Function that returns seconds that never run backwards."""
 
 BlockedReason = Callable[[], str]
-"""Returns why nothing may be sent now; empty if it may."""
+"""Function that returns why no change may be sent now; empty if it may be sent."""
 
 
 class Button(Canvas, can_focus=True):
-    """A button and its key. Brackets mark the focus, because colour alone must not."""
+    """A button, with its key beside the label. Brackets mark the focus, because colour alone is not enough."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
 
     class Pressed(Message):
-        """The button with that id was pressed."""
+        """A press of the button with the id `button`."""
 
         def __init__(self, button: str) -> None:
             super().__init__()
@@ -59,7 +59,7 @@ class Button(Canvas, can_focus=True):
         return [[(f"{left} ", role), (self._label, role), (self._key, StyleRole.DIM), (f" {right}", role)]]
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
-        """Return the width of the label in brackets."""
+        """Return the width of the label, the key and the brackets."""
         return width([(f"[ {self._label}{self._key} ]", self._role)])
 
     def watch_has_focus(self, has_focus: bool) -> None:
@@ -76,7 +76,7 @@ class Button(Canvas, can_focus=True):
 
 
 class Dialog(Modal[R], Generic[R]):
-    """A dialog that returns a value. `timer`: clock that recognises early and double keys."""
+    """A dialog that returns a value. `timer`: clock to recognise early and double key presses."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -91,7 +91,7 @@ class Dialog(Modal[R], Generic[R]):
         self._last_enter = -inf
 
     def drawn(self) -> None:
-        """Start the time in which keys are too early."""
+        """Start the time during which keys are too early."""
         self._appeared_at = self._timer()
         super().drawn()
 
@@ -101,7 +101,7 @@ class Dialog(Modal[R], Generic[R]):
         return self._timer() - self._appeared_at < EARLY
 
     def on_key(self, event: events.Key) -> None:
-        """Swallow keys that would decide too early, and the second enter of a double press."""
+        """Swallow keys that decide but come too early, and the second enter of a double press."""
         is_hasty = (event.key == "enter" and self._is_echo()) or self.is_early or event in self.typed_ahead
         if is_hasty and self.decides(event.key):
             event.stop()
@@ -110,11 +110,11 @@ class Dialog(Modal[R], Generic[R]):
             event.stop()
 
     def decides(self, key: str) -> bool:  # noqa: ARG002  forms use it
-        """Return whether the key may decide: here every key may."""
+        """Return whether a key decides, so that it must not come too early. By default, every key does."""
         return True
 
     def typed(self, char: str) -> bool:  # noqa: ARG002  confirmations use it
-        """Take a letter that no field has taken. Returns whether it was used."""
+        """Take a letter that no field has taken. Return whether the dialog uses the letter."""
         return False
 
     def _is_echo(self) -> bool:

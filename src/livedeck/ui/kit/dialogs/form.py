@@ -1,4 +1,4 @@
-"""A form: validates while you type, keeps your input, and returns it. It sends nothing."""
+"""A form: validates entries while a person types, and returns them when saved. It sends nothing."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from livedeck.ui.kit.dialogs.inputs import Edited, ReferenceInput, RowsInput, ed
 from livedeck.ui.kit.lines import LinesWidget
 
 FRAME_LINES = 9
-"""Lines of the form without its fields: border, title, hint, buttons, and the header of the deck above it."""
+"""Number of lines besides the form's fields: border, title, hint, buttons, and the deck's header above the form."""
 
 NARROW = 100
-"""Terminal width below which remarks stand below their fields."""
+"""Minimum width of a terminal that has remarks beside their fields. In a narrower one they stand below."""
 
 WIDE = 160
-"""Terminal width from which the sections of a form stand in two columns."""
+"""Minimum width of a terminal that has the sections of a form in two columns."""
 
 LABEL_CELLS = 20
 
@@ -59,7 +59,7 @@ OWN_KEYS = {
     FieldKind.MULTI_CHOICE: "←→ move  space toggle",
     FieldKind.REFERENCE: "↓ choose, or paste an id",
 }
-"""Keys of the focused field, by its kind."""
+"""Kind of a field -> text about the keys that work in it."""
 
 DISCARD = Confirmation(
     "Leave the form?", (("Your input will be lost.", StyleRole.TEXT),), button="Leave", cancel="Stay"
@@ -69,8 +69,8 @@ DISCARD = Confirmation(
 class Form(Dialog[FormResult | None]):
     """A form with its fields; returns None if it was cancelled.
 
-    `time_reference`: returns the current reference for typed times. `blocked_reason`: returns why nothing may be sent
-    now.
+    `time_reference`: returns the current reference for typed times. `blocked_reason`: returns why the form cannot be
+    saved now.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -139,13 +139,13 @@ class Form(Dialog[FormResult | None]):
         self.call_after_refresh(self._show_remarks)
 
     def _show_remarks(self) -> None:
-        """Show the remark of each field, and the hint for the focused one below them."""
+        """Show the remark of each field, and below all fields the hint for the focused one."""
         for field in self._state.schema.fields:
             self._show_remark(field)
         self._show_hint()
 
     def _show_title(self) -> None:
-        """Show title, number of filled fields and errors of the whole form. The fields get the lines that are left."""
+        """Show title, number of filled fields and errors of the whole form. Give the fields the lines that are left."""
         cells = self.query_one("#title").size.width or self.size.width - 4
         filled = sum(
             self._entries[field.name] is not None and self._entries[field.name] != field.empty
@@ -161,7 +161,7 @@ class Form(Dialog[FormResult | None]):
         self.query_one(".fields").styles.max_height = max(3, self.size.height - FRAME_LINES - len(lines) + 1)
 
     def on_edited(self, message: Edited) -> None:
-        """Validate the entry at once."""
+        """Validate the entry as it is edited."""
         field = self._state.schema.field(message.field)
         if self._entries[field.name] == message.entry:
             return
@@ -176,7 +176,7 @@ class Form(Dialog[FormResult | None]):
         self._show_hint()
 
     def on_reference_input_listed(self, message: ReferenceInput.Listed) -> None:
-        """Show the list of a field in place of its remark."""
+        """Show the open list of a reference field in place of the field's remark."""
         self._show_remark(self._state.schema.field(message.field))
         self._show_hint()
         self.call_after_refresh(self._remarks[message.field].scroll_visible, animate=False)
@@ -222,7 +222,7 @@ class Form(Dialog[FormResult | None]):
         self._show_hint()
 
     def _show_verdict(self, objection: str = "") -> None:
-        """Show beside the buttons which fields are wrong, or why nothing is saved."""
+        """Show beside the buttons why the form is not saved; without such a reason, which fields are wrong."""
         wrong = [field for field in self._state.schema.fields if field.name in self._errors]
         labels = [field.label or f"{schema_of_rows(field).noun}s" for field in wrong]
         count = f"{len(labels)} field{'s' if len(labels) > 1 else ''}: {', '.join(labels)}" if labels else ""
@@ -230,7 +230,7 @@ class Form(Dialog[FormResult | None]):
         self.query_one("#verdict", LinesWidget).show([[(f"✖ {text}", StyleRole.CRITICAL_MARK)] if text else []])
 
     def _show_hint(self) -> None:
-        """Show the full error or hint of the focused field, and the keys."""
+        """Show the focused field's error in full; if it has none, its hint and its keys."""
         focused = self.focused
         name = next((name for name, widget in self._editors.items() if widget is focused), "")
         for label in self.query(Label):
@@ -253,15 +253,15 @@ class Form(Dialog[FormResult | None]):
         return [(f"{hint}   " if hint else "", StyleRole.TEXT), (keys, StyleRole.DIM)]
 
     def decides(self, key: str) -> bool:
-        """Return whether the key may save or cancel.
+        """Return whether a key can save or cancel.
 
-        Keys that move or type may be typed ahead: text after a tab belongs to the next field. Escape may be typed ahead
-        as long as no field was changed.
+        Keys that type or move the focus do not: they may come early, as text after a tab belongs to the next field. Nor
+        does escape, as long as no field was changed.
         """
         return isinstance(self.focused, Button) or key == "ctrl+s" or (key == "escape" and self._is_changed)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Move to the next field, from the last one to Save. Enter in a field never saves."""
+        """Move the focus to the next field, and from the last field to Save. Enter in a field never saves."""
         message.stop()
         if message.input is [*self._editors.values()][-1]:
             self.query_one("#save").focus()
@@ -307,7 +307,7 @@ class Form(Dialog[FormResult | None]):
             self.dismiss(None)
 
     def on_rows_input_opened(self, message: RowsInput.Opened) -> None:
-        """Open the form of a row."""
+        """Open a form for a row of the field."""
         rows, index = message.rows, message.index
         schema, is_new = rows.schema, index == len(rows.rows)
         initial: Mapping[str, Any] = {**schema.empty(), "enabled": True} if is_new else rows.rows[index]
@@ -323,7 +323,7 @@ class Form(Dialog[FormResult | None]):
 
 
 def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:
-    """Return the entries of a row, with typed keys as Secrets."""
+    """Return the entries of a row, with the texts of hidden fields as Secrets."""
     hidden = {field.name for field in schema.fields if field.kind is FieldKind.HIDDEN}
     secrets = {
         name: Secret(entry) for name, entry in entries.items() if name in hidden and isinstance(entry, str) and entry
@@ -340,7 +340,7 @@ class Remark(LinesWidget):
     """The remark of a field, or the list to choose its entry from."""
 
     class Pressed(Message):
-        """A line of the remark was clicked."""
+        """A click on line `row` of the remark of a field."""
 
         def __init__(self, field: str, row: int) -> None:
             super().__init__()
@@ -355,14 +355,14 @@ class Remark(LinesWidget):
 
 
 class Label(Canvas):
-    """The name of a field in its own column, with a star if it is required. Bold while its field has the focus."""
+    """The label of a field, with a star if the field is required. Bold while the field has the focus."""
 
     def __init__(self, text: str, *, is_required: bool) -> None:
         super().__init__()
         self._text, self._mark, self._is_current = text, "*" if is_required else "", False
 
     def set_current(self, is_current: bool) -> None:
-        """Set whether its field has the focus."""
+        """Set whether the label's field has the focus."""
         if is_current is not self._is_current:
             self._is_current = is_current
             self.repaint()
@@ -373,7 +373,7 @@ class Label(Canvas):
 
 
 class Section(Canvas):
-    """The head of a section of fields: a word and a rule."""
+    """The head of a section of fields: a word and a horizontal rule."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -35,11 +35,11 @@ from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.text_field import TextField
 
 CHOSEN = Shade(StyleRole.INFO, filled=True)
-"""Style of the chosen option."""
+"""Role of the chosen option."""
 
 
 class Edited(Message):
-    """The entry of the field has changed."""
+    """A change of a field's entry."""
 
     def __init__(self, field: str, entry: Entry) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Edited(Message):
 
 
 def editor(field: Field, entry: Entry, suggestions: Sequence[Suggestion] = ()) -> Widget:
-    """Return the control for that kind of field, with its entry."""
+    """Return the control for a field, by the field's kind, with an entry in it."""
     match field.kind:
         case FieldKind.CHOICE:
             return SelectInput(field, entry)
@@ -83,7 +83,7 @@ class TextInput(TextField):
         self.post_message(Edited(self.field.name, self.entry()))
 
     def entry(self) -> Entry:
-        """Return the entry."""
+        """Return the current entry."""
         return self.text or self._kept or ""
 
 
@@ -92,15 +92,16 @@ MAX_SUGGESTIONS = 6
 
 
 class ReferenceInput(TextInput):
-    """A reference to an object, shown by its name. Typing searches a list below; a pasted id is taken unchanged.
+    """A field for a reference to an object, shown by its name.
 
-    `open_list`: suggestions while the list is open. `index`: of the marked suggestion.
+    Typing searches a list below the field; a pasted id is taken unchanged. `open_list`: suggestions while the list is
+    open, else empty. `index`: index of the marked suggestion.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "go(1)", show=False), Binding("up", "go(-1)", show=False)]
 
     class Listed(Message):
-        """The list or the marked suggestion has changed."""
+        """A change of the list or of the marked suggestion."""
 
         def __init__(self, field: str) -> None:
             super().__init__()
@@ -117,7 +118,7 @@ class ReferenceInput(TextInput):
         return suggested(self.text, self._suggestions)
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """Search the suggestions for the typed text, unless the text names one."""
+        """Search the suggestions for the typed text, unless the text is the name of a suggestion."""
         super().on_input_changed(message)
         is_label = any(suggestion.label == self.text for suggestion in self._suggestions)
         if self.has_focus and self.text and not is_label:
@@ -137,7 +138,7 @@ class ReferenceInput(TextInput):
             self._list(())
 
     def action_go(self, by: int) -> None:
-        """Open the list or move in it; beyond its ends, move to the next or previous field."""
+        """Open the list, or move in it. Beyond its ends, move to the next or previous field."""
         if not self.open_list and by > 0 and self._suggestions:
             self._list(self._suggestions)
         elif self.open_list and 0 <= self.index + by < len(self.open_list):
@@ -149,7 +150,7 @@ class ReferenceInput(TextInput):
             self.screen.focus_previous()
 
     def take(self, index: int) -> None:
-        """Put that suggestion into the field."""
+        """Put a suggestion of the open list into the field."""
         if index < len(self.open_list):
             self.value = self.open_list[index].label
             self.cursor_position = len(self.value)
@@ -179,7 +180,7 @@ class ReferenceInput(TextInput):
 
 
 def suggestion_lines(open_list: Sequence[Suggestion], index: int, cells: int) -> list[ShadedLine]:
-    """Return the suggestions around the marked one, and the number of all."""
+    """Return lines with the suggestions around the marked one, and with their number if they do not all fit."""
     first = max(0, min(index - MAX_SUGGESTIONS + 2, len(open_list) - MAX_SUGGESTIONS))
     shown = open_list[first : first + MAX_SUGGESTIONS]
     name_cells = min(max((len(suggestion.label) for suggestion in shown), default=0), max(16, cells - 20))
@@ -196,7 +197,7 @@ def suggestion_lines(open_list: Sequence[Suggestion], index: int, cells: int) ->
 
 
 class ToggleInput(Canvas, can_focus=True):
-    """A field that is drawn instead of typed. A bar at its left marks the focus."""
+    """A field whose entry is chosen and drawn, not typed as text. A bar at its left marks the focus."""
 
     def __init__(self, field: Field, entry: Entry) -> None:
         super().__init__()
@@ -214,22 +215,22 @@ class ToggleInput(Canvas, can_focus=True):
         self.repaint()
 
     def edge(self) -> tuple[str, Role]:
-        """Return the bar."""
+        """Return the bar, or a blank without the focus."""
         return ("▌" if self.has_focus else " ", StyleRole.INFO)
 
 
 class ChipsInput(ToggleInput):
-    """Options side by side, wrapped if they do not fit. A click presses one."""
+    """A field with options side by side, wrapped if they do not fit in a line. A click presses an option."""
 
     def chips(self) -> Sequence[ShadedLine]:
-        """Return the options as drawn."""
+        """Return the options, each as a line to draw."""
         return ()
 
     def press(self, index: int) -> None:
-        """Handle a press of that option."""
+        """Handle a press of an option."""
 
     def _rows(self, cells: int) -> list[list[int]]:
-        """Return the numbers of the options in each line."""
+        """Return the lines of the field, each as the indexes of the options in it."""
         rows: list[list[int]] = [[]]
         free = cells - 1
         for index, chip in enumerate(self.chips()):
@@ -241,7 +242,7 @@ class ChipsInput(ToggleInput):
         return rows
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return the number of lines."""
+        """Return the number of lines that the options need."""
         return len(self._rows(width))
 
     def draw(self, width: int, height: int) -> list[ShadedLine]:  # noqa: ARG002
@@ -261,7 +262,7 @@ class ChipsInput(ToggleInput):
 
 
 class SelectInput(ChipsInput):
-    """A choice of one among a few words. A word that the platform does not document stays until it is changed."""
+    """A choice of one of a few words. An undocumented word from the platform stays until another one is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,right", "step(1)", show=False),
@@ -314,7 +315,7 @@ class TickInput(ChipsInput):
 
 
 class MultiSelectInput(ChipsInput):
-    """Choice of any number of a few words. Arrows move between them, space toggles one."""
+    """A choice of any number of a few words. Arrows move between the words, space toggles a word."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "go(1)", show=False),
@@ -335,9 +336,9 @@ class MultiSelectInput(ChipsInput):
         self.repaint()
 
     def action_take(self) -> None:
-        """Toggle this word.
+        """Toggle the word under the cursor.
 
-        The words keep their documented order, and undocumented ones stay.
+        The chosen words keep their documented order. Undocumented words stay chosen.
         """
         chosen_before, word = self._chosen(), self.field.choices[self._index]
         chosen = {*chosen_before} ^ {word}
@@ -357,9 +358,9 @@ class MultiSelectInput(ChipsInput):
 
 
 class RowsInput(ToggleInput):
-    """A list of rows in a line each, and a line to add another. The form opens a row.
+    """A list of rows, each in a line, and a line to add a row. To edit a row, the form opens another form.
 
-    `errors`: number of a row -> field -> error.
+    `errors`: index of a row -> field -> error.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -370,7 +371,7 @@ class RowsInput(ToggleInput):
     ]
 
     class Opened(Message):
-        """A row was opened. `index`: its number; one past the last for a new row."""
+        """Request to open a row. `index`: index of the row; for a new row, one past the last."""
 
         def __init__(self, rows: RowsInput, index: int) -> None:
             super().__init__()
@@ -392,13 +393,13 @@ class RowsInput(ToggleInput):
         return self.entry if isinstance(self.entry, tuple) else ()
 
     def put(self, index: int, row: Mapping[str, Any]) -> None:
-        """Replace the row with that number, or append a row."""
+        """Replace the row with an index, or append a row if the index is one past the last."""
         self.errors.pop(index, None)
         self.set_entry((*self.rows[:index], row, *self.rows[index + 1 :]))
         self.refresh(layout=True)
 
     def action_go(self, by: int) -> None:
-        """Move to the next or previous line; beyond the ends, to the next or previous field."""
+        """Move to the next or previous line; beyond the first and last line, to the next or previous field."""
         index = self._index + by
         if 0 <= index <= len(self.rows):
             self._index = index
@@ -409,12 +410,12 @@ class RowsInput(ToggleInput):
             self.screen.focus_next()
 
     def action_open(self) -> None:
-        """Open this row, or a new one."""
+        """Open the row under the cursor, or a new row."""
         if self._index < len(self.rows) or not self._is_full():
             self.post_message(self.Opened(self, self._index))
 
     def action_remove(self) -> None:
-        """Remove this row. Nothing is sent until the whole form is saved."""
+        """Remove the row under the cursor. Nothing is sent until the whole form is saved."""
         if self._index < len(self.rows):
             removed = self._index
             self.errors = {row - (row > removed): errors for row, errors in self.errors.items() if row != removed}
@@ -422,7 +423,7 @@ class RowsInput(ToggleInput):
             self.refresh(layout=True)
 
     def on_click(self, event: events.Click) -> None:
-        """Move to the clicked line. A second click opens it; the line that adds a row needs one click."""
+        """Move to the clicked line. A double click opens a row; a single one suffices on the line that adds a row."""
         if event.y <= len(self.rows):
             self._index = event.y
             self.repaint()
@@ -430,7 +431,7 @@ class RowsInput(ToggleInput):
                 self.action_open()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return a line for each row, and one to add another."""
+        """Return the number of lines: one for each row, and one to add a row."""
         return len(self.rows) + 1
 
     def _is_full(self) -> bool:

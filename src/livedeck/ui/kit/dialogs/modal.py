@@ -1,4 +1,4 @@
-"""Base class of screens over others. They return once, and hidden or closed ones take no input."""
+"""Base class of modal screens, which lie over others. They return once, and take no input while hidden or closed."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 ECHO = 0.5
-"""Seconds in which an enter after the one that closed a dialog counts as its echo and is dropped."""
+"""Seconds after the enter that closed a dialog during which another enter counts as its echo and is dropped."""
 
 MAX_HOLD = 5.0
-"""Maximum time, in seconds, that keys wait for the effect of an earlier key; then they are dropped."""
+"""Maximum time, in seconds, that keys wait for the effect of an earlier key. After that they are dropped."""
 
 INTERRUPT_KEY = "ctrl+c"
-"""Key that never waits: it leaves even from a dialog."""
+"""Key that never waits for earlier keys: it leaves the deck even from a dialog."""
 
 ROUNDS = 2
-"""Passes from the focus up to the app: a key takes the first, its effect (a pressed button) the second."""
+"""Passes of messages from the focus up to the app. A key takes the first; its effect, a pressed button, the second."""
 
 
 class Settled(Message):
-    """Reaches the app after all effects of the key with that number."""
+    """Message that reaches the app after all effects of the key with the number `key`."""
 
     def __init__(self, key: int, rounds: int) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Settled(Message):
 
 
 class HoldExpired(Message):
-    """The effect of the key with that number, or the first picture of a screen, takes too long."""
+    """Message that the effect of the key with the number `key`, or the first picture of a screen, takes too long."""
 
     def __init__(self, key: int) -> None:
         super().__init__()
@@ -53,25 +53,25 @@ class HoldExpired(Message):
 
 
 class Drawn(Message):
-    """A modal screen is on the terminal for the first time."""
+    """Message that a modal screen is on the terminal for the first time."""
 
 
 class Returned(Message):
-    """A modal screen closes. Messages from its own widgets are lost with it."""
+    """Message that a modal screen closes. Later messages from its widgets are lost."""
 
 
 class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     """A screen over another one that returns a value once.
 
-    Keys of one burst are queued in its widgets before the first of them is handled. If that one closes or covers the
-    screen, the others do nothing: not to this screen, nor to the one in front by then.
+    Textual queues the keys of a burst in the screen's widgets before it handles the first of them. If that key closes
+    or covers the screen, the others must do nothing: neither to this screen, nor to the screen in front by then.
     """
 
     TAKES_TYPED_AHEAD: ClassVar[bool] = False
-    """True if it takes keys pressed before it was drawn, because it has a text field."""
+    """True if the screen takes keys pressed before it was drawn, because it has a text field."""
 
     CLOSES_OUTSIDE: ClassVar[bool] = False
-    """True if a click beside it closes it, because no input is lost."""
+    """True if a click outside its box closes the screen, because no input is lost."""
 
     _has_returned = False
 
@@ -84,17 +84,17 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         self.call_after_refresh(self.drawn)
 
     def drawn(self) -> None:
-        """Note the first picture of this screen."""
+        """Note that the first picture of this screen is on the terminal."""
         self.is_drawn = True
         self.app.post_message(Drawn())
 
     @property
     def is_open(self) -> bool:
-        """True if it is in front and has not returned yet."""
+        """True if the screen is in front and has not returned yet."""
         return not self._has_returned and self.app.screen is self  # `is_current` is also true behind another one
 
     async def on_event(self, event: events.Event) -> None:
-        """Swallow input unless the screen is open; it would reach the bindings of the screen in front."""
+        """Swallow input unless the screen is open: the input would reach the bindings of the screen in front."""
         if isinstance(event, events.InputEvent) and not self.is_open:
             event.stop()
             event.prevent_default()
@@ -102,14 +102,14 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         await super().on_event(event)
 
     def on_click(self, event: events.Click) -> None:
-        """Close on a click outside the box, if that is allowed."""
+        """Close on a click outside the box, if `CLOSES_OUTSIDE` is set."""
         if self.CLOSES_OUTSIDE and self.get_widget_at(*event.screen_offset)[0] is self:
             self.dismiss(None)
 
     def dismiss(self, result: R | None = None) -> AwaitComplete:
-        """Return the result and close.
+        """Close the screen and return the result.
 
-        Does nothing if the screen has returned or is not in front: another screen would close in its place.
+        Does nothing if the screen has returned or is not in front, because another screen would close in its place.
         """
         if not self.is_open:
             return AwaitComplete()
@@ -118,13 +118,13 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         return super().dismiss(result)
 
     def open_over(self, screen: Screen[S], then: Callable[[S | None], Any]) -> None:
-        """Open another screen over this one, unless this one is covered or has returned."""
+        """Open another screen over this one, and pass its result to `then`. Do nothing unless this screen is open."""
         if self.is_open:
             self.app.push_screen(screen, then)
 
 
 class _Typed(NamedTuple):
-    """A key or paste, the screen in front at its arrival, and the time of its arrival."""
+    """A key or paste, with the screen in front at its arrival and the time of its arrival."""
 
     event: events.Key | events.Paste
     screen: Screen[Any]
@@ -139,8 +139,8 @@ class ModalApp(TerminalApp[R], Generic[R]):
     """An app with modal screens. A key reaches the screen that it was meant for, or is dropped.
 
     Textual sends a key to the current focus, and moves the focus only after the key has come up to the app. Keys after
-    a tab, or after the key of a form, therefore wait here until the focus has moved or the form is drawn. `timer`:
-    returns seconds that never run backwards.
+    a tab, or after the key that opens a form, therefore wait here until the focus has moved or the form is drawn.
+    `timer`: returns seconds that never run backwards.
     """
 
     def __init__(self, timer: Callable[[], float] = monotonic) -> None:
@@ -154,7 +154,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         self._keys = 0
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event. A key comes twice: first for the focus, then for a binding if no widget took it."""
+        """Handle an event. A key comes twice: first for the focused widget, then for a binding if no widget took it."""
         is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT_KEY
         if isinstance(event, events.InputEvent) and not self.screen_stack:
             return  # the app is ending
@@ -169,7 +169,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         await super().on_event(event)
 
     async def _hand_on(self) -> None:
-        """Pass waiting keys on until one of them has effects to wait for."""
+        """Pass the waiting keys on, up to the first key that has effects to wait for."""
         while self._waiting and self._awaited_key is None:
             front = self.screen
             self._waiting = deque(typed._replace(screen=front) for typed in self._waiting if _is_meant(typed, front))
@@ -190,7 +190,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
                 self._wait_for(target)
 
     def _is_echo(self, typed: _Typed) -> bool:
-        """Return whether the key is an enter pressed again or held while the first one closed a dialog."""
+        """Return whether the key is an enter pressed again, or held, just after the enter that closed a dialog."""
         if not typed.is_enter:
             return False
         is_echo = typed.at - self._returned_at < ECHO
@@ -200,7 +200,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         return is_echo
 
     def _wait_for(self, target: Widget) -> None:
-        """Hold the waiting keys until the target has handled everything, or is drawn."""
+        """Hold the waiting keys until the target has handled all its messages; a new dialog, until it is drawn."""
         self._keys += 1
         self._awaited_key = self._keys
         self._awaits_drawing = isinstance(target, Modal) and not target.is_drawn
@@ -209,39 +209,40 @@ class ModalApp(TerminalApp[R], Generic[R]):
             target.post_message(Settled(self._keys, ROUNDS))
 
     async def on_settled(self, message: Settled) -> None:
-        """Continue once the effects of a key are done, after another round if they may have effects of their own."""
+        """Continue once the effects of a key are done. They may have effects in turn, so this takes two rounds."""
         if message.key == self._awaited_key and self.screen_stack:
             await self._go_on(message.key, message.rounds - 1)
 
     async def on_drawn(self) -> None:
-        """Continue: the new screen can take keys now."""
+        """Pass the waiting keys on: the new screen can take keys now."""
         if self._awaits_drawing and self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 0)
 
     async def on_returned(self) -> None:
-        """Continue with the screen in front, after the effects of the returned value."""
+        """Pass the waiting keys on to the screen in front, after the effects of the returned value."""
         self._returned_at, self._entered_at = self._entered_at, -inf
         if self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 1)
 
     async def _go_on(self, key: int, rounds: int) -> None:
-        """Pass on the keys that wait behind that key, after that number of rounds."""
+        """Pass on the keys that wait for the key with the number `key`, after another round if `rounds` is not 0."""
         if rounds and (self.focused or self.screen).post_message(Settled(key, rounds)):
             return
         self._awaited_key, self._awaits_drawing = None, False
         await self._hand_on()
 
     def on_hold_expired(self, message: HoldExpired) -> None:
-        """Drop the waiting keys, because their target is no longer certain."""
+        """Drop the waiting keys, because their target is not certain any more."""
         if message.key == self._awaited_key:
             self._awaited_key, self._awaits_drawing = None, False
             self._waiting.clear()
 
 
 def _is_meant(typed: _Typed, front: Screen[Any]) -> bool:
-    """Return whether a key is meant for the front screen although another was in front at its arrival.
+    """Return whether a key is meant for the screen in front, even if another was in front at the key's arrival.
 
-    A question takes no keys from before its first picture. A screen behind a dialog takes no keys meant for the dialog.
+    A dialog without a text field takes no keys from before its first picture. A screen takes no keys that were meant
+    for a dialog over it.
     """
     event, before, _ = typed
     if not isinstance(front, Modal):

@@ -19,21 +19,21 @@ MAX_ROWS = 10
 
 
 class PickerRow(NamedTuple):
-    """A row: the key that picking it returns, and its line, which is searched."""
+    """A row of the list. `key`: result of picking the row. `line`: the row on the screen, which is searched."""
 
     key: str
     line: Line
 
     def has(self, words: str) -> bool:
-        """Return whether the row has all of these words."""
+        """Return whether the row contains all of the words."""
         text = plain(self.line).casefold()
         return all(word in text for word in words.casefold().split())
 
 
 class PickerScreen(Modal[str | None]):
-    """A list that typing narrows to the rows with all words. Arrows mark a row, enter picks it, escape returns None.
+    """A list that typing narrows to the rows with all typed words.
 
-    `marked`: key of the row that is marked at first.
+    Arrows mark a row, and enter returns its key; escape returns None. `marked`: key of the row that is marked at first.
     """
 
     TAKES_TYPED_AHEAD = True

@@ -1,4 +1,4 @@
-"""A dialog about slow work: its title, elapsed time and progress. It can be hidden, and the work can be stopped."""
+"""A dialog about slow work: title, elapsed time and progress. A person can hide the dialog or stop the work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from livedeck.ui.kit.lines import LinesWidget
 class ProgressDialog(Dialog[bool]):
     """A dialog about work in progress.
 
-    Returns True if the person stops the work, False if it was hidden or the work is done.
+    Returns True if the person stops the work, False if the person hides the dialog or the work is done.
     """
 
     def __init__(self, title: str, timer: Timer) -> None:
@@ -43,16 +43,16 @@ class ProgressDialog(Dialog[bool]):
         self._close_when_done()
 
     def drawn(self) -> None:
-        """Close at once if the work ended before the first picture."""
+        """Close the dialog at once if the work ended before the first picture."""
         super().drawn()
         self._close_when_done()
 
     def progress(self, done: int, total: int | None) -> None:
-        """Report the bytes transferred so far. `total`: None if unknown."""
+        """Report the bytes transferred so far, of `total` bytes; None if the total is unknown."""
         self._progress_text = f"{done:,} of {total:,} bytes" if total else f"{done:,} bytes"
 
     def finish(self) -> None:
-        """Close because the work is done, at once or when the screens above are gone."""
+        """Close the dialog because the work is done: at once, or when no other dialog covers it."""
         self._is_done = True
         self._close_when_done()
 
