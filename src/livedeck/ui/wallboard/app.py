@@ -44,15 +44,15 @@ from livedeck.ui.wallboard.svg import svg
 log = structlog.get_logger()
 
 MIN_PAUSE_SECONDS = 0.02
-"""Minimum seconds between two ticks."""
+"""Minimum seconds between two ticks, each of which repaints the wall."""
 
 MAX_RULE_CHANGES = 2
-"""Maximum number of lines about changed judgements of events; the newest stay."""
+"""Maximum number of lines about changed rules for judging events. The newest changes are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Picture on the wall."""
+    """Picture on the wall. `size`: its cells and lines. `dim`: True if its colours are dimmed."""
 
     lines: tuple[ShadedLine, ...]
     size: tuple[int, int]
@@ -73,18 +73,18 @@ class WallCanvas(Canvas):
         return self.app.draw(width, height)
 
     def refresh_regions(self, regions: Iterable[Region]) -> int:
-        """Send the regions straight to the terminal, without the compositor: nothing else is on the screen."""
+        """Send the regions straight to the terminal, without the compositor, because nothing else is on the screen."""
         changed = list(regions)
         if not self.app.send((region, self._crop(region)) for region in changed):
             self.refresh(*changed)
         return len(changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the drawn lines, without the widget's line cache: that misses what was sent without the compositor."""
+        """Return the drawn lines, not those of the widget's cache: it misses lines sent without the compositor."""
         return [self.app.filtered(self.render_line(y)).crop(*crop.column_span) for y in crop.line_range]
 
     def _crop(self, region: Region) -> Strip:
-        """Return the part of a line inside the region. It builds only the segments that reach into it."""
+        """Return the part of a line inside a region. Only the segments that reach into the region are built."""
         start, left, segments = 0, region.x, list[Segment]()
         for outside, role in self._lines[region.y]:
             if start >= region.right:
@@ -130,8 +130,8 @@ class Wallboard(ExactApp, inherit_bindings=False):
         ascii_only: whether to draw only ASCII characters.
         has_terminal: whether the wall is shown in a terminal.
         published: called with each new picture.
-        modelled: called with the model of each picture.
-        log_file: log to name if the wall ends with an error.
+        modelled: called with the model of each picture, before it is drawn.
+        log_file: log to name in the message if the wall ends with an error.
     """
 
     CSS = "WallScreen { background: $background; layers: wall; } #wall { width: 100%; height: 100%; }"
@@ -181,13 +181,13 @@ class Wallboard(ExactApp, inherit_bindings=False):
         return WallScreen()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return the filters: without colour in a plain theme, and only ASCII if that is set."""
+        """Return the line filters: one that removes colours in a plain theme, and one for ASCII if `ascii_only`."""
         plain = [Plain(enabled=True)] if self.palette.plain else []
         return [*super().get_line_filters(), *plain, *self._line_filters]
 
     @property
     def palette(self) -> Palette:
-        """The theme in force."""
+        """Palette of the theme in force."""
         return themes.PALETTES[self.theme]
 
     def on_mount(self) -> None:
@@ -195,7 +195,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self.run_worker(self._tick(), name="tick")
 
     async def _watch(self) -> None:
-        """Show each snapshot as it arrives. If they end, the wall says so: a frozen wall must not look healthy."""
+        """Show each snapshot as it arrives. If they end, say so: a wall that stands still must not look healthy."""
         try:
             async with aclosing(self._snapshots) as snapshots:
                 async for snapshot in snapshots:
@@ -220,7 +220,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
             canvas.repaint()
 
     def draw(self, width: int, height: int) -> list[ShadedLine]:
-        """Return the wall's lines for a size, one cell smaller in both directions: the picture shifts within it."""
+        """Return the wall's lines for a size. The picture is a cell smaller each way, so that it can shift."""
         if self._snapshot is None:
             return []
         tick, now = self._clock.monotonic(), self._clock.now()
@@ -254,7 +254,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         return self._role_styles[role]
 
     def publish(self, size: Size) -> None:
-        """Publish the picture if it has changed."""
+        """Publish the picture for a browser if it has changed."""
         if not self._published or not self._lines:
             return
         picture = Picture(tuple(self._lines), (size.width, size.height), self.palette, self._dim)
@@ -268,18 +268,18 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self.repaint()
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """Publish a last picture that says that the wall has ended: a file may show it long afterwards."""
+        """Publish a last picture that says that the wall has ended, because a file may be shown long afterwards."""
         if (self._published or self._modelled) and self._snapshot:
             self._fault = self._fault or "the wallboard was closed"
             self.repaint()
         super().exit(result, return_code, message)
 
     def action_leave(self, code: int = 0) -> None:
-        """End with this exit code and restore the terminal."""
+        """End with the exit code `code` and restore the terminal."""
         self.exit(code)
 
     def crash_text(self, error: str) -> str:
-        """Return the text of a crash, with the path of the log."""
+        """Return the message after a crash, with the path of the log."""
         return super().crash_text(error) + (f"; the log is {self._log_file}" if self._log_file else "")
 
 

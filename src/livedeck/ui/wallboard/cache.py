@@ -1,4 +1,4 @@
-"""Cache of the drawn parts of each event, valid while the event does not change."""
+"""Cache of the parts drawn for each event, valid while the event does not change."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ T = TypeVar("T")
 
 
 class DrawCache:
-    """Cache of one wall. From one second to the next hardly any event changes."""
+    """Cache of one wall. It pays because hardly any event changes from one second to the next."""
 
     def __init__(self) -> None:
         self._drawn: dict[tuple[str, str], tuple[object, object, Any]] = {}
         self._joined: dict[int, tuple[int, tuple[ShadedLine, ...], ShadedLine]] = {}
 
     def get(self, name: str, event_id: str, subject: object, args: object, draw: Callable[[], T]) -> T:
-        """Return the result of `draw` for the same subject and equal arguments, from the cache if possible.
+        """Return the result of `draw`, from the cache if `subject` is the same and `args` are equal to last time.
 
-        Subjects are compared by identity: comparing their samples would cost what the cache saves.
+        Subjects are compared by identity: to compare their samples would cost as much as the cache saves.
         """
         cached = self._drawn.get((name, event_id))
         if cached is None or cached[0] is not subject or cached[1] != args:
@@ -32,7 +32,7 @@ class DrawCache:
     def beside(self, first: int, blocks: Sequence[Sequence[ShadedLine]], cells: int) -> list[ShadedLine]:
         """Join blocks of equal height side by side, `cells` wide. `first`: row of the wall where they start.
 
-        A line is the same object as last time if its parts are.
+        A line is the same object as last time if its parts are the same objects.
         """
         return [self._join(row, parts, cells) for row, parts in enumerate(zip(*blocks, strict=True), first)]
 
@@ -44,10 +44,10 @@ class DrawCache:
         return cached[2]
 
     def keep_only(self, event_ids: Collection[str]) -> None:
-        """Drop the entries of all other events."""
+        """Drop the entries of all events but these."""
         self._drawn = {key: cached for key, cached in self._drawn.items() if key[1] in event_ids}
 
 
 def shares(total: int, parts: int) -> list[int]:
-    """Split `total` into parts that differ by at most one."""
+    """Split `total` into `parts` whole numbers that differ by at most one."""
     return [total * (part + 1) // parts - total * part // parts for part in range(parts)]

@@ -1,4 +1,4 @@
-"""Cell of the grid for one event. Pure, except for the drawing cache."""
+"""Cell of the wall's grid for one event. Pure, except for the drawing cache."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from livedeck.ui.wallboard.recent import on_board, recent_bars, recent_chart
 from livedeck.ui.wallboard.tiles import BOARDS, WRONG, wrong_words
 
 _FILLS = {Standing.BAD: StyleRole.CRITICAL, Standing.WATCH: StyleRole.WARNING_CHIP}
-"""Fill of a cell's name and problem. A healthy event has no fill."""
+"""Standing of an event -> fill behind its name and problem. A healthy event has no fill."""
 
 MIN_LINES_FOR_TWO_ROWS = 6
-"""Minimum lines of a cell for a long name in two rows."""
+"""Minimum lines of a cell that breaks a long name into two rows."""
 
 _BLANK = (" ", StyleRole.TEXT)
 
@@ -30,8 +30,8 @@ def cell_lines(
 ) -> list[ShadedLine]:
     """Draw an event into a cell of this size; None draws a free place.
 
-    The last column stays blank, and the last line too if there are more than two. The cell shows no running time, so
-    it is drawn again only when the event has changed.
+    The last column stays blank; in a cell of more than two lines, so does the last line. The cell shows no running
+    time, so it is drawn again only when the event has changed.
     """
     cells, height = size
     if state is None:
@@ -57,7 +57,7 @@ def _draw(state: EventState, render_time: RenderTime, size: tuple[int, int], cac
 
 
 def _head(state: EventState, render_time: RenderTime, size: tuple[int, int]) -> list[Line]:
-    """Return the name and the standing of an event; both in one line if the cell has only one."""
+    """Return lines with the name and the standing of an event. If the cell has one line only, both are in that line."""
     cells, height = size
     role = StyleRole.DIM if events.is_doubtful(state, render_time) else _name_role(state)
     sign: Line = [("≠ ", StyleRole.WARNING)] if events.odd_sign(state) else []

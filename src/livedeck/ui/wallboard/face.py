@@ -1,8 +1,8 @@
 """Typeface of the wall's large letters, in mixed case. Pure.
 
-A letter is a list of rows of dots. A cell holds two by two dots, so a stem of two dots looks as thick as a bar of one.
-A letter of four rows stands on the line (`a`); one of five has one row below it (`g`). Six rows are the height of a
-capital; seven have one row below the line. Accented letters are composed of a letter and its marks.
+A letter is a list of rows of dots. A cell holds two by two dots, so a stem two dots wide looks as thick as a bar one
+dot high. A letter of four rows stands on the line (`a`); a letter of five has one row below the line (`g`). Capitals
+have six rows; a letter of seven has one of them below the line. Accented letters are composed of letter and marks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 HEIGHT_DOTS = 8
-"""Height of the face in dots: one row for an accent over capitals, six for letters, one below the line."""
+"""Height of the face in rows of dots: one for accents over capitals, six for letters, one below the line."""
 
 _LINE = 7
 """Row below the line on which letters stand."""
@@ -192,7 +192,7 @@ $ ..##.. .##### ##.#.. .####. ..#.## #####. ..##..
 ▒ #.#.#.#. .#.#.#.# #.#.#.#. .#.#.#.# #.#.#.#. .#.#.#.#
 ✓ .......# ......## #....##. ##..##.. .####... ..##....
 """
-"""Letters with their rows from the top."""
+"""Drawings of the letters: in each line a letter, then its rows from the top."""
 
 _ABOVE = {
     "\u0300": ("##..", ".##."),
@@ -217,7 +217,7 @@ _BELOW = {"\u0323": "##", "\u0326": ".##", "\u0327": "##.", "\u0328": "..##", "\
 """Marks below a letter: dot, comma, cedilla, ogonek and line."""
 
 _BESIDE = {"\u030c": "dtlL", "\u031b": "ouOU"}
-"""Marks beside these letters: the caron as an apostrophe, the horn."""
+"""Marks drawn beside a letter as an apostrophe -> their letters: the caron, the horn."""
 
 _UNDOTTED = {"i": "ı", "j": "ȷ"}
 
@@ -226,7 +226,7 @@ _SIMILAR = {
     "\u00b4": "’", "\u2032": "'", "\u2033": '"', "\u2044": "/", "\u2215": "/", "\u00b8": ",", "\u2212": "−",
     "\u2122": "TM", "\u00af": "-", "\u00a8": '"', "\u03bc": "µ", "\u2713": "✓", "\u2714": "✓",
 }  # fmt: skip
-"""Characters drawn as another, similar one."""
+"""Character without a drawing -> similar characters that are drawn instead."""
 
 _LETTERS = {row[0]: tuple(row[2:].split()) for row in _DRAWN.strip().splitlines()}
 
@@ -295,11 +295,11 @@ def _marked_dots(base: str, marks: str) -> Dots | None:
 
 
 _Rows = dict[int, str]
-"""Rows of dots by position from the top."""
+"""Position from the top -> row of dots."""
 
 
 def _placed(rows: Sequence[str], *, is_lowered: bool = False) -> _Rows:
-    """Place a letter on the line. A lowered tall letter loses one row, which leaves two rows for an accent."""
+    """Place a letter on the line. A tall letter that is lowered loses a row, which leaves two rows for an accent."""
     if len(rows) <= _LOW_ROWS:
         return dict(enumerate(rows, _LINE - 4))
     if not is_lowered:
@@ -309,7 +309,7 @@ def _placed(rows: Sequence[str], *, is_lowered: bool = False) -> _Rows:
 
 
 def _over(rows: Sequence[str], *, is_low: bool) -> _Rows:
-    """Place accents in the two rows over a letter. An accent of one row stays close to a low letter."""
+    """Place accents in the two rows over a letter. Over a low letter, an accent of one row is placed close to it."""
     return dict(enumerate(rows, 1 if is_low and "#" not in rows[1] else 0))
 
 
@@ -320,7 +320,7 @@ def _side_by_side(marks: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _merge(layers: Sequence[_Rows]) -> Dots:
-    """Merge the layers, each centred."""
+    """Merge layers of rows into one picture of dots, with each layer centred."""
     dots_wide = max(len(row) for layer in layers for row in layer.values())
     return tuple(_merge_row([layer.get(place, "") for layer in layers], dots_wide) for place in range(HEIGHT_DOTS))
 

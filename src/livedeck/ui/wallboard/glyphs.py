@@ -10,10 +10,10 @@ from livedeck.text.segments import ELLIPSIS, Line, StyleRole, cell_len, kept_end
 from livedeck.ui.wallboard.face import HEIGHT_DOTS, text_dots, text_width
 
 PLAIN, LARGE, MAX_SCALE = 1, 2, 3
-"""Scales: 1 uses the terminal's own letters, 2 draws the face with four dots per cell, 3 doubles each dot."""
+"""Scales of letters. 1: the terminal's own. 2: the face with four dots in a cell. 3: the face with each dot doubled."""
 
 HEIGHTS = {PLAIN: 1, LARGE: 4, MAX_SCALE: 8}
-"""Lines of a text at each scale, including accents and descenders."""
+"""Scale -> number of lines of a text, accents and descenders included."""
 
 _QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 """Characters by the sum of their dots: 1 top left, 2 top right, 4 bottom left, 8 bottom right."""
@@ -32,11 +32,11 @@ def _measure(scale: int) -> Callable[[str], int]:
 
 
 _MEASURES = {scale: _measure(scale) for scale in HEIGHTS}
-"""Functions that measure a text, by scale. They are constant objects, so that caches of cut texts work."""
+"""Scale -> function that measures a text. The same function each time, so that caches of cut texts find it."""
 
 
 def max_scale(text: str, cells: int, limit: int) -> int:
-    """Return the largest scale up to `limit` at which the text fits into `cells`."""
+    """Return the largest scale up to `limit` at which the text fits into `cells`; `PLAIN` if none does."""
     return next((scale for scale in range(limit, PLAIN, -1) if (text_cells(text, scale) or cells + 1) <= cells), PLAIN)
 
 

@@ -1,4 +1,4 @@
-"""Lines around the events: counts, age of the data, time, faults of the wall, and next events. Pure."""
+"""Lines above the events: counts, age of the data, time, next events, and reasons to distrust the wall. Pure."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from livedeck.ui.wallboard.model import MAX_UPCOMING, WallModel, count_standings
 from livedeck.ui.wallboard.styles import BAR_ROLES
 
 OTHER_TALLIES = (BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.LATE, BroadcastState.UNKNOWN)
-"""Tallies besides ON AIR that the header counts if there are any."""
+"""Tallies besides ON AIR that the header counts if events have them."""
 
 HEADER_LINES = {PLAIN: 1, LARGE: HEIGHTS[LARGE] + 1}
-"""Lines of the header at each scale."""
+"""Scale -> number of lines of the header."""
 
 WIDEST = ("▒ 888 on air", "00:00:00")
-"""Texts that must fit into a large header."""
+"""Longest texts, which must fit into a header with large letters."""
 
 UPCOMING_CELLS = 24
 """Maximum width, in cells, of a name among the next events."""
@@ -46,7 +46,7 @@ _GAP = (" ", StyleRole.TEXT)
 
 
 def header_scale(cells: int, limit: int) -> int:
-    """Return the scale of the counts and the time, up to `limit`."""
+    """Return the largest scale, up to `limit`, at which counts and time fit in the header."""
     taken = sum(text_cells(text, LARGE) or 0 for text in WIDEST)
     return LARGE if limit > PLAIN and taken + 12 <= cells else PLAIN
 
@@ -65,7 +65,10 @@ def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo 
 
 
 def _large_count(model: WallModel, standing: Standing | None, count: int) -> list[Line]:
-    """Draw the number of events with a standing. None draws the number on air with a lamp, hatched if stale."""
+    """Draw a count of events with its standing, in large letters.
+
+    `standing`: None for the events on air, which have a lamp, hatched if the data are stale.
+    """
     if standing:
         _, word, role = STANDING_WORDS[standing]
         role = StyleRole.CRITICAL_MARK if role is StyleRole.CRITICAL else role
@@ -77,7 +80,7 @@ def _large_count(model: WallModel, standing: Standing | None, count: int) -> lis
 
 
 def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
-    """Return the line below the large counts: age and page always, the rest if it fits. Next events go first."""
+    """Return the line below the large counts. Age and page always stay; if space is short, next events go first."""
     via = via_text(model.snapshot)
     left: list[Group] = [
         (0, [_GAP, ("data ", StyleRole.DIM), *age(model)] if model.snapshot.link.as_of else [_GAP, *age(model)]),
@@ -96,7 +99,7 @@ def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
 
 
 def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
-    """Return the header in one line. The least needed part goes first; page, age and clock always stay."""
+    """Return the header in one line. Page, age and clock always stay; if space is short, the least needed part goes."""
     left: list[Group] = [
         (1, tally_counts(model, BroadcastState.ON_AIR)),
         (2, tally_counts(model, *OTHER_TALLIES)),
@@ -114,7 +117,7 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
 
 
 def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
-    """Return a lamp and a count for each tally, ON AIR even for zero; hatched if the data are stale."""
+    """Return a lamp and a count for each tally that events have, and always for ON AIR. Stale data hatch the lamps."""
     counts, stale = Counter(state.phase.tally for state in model.states), model.render_time.stale
     line: Line = []
     for tally in tallies:
@@ -136,7 +139,7 @@ def _next(state: EventState, model: WallModel) -> Line:
 
 
 def filtered(model: WallModel) -> Line:
-    """Return how many events pass the filter and how many critical ones it hides; empty if it hides none."""
+    """Return how many events pass the filter, and how many critical ones it hides; empty if it hides no event."""
     if model.matching == model.total:
         return []
     line: Line = [(f"{model.matching} of {model.total} events", StyleRole.DIM)]
@@ -163,9 +166,9 @@ def local_time(model: WallModel, zone: tzinfo | None) -> Line:
 
 
 def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterator[ShadedLine]:
-    """Yield the lines above tiles: reasons to distrust the wall, then alarms that belong to no event.
+    """Yield the lines above the tiles: reasons to distrust the wall, then alarms that no tile shows.
 
-    The first alarm is large if there is room. Faults of events stand in their tiles.
+    If there are no tiles, the first alarm is large. Alarms of an event with a tile stand in that tile.
     """
     yield from doubts(model, cells, scale)
     has_tiles = {state.id for state in model.states}
@@ -181,12 +184,15 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
 
 
 def is_doubtful(model: WallModel) -> bool:
-    """Return whether the events below cannot be trusted."""
+    """Return whether the events on the wall may be out of date: stale data, or a platform that does not answer."""
     return model.render_time.stale or not model.snapshot.link.state.is_answering
 
 
 def doubts(model: WallModel, cells: int, scale: int) -> Iterator[ShadedLine]:
-    """Yield the reasons to distrust the wall, large if there is room; unreadable data; and changed judgements."""
+    """Yield lines with the reason to distrust the wall, unreadable data, and changed rules for judging events.
+
+    The reason is large if there is room.
+    """
     warning = banner_line(model.snapshot, model.render_time, model.fault)
     if warning:
         text, role = warning[0]
@@ -201,14 +207,14 @@ def doubts(model: WallModel, cells: int, scale: int) -> Iterator[ShadedLine]:
 
 
 def rule_line(change: RuleChange, snapshot: Snapshot) -> Line:
-    """Return a line about a recent change of how events are judged, or about settings that cannot be used."""
+    """Return a line about a recent change of the rules for judging events, or about settings that cannot be used."""
     name = next((events.name(state) for state in snapshot.events if state.id == change.event_id), "")
     role = StyleRole.WARNING if change.is_fault else StyleRole.INFO
     return [(f" {'▲' if change.is_fault else '●'} {change.at:%H:%M:%S}Z  {rule_words(change, name)} ", role)]
 
 
 def headline(model: WallModel) -> str:
-    """Return the reason to distrust the wall in a few words, and the data's age: `✖ MONITORING BLIND  01:19 OLD`."""
+    """Return the reason to distrust the wall and the age of its data, in short: `✖ MONITORING BLIND  01:19 OLD`."""
     connection, render_time = model.snapshot.link, model.render_time
     as_of = connection.as_of
     old = "" if as_of is None else f"  {values.age(render_time.seconds_since(as_of))} OLD"
@@ -222,7 +228,10 @@ def headline(model: WallModel) -> str:
 
 
 def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Line]:
-    """Draw large text over the whole width. Returns no lines if it does not fit: the line below says the same."""
+    """Draw a text in large letters over the whole width. Returns no lines if it does not fit.
+
+    A line in plain letters below says the same.
+    """
     scale = min(LARGE, max_scale(text, cells - 2, limit))
     if scale == PLAIN:
         return []
@@ -230,7 +239,10 @@ def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Li
 
 
 def _large_alarm(alarms: Sequence[Alarm], render_time: RenderTime, cells: int, limit: int) -> tuple[list[Line], int]:
-    """Draw the most urgent alarm if it is critical and not cleared. The number is 1 if subject, kind and age fit."""
+    """Draw the most urgent alarm in large letters, if it is critical and not cleared; otherwise return no lines.
+
+    The number is 1 if subject, kind and age fit, so that no plain line need repeat the alarm; else 0.
+    """
     alarm = next(iter(alarms), None)
     if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:
         return [], 0
@@ -247,7 +259,10 @@ def _large_alarm(alarms: Sequence[Alarm], render_time: RenderTime, cells: int, l
 
 
 def empty_texts(model: WallModel) -> tuple[str, str]:
-    """Return title and note of a wall without events. NOTHING ON AIR needs fresh data and no filtered events."""
+    """Return title and note for a wall without events.
+
+    The title is NOTHING ON AIR only if the data are fresh and the filter hides no event.
+    """
     connection = model.snapshot.link
     if connection.as_of is None:
         return ("CONNECTING" if connection.state is ConnectionState.CONNECTING else "NO DATA YET"), ""

@@ -1,4 +1,4 @@
-"""Layout of the whole wall: its pages, the visible page, and the grid of a page. Pure."""
+"""Layout of the whole wall: pages, visible page, and the grid of a page. Pure."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from livedeck.ui.wallboard.tiles import tile_layout, tile_lines
 from livedeck.ui.wallboard.wrong import SHARE, FaultArea
 
 MAX_TILES = 9
-"""Maximum number of events that get a tile each; if there are more, each gets a cell of a grid."""
+"""Maximum number of events that each get a tile. If there are more, each gets a cell of a grid instead."""
 
 MIN_TILE_SIZES = {1: (38, 6), 2: (48, 13), 3: (96, 21)}
-"""Minimum cells and lines of a tile by scale, for a name in two rows of such letters."""
+"""Scale -> minimum cells and lines of a tile, for a name in two rows of letters of that scale."""
 
 _ASPECT = 4.0
-"""Cells per line of the ideal tile: a cell is half as wide as high, and names are long."""
+"""Width divided by height of the ideal tile, in cells: a cell is half as wide as high, and names are long."""
 
 
 class Grid(NamedTuple):
-    """Columns and rows of tiles."""
+    """Numbers of columns and rows of tiles on a page."""
 
     columns: int
     rows: int
@@ -47,12 +47,15 @@ class PagePlan:
     grid: Grid
 
     def pages_of(self, event_ids: frozenset[str]) -> list[int]:
-        """Return the numbers of the pages with one of these events."""
+        """Return the indexes of the pages that contain any of these events."""
         return [number for number, page in enumerate(self.pages) if any(state.id in event_ids for state in page)]
 
 
 def plan_pages(states: Sequence[EventState], cells: int, lines: int, *, scale: int = 0) -> PagePlan:
-    """Plan the pages of tiles for an area in cells and lines. `scale`: 0 means as large as the wall allows."""
+    """Plan the pages of tiles for an area of `cells` and `lines`.
+
+    `scale`: scale of the letters that tiles must have room for; 0: plain letters.
+    """
     grid = _grid(max(1, len(states)), cells, lines, scale or PLAIN)
     return PagePlan(_split(states, grid.columns * grid.rows), grid)
 
@@ -65,7 +68,7 @@ def _split(states: Sequence[EventState], page_size: int) -> tuple[tuple[EventSta
 
 
 def _grid(count: int, cells: int, lines: int, scale: int) -> Grid:
-    """Return the grid with the largest tiles that holds all events; the fullest grid if none does."""
+    """Return the grid with the largest tiles that holds all `count` events; if none does, the grid with most tiles."""
     min_cells, min_lines = MIN_TILE_SIZES[scale]
     limit = Grid(max(1, cells // min_cells), max(1, lines // min_lines))
     grids = [Grid(columns, ceil(count / columns)) for columns in range(1, min(count, limit.columns) + 1)]
@@ -75,7 +78,7 @@ def _grid(count: int, cells: int, lines: int, scale: int) -> Grid:
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """Visible page, from 0, shown since `since` (monotonic seconds). `is_held`: a person turned to it."""
+    """Visible page, from 0. `since`: start of its display (monotonic s). `is_held`: True if a person turned to it."""
 
     page: int = 0
     since: float = 0.0
@@ -85,9 +88,10 @@ class PageState:
 def next_page_state(
     state: PageState, now: float, pages: int, pinned: Collection[int], page_seconds: float
 ) -> PageState:
-    """Return the page at `now`. Each page stays for `page_seconds`.
+    """Return the page to show at `now` (monotonic s), after the page `state`. A page stays for `page_seconds`.
 
-    While pages are pinned, only those are shown, the first one at once, unless a person has just turned to another.
+    While pages are pinned, only pinned pages are shown, beginning at once with the first. A page that a person has
+    turned to still stays for its time.
     """
     allowed = sorted(page for page in pinned if page < pages) or list(range(pages))
     is_due = now - state.since >= page_seconds
@@ -98,15 +102,15 @@ def next_page_state(
 
 
 def turn_page(state: PageState, now: float, pages: int, step: int) -> PageState:
-    """Turn the page for a person. It stays as long as any other page."""
+    """Return the page `step` pages further, which a person turns to. It stays as long as any other page."""
     return PageState((state.page + step) % pages, now, is_held=True)
 
 
 MIN_LINES_FOR_ALARMS, MIN_LINES_FOR_LARGE_FRAME = 30, 38
-"""Minimum lines of a wall for three alarms instead of one, and for a large header and banner."""
+"""Minimum lines of a wall that shows three alarms instead of one, and of a wall with a large header and banner."""
 
 MIN_SIZE = (40, 10)
-"""Minimum cells and lines of a wall; a smaller one is a single line."""
+"""Minimum cells and lines of a wall. A smaller wall shows only a single line."""
 
 SHIFT_SECONDS = 120.0
 """Seconds between two shifts of the picture by a cell, against burn-in."""
@@ -120,9 +124,9 @@ class Wall:
 
     Attributes:
         tiles: maximum number of events that get a tile each.
-        scale: scale of the letters; 0 means as large as fits.
+        scale: maximum scale of the letters; 0 means as large as fits.
         zone: time zone of the place; None means this machine's.
-        page_seconds: how long a page stays, in seconds.
+        page_seconds: time that a page stays, in seconds.
     """
 
     tiles: int = MAX_TILES
@@ -137,7 +141,7 @@ class Wall:
 
 
 class WallLayout:
-    """Layout of a model for one size of the wall; draws one of its pages."""
+    """Layout of a model for one size of the wall. It can draw each of its pages."""
 
     def __init__(self, wall: Wall, model: WallModel, size: tuple[int, int], cache: DrawCache, seats: Seats) -> None:
         self._wall, self._model, self._cache = wall, model, cache
@@ -160,7 +164,7 @@ class WallLayout:
         return _TileBody(self._wall, self._model, size, self._cache, banner)
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """Draw a page: `lines` lines of `cells` cells."""
+        """Draw a page of the wall, header included, in the size of the wall."""
         is_pinned = page in self.pinned_pages and self.pages > 1
         page_text = f"page {page + 1}/{self.pages}{' PINNED' if is_pinned else ''}"
         if self._is_small:
@@ -183,7 +187,7 @@ class WallLayout:
 
 
 class _Body(Protocol):
-    """Area below the header: its pages, the pinned ones, and their lines."""
+    """Area below the header. `pages`: number of its pages. `pinned_pages`: indexes of pages to show first."""
 
     pages: int
     pinned_pages: Collection[int]
@@ -205,7 +209,7 @@ class _TileBody:
         self.pinned_pages: Collection[int] = self._plan.pages_of(unacknowledged_events(model))
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """Draw the grid over the whole body. Tiles differ by at most a cell in width and a line in height."""
+        """Draw a page with its tiles over the whole body. Tiles differ by at most a cell in width, a line in height."""
         states = self._plan.pages[page]
         lines = self._tiles(states) if states else self._empty()
         return [*self._banner, *fit_height(lines, self._height, fit([], self._cells))][: self._lines]
@@ -226,7 +230,7 @@ class _TileBody:
         return lines
 
     def _empty(self) -> list[ShadedLine]:
-        """Draw the text of a wall without events: people would take a dark wall for a dead one."""
+        """Draw a text for a wall without events, because people would take a dark wall for a dead one."""
         title, note = header.empty_texts(self._model)
         scale = max_scale(title, self._cells - 4, min(self._wall.max_scale, 3 if self._height > 12 else 2))
         block = [*text_lines(title, StyleRole.DIM, scale, self._cells), [], [(note, StyleRole.DIM)]]
@@ -235,7 +239,7 @@ class _TileBody:
 
 
 class _GridBody:
-    """Body with a cell for each event in its place, and the problems above them on every page."""
+    """Body with a cell for each event in its place. The problems stand above the cells on every page."""
 
     pinned_pages: Collection[int] = ()
 
@@ -286,7 +290,7 @@ def _centred(line: Line, cells: int) -> Line:
 
 
 def shift_lines(lines: Sequence[ShadedLine], elapsed: float) -> list[ShadedLine]:
-    """Return the lines one cell wider and one line higher, shifted by a cell every `SHIFT_SECONDS`."""
+    """Return the lines of the wall, shifted by a cell every `SHIFT_SECONDS` within an area a cell and a line larger."""
     right, down = _ORBIT[int(elapsed // SHIFT_SECONDS) % len(_ORBIT)]
     blank = (" ", StyleRole.TEXT)
     shifted: list[ShadedLine] = [[blank, *line] if right else [*line, blank] for line in lines]
