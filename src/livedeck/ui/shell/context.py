@@ -246,7 +246,7 @@ def needs_event(ctx: Context) -> str:
 
 
 def needs_collector(ctx: Context, *keys: AlarmKey) -> str:
-    """Return why an alarm action is blocked: this deck's collector, which records it, is out of reach. Empty if not.
+    """Return why an alarm action is blocked: the collector, which must record it, cannot be reached. Else empty.
 
     `keys`: alarms that the action is for.
     """

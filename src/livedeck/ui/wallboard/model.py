@@ -1,4 +1,4 @@
-"""Model of the wall: the events that pass the filter and are on air, due or faulty. Pure."""
+"""Model of the wall: the events that pass the filter and are on air, about to start, or faulty. Pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
 DUE_SECONDS = 12 * 3600.0
-"""Seconds before its start at which an event joins the wall; later ones are among the next events."""
+"""Seconds before its start at which an event joins the wall. Until then it is among the next events."""
 
 COMPLETED_SECONDS = 600.0
 """Seconds that a completed event stays on the wall, so that nothing vanishes while somebody looks away."""
 
 RETURNED_SECONDS = 300.0
-"""Seconds that a cleared alarm stays on the wall: nobody can acknowledge it there."""
+"""Seconds that a cleared alarm stays on the wall, where nobody can acknowledge it."""
 
 MAX_UPCOMING = 3
 """Maximum number of next events in the header."""
 
 RULE_CHANGE_SECONDS = 300.0
-"""Seconds that the wall shows a change of how events are judged, by new settings or by a person."""
+"""Seconds that the wall shows a change of the rules for judging events, made by new settings or by a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class WallModel:
 
     Attributes:
         states: events on the wall, worst first.
-        upcoming: scheduled events, soonest first.
+        upcoming: scheduled events that are not on the wall yet, soonest first.
         alarms: alarms of the matching events, and those that belong to no event.
         matching: number of events that pass the filter.
-        hidden_critical: number of filtered events with a critical fault.
+        hidden_critical: number of events with a critical fault that the filter hides.
         fault: reason why the wall is no longer updated, or empty.
-        rule_changes: recent changes of how events are judged.
+        rule_changes: recent changes of the rules for judging events.
     """
 
     snapshot: Snapshot
@@ -76,7 +76,10 @@ def wall_model(
     fault: str = "",
     rule_changes: Iterable[RuleChange] = (),
 ) -> WallModel:
-    """Select the part of a snapshot for a wall with this filter. `rule_changes`: those of all snapshots so far."""
+    """Return the model of a snapshot for a wall with the filter `terms`.
+
+    `rule_changes`: rule changes of all snapshots so far.
+    """
     matching = filter_rows(snapshot.events, terms, EVENTS, render_time)
     ids = {state.id for state in matching}
     return WallModel(
@@ -95,9 +98,10 @@ def wall_model(
 
 
 def count_standings(model: WallModel) -> list[tuple[Standing | None, int]]:
-    """Count the events on air (None), then those of each standing: good always, the others if there are any.
+    """Count the events on air (None), then the events of each standing.
 
-    Stale data give only the number on air.
+    Good events are always counted, other standings only if events have them. From stale data, only the events on air
+    are counted.
     """
     counts = Counter(standing(state, model.render_time) for state in model.states)
     has_good = bool(model.states) and not model.render_time.stale

@@ -1,7 +1,7 @@
 """Content of the wall's page as values for its script: words, numbers and curves, without layout or colour. Pure.
 
-Judgements and words are those of the terminal wall. All text from outside is `Shown`; the script inserts it as text,
-never as markup.
+The page has the judgements and words of the wall in the terminal. All text from outside is `Shown`; the script inserts
+it as text, never as markup.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from livedeck.ui.wallboard.tiles import kind_words, worst_finding
 T = TypeVar("T")
 
 MAX_WRONG = 4
-"""Maximum number of events, the worst ones, listed with their problems above the cells."""
+"""Maximum number of events listed with their problems above the cells. The worst ones are listed."""
 
 MAX_CHARTS = 84
-"""Maximum number of events with a curve in each cell; there is no room for more."""
+"""Maximum number of events for which every cell has a curve. With more events the cells have no room for it."""
 
 MAX_BANNER_CELLS = 400
 """Maximum number of letters of an alarm at the top; the page breaks the line itself."""
 
 _SPOKEN = {"watch": "to watch"}
-"""Words of a count that a screen reader speaks differently."""
+"""Word of a count -> words that a screen reader speaks instead."""
 
 _STALE_GLYPH = "▒"
 
@@ -65,7 +65,7 @@ class Count(Struct, frozen=True, array_like=True):
 
 
 class Number(Struct, frozen=True, array_like=True):
-    """A value with its unit. `is_wrong`: whether it lowers the health."""
+    """A value with its unit. `is_wrong`: True if the value lowers the health."""
 
     value: str
     unit: str
@@ -73,11 +73,11 @@ class Number(Struct, frozen=True, array_like=True):
 
 
 class Curve(Struct, frozen=True):
-    """Five minutes of the video bit rate.
+    """The video bit rate of the last five minutes.
 
     Attributes:
-        values: thousandths of the height; None in a gap.
-        faults: runs of a bad status: index of the first value, index after the last, and the glyph.
+        values: heights of the curve in thousandths of the full height; None in a gap.
+        faults: runs of values with a bad status: index of the first, index after the last, and the status's glyph.
     """
 
     values: tuple[int | None, ...]
@@ -85,15 +85,15 @@ class Curve(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
-    """Event on the page.
+    """An event on the page.
 
     Attributes:
-        tone: standing of the event; `glyph` shows it as a shape.
-        label: sentence for screen readers, in two parts: before and after the time.
-        why: problem of the event, with its `detail`.
+        tone: standing of the event; `glyph` shows the standing as a shape.
+        label: sentence for screen readers, in two parts: before and after the event's clock.
+        why: problem of the event in words, with details in `detail`.
         sign: mark of an event that could not be read completely.
         note: text in place of a missing curve.
-        poster: relative address, or empty.
+        poster: relative address of the poster, or empty.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 
 
 class Banner(Struct, frozen=True, array_like=True):
-    """Line above the events: a warning, or critical. `is_headline`: in large letters."""
+    """A line above the events: critical, or else a warning. `is_headline`: True for large letters."""
 
     text: str
     is_critical: bool
@@ -125,14 +125,14 @@ class Banner(Struct, frozen=True, array_like=True):
 
 
 class Head(Struct, frozen=True):
-    """Everything except the events.
+    """Everything on the page except the events.
 
     Attributes:
         summary: the counts as a sentence.
         clock: time in UTC.
         local: local time; empty if it equals UTC.
         age: age of the data.
-        empty: title and note of a wall without events; empty texts if there are any.
+        empty: title and note for a page without events; empty texts if there are events.
     """
 
     counts: tuple[Count, ...]
@@ -153,10 +153,10 @@ class Page(Struct, frozen=True):
     """The whole page.
 
     Attributes:
-        order: ids, worst first if each event has a tile, or else by name.
-        times: clock of each event, in this order.
-        wrong: ids of the events listed above the cells.
-        posters: signed link behind each address of a poster.
+        order: ids of the events, worst first if each event has a tile, else by name.
+        times: clocks of the events, in the same order.
+        wrong: ids of the events listed with their problems above the cells.
+        posters: relative address of a poster -> signed link to the picture.
     """
 
     head: Head
@@ -170,7 +170,7 @@ class Page(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True, omit_defaults=True):
-    """Message to a browser: the whole page at first, then only the changes."""
+    """Message to a browser. The first contains the whole page, later ones only the changes."""
 
     head: Head
     times: tuple[str, ...]
@@ -182,7 +182,7 @@ class Update(Struct, frozen=True, omit_defaults=True):
 
 
 def update_since(before: Page | None, page: Page) -> Update:
-    """Return the changes since the page that a browser has; `before`: None if it has none."""
+    """Return the changes since the page `before` that a browser has; None if it has none yet."""
     entries = before.entries if before else {}
     changed = {id_: entry for id_, entry in page.entries.items() if entries.get(id_) != entry}
     order = None if before and before.order == page.order else page.order
@@ -190,7 +190,7 @@ def update_since(before: Page | None, page: Page) -> Update:
 
 
 def page(model: WallModel, wall: Wall, cache: DrawCache) -> Page:
-    """Build the page of a wall."""
+    """Return the page of a wall for a browser."""
     render_time, has_tiles = model.render_time, len(model.states) <= wall.tiles
     states = model.states if has_tiles else sorted(model.states, key=lambda state: name_order(events.name(state)))
     wrong = [state for state in model.states if standing(state, render_time) in {Standing.BAD, Standing.WATCH}]
@@ -251,7 +251,7 @@ def _summary(model: WallModel, counts: Sequence[Count]) -> str:
 
 
 def _banners(model: WallModel) -> list[Banner]:
-    """Return the banners of the terminal wall; of the alarms only those that belong to no event."""
+    """Return the banners of the wall in the terminal. Of the alarms, include only those that belong to no event."""
     warning = banner_line(model.snapshot, model.render_time, model.fault)
     is_blind = model.fault or model.snapshot.link.state is ConnectionState.BLIND
     is_headline = bool(warning) and header.is_doubtful(model) and model.snapshot.link.as_of is not None
@@ -279,7 +279,7 @@ def _words(line: Line) -> str:
 
 
 def _cached_entry(state: EventState, render_time: RenderTime, cache: DrawCache, *, has_curves: bool) -> Entry:
-    """Return the entry of an event from the cache, unless the event or its running text has changed."""
+    """Return the entry of an event. It comes from the cache unless the event or its running text has changed."""
     loss = _interruption(state, render_time)
     args = (render_time.stale, has_curves, loss)
     return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, has_curves))
@@ -320,7 +320,10 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
 
 
 def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]:
-    """Return how long the encoder has been away, and the rest of the reconnect window; empty while it sends."""
+    """Return two texts: how long the encoder has been away, and what is left of the reconnect window.
+
+    Both are empty while the encoder sends.
+    """
     ingest = state.phase.ingest
     if ingest.state is not IngestState.INTERRUPTED:
         return "", ""
@@ -330,7 +333,7 @@ def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]
 
 
 def _worst_finding(state: EventState) -> tuple[str, str]:
-    """Return the kind of the worst finding in words, and its actual value; empty if it is only information."""
+    """Return the kind of the worst finding in words, and its actual value. Both are empty if it is only informative."""
     finding = worst_finding(state)
     if finding is None or finding.severity is Severity.INFO:
         return "", ""
@@ -347,7 +350,7 @@ def _health(state: EventState, render_time: RenderTime) -> str:
 
 
 def _numbers(state: EventState, render_time: RenderTime) -> tuple[Number, ...]:
-    """Return the bit rates and frame rate if a signal is expected, and the restreams if there are any."""
+    """Return the event's numbers: rates if a signal is expected, and restreams if there are any."""
     outputs = plain(events.outputs(state, render_time))
     connected = (Number(outputs, "out"),) if outputs != NOT_APPLICABLE else ()
     if not state.phase.tally.expects_signal:
@@ -386,19 +389,19 @@ def _curve(state: EventState, render_time: RenderTime) -> Curve | None:
 
 
 def _runs(values: Sequence[T]) -> list[tuple[int, int, T]]:
-    """Return runs of equal neighbours: index of the first, index after the last, and the value."""
+    """Return the runs of equal values, each as the index of its first, the index after its last, and the value."""
     edges = [0, *(index for index, (left, right) in enumerate(pairwise(values), 1) if left != right), len(values)]
     return [(start, end, values[start]) for start, end in pairwise(edges)]
 
 
 _GRID_LINES = 3
-"""Grid lines above zero, at equal distances."""
+"""Number of grid lines above zero. Their distances are equal."""
 
 _STEPS = (1.0, 2.0, 2.5, 4.0, 5.0, 10.0)
 
 
 def _grid_step(highest: float) -> float:
-    """Return the smallest round step so that three steps exceed the highest value."""
+    """Return the distance of grid lines: the smallest round step of which three exceed the highest value."""
     if highest <= 0:
         return 1.0
     power = 10.0 ** (len(str(int(highest / _GRID_LINES))) - 1)
@@ -406,7 +409,7 @@ def _grid_step(highest: float) -> float:
 
 
 def _note(state: EventState) -> str:
-    """Return the text in place of a curve; empty if there is a curve."""
+    """Return the text that replaces a missing curve; empty if there is a curve."""
     if len(state.qos.readings):
         return ""
     if state.phase.tally.expects_signal:
@@ -428,7 +431,7 @@ def _poster(state: EventState) -> str:
 
 
 def _link(state: EventState) -> SignedLink | None:
-    """Return the link of the event's picture, in the size for a tile or else another one; None if it has none."""
+    """Return the link of the event's picture, in the size for a tile if there is one; None without a picture."""
     poster = state.event.poster
     address = poster and (poster.md or poster.sm or poster.original or poster.xs)
     return SignedLink(address) if address else None

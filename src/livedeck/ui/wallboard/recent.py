@@ -1,4 +1,4 @@
-"""Last five minutes of an event: a curve with shaded faults above a status strip, or a line of bars.
+"""The last five minutes of an event: a curve with shaded faults above a status strip, or a line of bars.
 
 Pure, except for the drawing cache.
 """
@@ -19,19 +19,19 @@ from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
 from livedeck.ui.wallboard.cache import DrawCache
 
 MAX_STEPS = 60
-"""Maximum number of steps of the five minutes. With a sample every 2 s, narrower steps would show false gaps."""
+"""Maximum number of steps in the five minutes. With a sample every 2 s, shorter steps would show false gaps."""
 
 DOTS = 2
-"""Dots of a curve side by side in a cell."""
+"""Number of dots of a curve side by side in a cell."""
 
 
 def recent_chart(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache
 ) -> list[ShadedLine]:
-    """Draw the chart in cells and lines of this size; the last line is the status strip.
+    """Draw the chart of an event in a size of cells and lines. The last line is the status strip.
 
-    Returns empty lines without samples. The chart is a little narrower if the steps do not fill the cells. It is drawn
-    once for each response of the platform.
+    Without samples, the lines are empty. The chart is a little narrower if its steps do not fill the cells. The result
+    is cached until the platform's next response.
     """
     doubtful = events.is_doubtful(state, render_time)
     draw = partial(_draw_chart, state, render_time, size, doubtful=doubtful)
@@ -59,7 +59,7 @@ def _draw_chart(
 
 
 MIN_CURVE_LINES = 2
-"""Minimum lines of a chart with a curve; a smaller one is only its strip."""
+"""Minimum lines of a chart with a curve. A lower chart is only the strip."""
 
 
 def _worse(first: StatusStyle | None, second: StatusStyle | None) -> StatusStyle | None:
@@ -67,7 +67,7 @@ def _worse(first: StatusStyle | None, second: StatusStyle | None) -> StatusStyle
 
 
 def recent_bars(state: EventState, render_time: RenderTime, cells: int, cache: DrawCache) -> ShadedLine:
-    """Draw one line of quiet bars, with the status sign at each fault."""
+    """Draw the chart of an event as one line: faint bars, and the status's sign in place of a bar at each fault."""
     doubtful = events.is_doubtful(state, render_time)
     draw = partial(_draw_bars, state, render_time, cells, doubtful=doubtful)
     return cache.get(f"bars {cells}", state.id, state.qos.readings, (state.qos.as_of, doubtful), draw)

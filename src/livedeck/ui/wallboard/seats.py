@@ -12,19 +12,19 @@ from livedeck.monitor import EventState
 from livedeck.presentation import events
 
 _COUNTS = (12, 18, 24, 32, 40, 60, 80, 100, 120, 160, 200)
-"""Sizes of a grid in places; larger grids are multiples of the last one. The spare places are for later events."""
+"""Possible numbers of places in a grid; beyond the last, its multiples. Spare places are for later events."""
 
 MIN_CELLS = 20
-"""Minimum cells of a place, including the gap beside it."""
+"""Minimum width of a place in cells, including the gap beside it."""
 
 _ASPECT = 6.0
-"""Cells per line of the ideal place, with name, numbers and chart below each other."""
+"""Width divided by height of the ideal place, in cells, for name, numbers and chart below each other."""
 
 
 class Seats:
     """Places of the events on one wall.
 
-    Events get places in the order of their names. A later event gets the first free place, and no event moves.
+    At first, events get places in the order of their names. A later event gets the first free place; no event moves.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Seats:
         self._count = 0
 
     def clear(self) -> None:
-        """Forget all places: the wall has no grid now."""
+        """Forget all places, because the wall has no grid now."""
         self._places, self._count = {}, 0
 
     def seat(self, states: Sequence[EventState]) -> list[EventState | None]:
-        """Return the events by place; None is a free place."""
+        """Give a place to each event, and return the places in order: the event in each, None in a free place."""
         living = {state.id for state in states}
         self._places = {id_: place for id_, place in self._places.items() if id_ in living}
         taken = {*self._places.values()}
@@ -65,7 +65,7 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
 
 
 class SeatPlan(NamedTuple):
-    """Arrangement of places: columns, rows, lines of a row, and pages."""
+    """Arrangement of the places: columns and rows on a page, height of a row in lines, and number of pages."""
 
     columns: int
     rows: int
@@ -79,7 +79,7 @@ class SeatPlan(NamedTuple):
 
 
 def plan_seats(seats: int, cells: int, lines: int) -> SeatPlan:
-    """Return the plan with the fewest pages and then the largest places; among equal ones the widest."""
+    """Return the plan with the fewest pages; among those, with the largest and then the widest places."""
     max_columns = max(1, (cells + 1) // MIN_CELLS)
     pages = ceil(seats / (max_columns * max(1, lines)))
     on_page = ceil(seats / pages)

@@ -16,13 +16,13 @@ BAR_ROLES: Mapping[BroadcastState, StyleRole] = dict.fromkeys(BroadcastState, St
     BroadcastState.LATE: StyleRole.WARNING_CHIP,
     BroadcastState.SCHEDULED: StyleRole.RAISED,
 }
-"""Fill of the bar with the tally; a healthy event stays calm."""
+"""Tally -> fill of the bar that shows it. The bar of a healthy event stays calm."""
 
 WHITEST = "#e6e6e6"
-"""Brightest colour, because white burns in first."""
+"""Brightest colour on the wall, because white burns in first."""
 
 DIM_SHARE = 0.5
-"""Fraction of its distance to the background that a colour keeps on a dimmed wall."""
+"""Fraction of the contrast to the background that a colour keeps on a dimmed wall."""
 
 
 def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:

@@ -1,4 +1,4 @@
-"""Lines as a self-contained SVG: cell for cell, sharp at any size, without scripts, fonts or other external parts.
+"""Lines as an SVG, cell for cell: sharp at any size, and without scripts, fonts or other external parts.
 
 Bars, pixels and borders are shapes instead of letters, so that they join up with any font. Pure.
 """
@@ -19,7 +19,7 @@ from livedeck.ui.kit.themes import Palette, StyleSpec
 from livedeck.ui.wallboard.styles import wall_background, wall_style
 
 CELL_WIDTH, CELL_HEIGHT = 10, 20
-"""Size of a cell in units of the picture."""
+"""Width and height of a cell, in units of the picture."""
 
 FONT = 'font-family="DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="16.6"'
 
@@ -30,13 +30,13 @@ _TERMINAL = {
     "ansi_bright_green": "#66dcc0", "ansi_bright_yellow": "#ffdd55", "ansi_bright_magenta": "#e0a0ff",
     "ansi_bright_cyan": "#4fd1e0", "ansi_bright_white": "#e6e6e6",
 }  # fmt: skip
-"""Substitutes for a terminal's own colours."""
+"""Name of a terminal's own colour -> colour in its place."""
 
 _Box = tuple[float, float, float, float]
-"""Left, top, width and height within a cell, in units."""
+"""Box within a cell: left, top, width and height, in units."""
 
 _Paths = dict[tuple[int, str], list[str]]
-"""Paths by layer and colour: backgrounds first, then shapes."""
+"""Layer and colour -> path. The layers are backgrounds, then shapes."""
 
 _BACKGROUND, _FOREGROUND = 0, 1
 
@@ -57,7 +57,7 @@ _HALF_BOXES: dict[str, _Box] = {
     "l": (0, 0, CELL_WIDTH / 2, CELL_HEIGHT),
     "r": (CELL_WIDTH / 2, 0, CELL_WIDTH / 2, CELL_HEIGHT),
 }
-"""Quarters of a cell, named like the keys `q w a s`, and its left and right half."""
+"""Boxes of the quarters of a cell, named by the places of the keys `q w a s`, and of its left and right half."""
 
 _QUADRANTS = {
     "▘": "q", "▝": "w", "▖": "a", "▗": "s", "▌": "l", "▐": "r",
@@ -68,17 +68,17 @@ _ARMS = {
     "─": "h", "│": "ud", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu",
     "═": "H", "║": "UD", "╔": "RD", "╗": "LD", "╚": "RU", "╝": "LU",
 }  # fmt: skip
-"""Sides of a cell that a border reaches from the middle; `h` is left to right, capitals are heavy lines."""
+"""Border -> sides of the cell that it reaches from the middle. `h`: from left to right. Capitals: heavy lines."""
 
 _SHAPES = frozenset({*_BLOCKS, *_QUADRANTS, *_ARMS})
 _STRETCHED = "".join((*_BLOCKS, "─═"))
 
 _PIECES = re.compile(rf" +|([{_STRETCHED}])\1*|[│┌┐└┘║╔╗╚╝{''.join(_QUADRANTS)}]|[^ {''.join(_SHAPES)}]+")
-"""Runs of blanks, runs of one stretchable shape, single corners and walls, runs of letters."""
+"""Pattern of the parts of a text: runs of blanks, runs of a stretchable shape, single corners or walls, letters."""
 
 
 def svg(lines: Sequence[ShadedLine], size: tuple[int, int], palette: Palette, *, dim: bool = False) -> str:
-    """Draw lines as an SVG. `size`: cells and lines of the picture."""
+    """Draw lines as an SVG. `size`: cells and lines of the picture. `dim`: True to dim the colours."""
     roles = {role for line in lines for _, role in line}
     styles = {role: _without_terminal(wall_style(palette, role, dim=dim)) for role in roles}
     width, height = size[0] * CELL_WIDTH, size[1] * CELL_HEIGHT
@@ -123,7 +123,7 @@ def _line(
 
 
 def _segment(text: Shown, column: int, row: int, spec: StyleSpec, paths: _Paths) -> Iterator[str]:
-    """Add shapes to `paths`, equal neighbours as one, and yield runs of letters as text elements."""
+    """Add the shapes of a segment to `paths`, with equal neighbours as one. Yield runs of letters as text elements."""
     for match in _PIECES.finditer(text):
         piece = match[0]
         length = cell_len(piece)
@@ -138,7 +138,7 @@ def _segment(text: Shown, column: int, row: int, spec: StyleSpec, paths: _Paths)
 
 
 def _boxes(shape: str) -> Iterator[_Box]:
-    """Yield the boxes of one shape. The caller stretches a shape that is as wide as a cell over its run."""
+    """Yield the boxes that make up a shape. The caller stretches a shape as wide as a cell over a run of its kind."""
     if shape in _BLOCKS:
         yield _BLOCKS[shape]
     for part in _QUADRANTS.get(shape, ""):
@@ -148,7 +148,7 @@ def _boxes(shape: str) -> Iterator[_Box]:
 
 
 def _arm(side: str, half: float) -> _Box:
-    """Return the box from the middle of the cell to a side, `2 * half` units thick; `h`: all the way across."""
+    """Return the box from the middle of a cell to a side, `2 * half` units thick. `h`: from left to right."""
     x, y = CELL_WIDTH / 2, CELL_HEIGHT / 2
     return {
         "h": (0.0, y - half, CELL_WIDTH, 2 * half),

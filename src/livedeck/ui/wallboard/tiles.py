@@ -34,18 +34,18 @@ from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text
 from livedeck.ui.wallboard.recent import on_board, recent_chart
 
 RATE_CELLS, LARGE_RATE_CELLS = 11, 36
-"""Cells for the rates beside the chart, in plain and in large letters."""
+"""Width in cells of the rates beside the chart, in plain and in large letters."""
 
 MIN_LARGE_RATES = (100, 4 * HEIGHTS[LARGE])
-"""Minimum cells and lines of a chart with large numbers beside it."""
+"""Minimum cells and lines of a chart that has large numbers beside it."""
 
 WIDEST = {"name": "TEN LETTERS", "health": "100  5 Mbit/s"}
-"""Texts that must fit at a scale; otherwise all tiles use a smaller one. The most needed text comes first."""
+"""Part of a tile -> text that must fit into it at a scale; otherwise all tiles use a smaller scale."""
 
 MAX_NAME_ROWS = 2
 
 MARGIN = 3
-"""Cells of a tile around its content: the coloured edge and a free cell on each side."""
+"""Cells of a tile beside its content: the coloured edge and a free cell on each side."""
 
 EDGES = {
     Standing.BAD: ("▌", StyleRole.CRITICAL_MARK, StyleRole.CRITICAL),
@@ -54,7 +54,7 @@ EDGES = {
     Standing.QUIET: ("▌", StyleRole.RULE, StyleRole.RAISED),
     Standing.STALE: ("▒", StyleRole.STALE, StyleRole.OFF),
 }
-"""Edge of a tile and fill of its bar by standing. Stale data have a shape of their own."""
+"""Standing -> edge of a tile (glyph and role), and fill of its bar. Stale data have a glyph of their own."""
 
 BOARDS = {
     Standing.BAD: StyleRole.CRITICAL,
@@ -63,13 +63,13 @@ BOARDS = {
     Standing.QUIET: StyleRole.OK,
     Standing.STALE: StyleRole.STALE,
 }
-"""Background of a tile by the standing of its event."""
+"""Standing of an event -> background of its tile."""
 
 _BAR_WORDS = {Standing.BAD: "✖ CRIT  ", Standing.WATCH: "▲ WARN  ", Standing.GOOD: "✓ good"}
 
 
 class TileLayout(NamedTuple):
-    """Scale of each part of a tile, and the rows of its name."""
+    """Scales of the letters of name and health in a tile, and the number of rows of the name."""
 
     name: int = PLAIN
     health: int = PLAIN
@@ -77,7 +77,7 @@ class TileLayout(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """Minimum lines of a tile: bar, name, and the health beside two lines of the chart."""
+        """Minimum lines of a tile: bar, name, and a health that stands beside at least two lines of chart."""
         return 1 + HEIGHTS[self.name] * self.name_rows + max(2, HEIGHTS[self.health])
 
 
@@ -85,8 +85,8 @@ class TileLayout(NamedTuple):
 def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -> TileLayout:
     """Return the layout of all tiles of a page: the largest letters up to `max_scale` that leave the chart two lines.
 
-    The name comes first, in as many rows as the longest one needs; the health is at most as large. The doubled scale is
-    used only if no name is cut for it.
+    The name is enlarged first, in as many rows as the longest name needs. The health is at most as large. The largest
+    scale is used only if it cuts no name.
     """
     inner, height = size[0] - MARGIN, size[1]
     best = TileLayout()
@@ -105,14 +105,17 @@ def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -
 
 
 def _rows_needed(name: str, scale: int, cells: int) -> int:
-    """Return the rows of the whole name, at most one more than a tile has; 1 if the face lacks a letter."""
+    """Return the number of rows that a name needs, counted up to one more than a tile has.
+
+    Returns 1 if the face lacks a letter.
+    """
     return max(1, len(wrap_text(name, scale, cells, MAX_NAME_ROWS + 1)))
 
 
 def tile_lines(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[ShadedLine]:
-    """Draw an event in cells and lines of this size. From one second to the next only its bar is drawn again."""
+    """Draw the tile of an event in a size of cells and lines. As time passes, only its bar is drawn again."""
     cells, height = size
     draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
     seen = (size, layout, render_time.stale, _no_go_items(state, render_time))
@@ -121,7 +124,7 @@ def tile_lines(
 
 
 def _bar(state: EventState, render_time: RenderTime, cells: int, cache: DrawCache) -> ShadedLine:
-    """Draw the bar: tally, standing and reason, delay of the samples, and clock. The last cell stays blank."""
+    """Draw the bar of a tile: tally, standing, reason, delay of the samples, and clock. The last cell stays blank."""
     clock = events.clock(state, render_time)
     clock = f"{'' if clock == NOT_APPLICABLE else clock} "
     lost, free = plain(interruption(state, render_time)), max(0, cells - 2 - len(clock))
@@ -170,7 +173,7 @@ def kind_words(finding: Finding) -> str:
 def _draw_steady(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[ShadedLine]:
-    """Draw everything below the bar, which does not change with time, on the background of the standing."""
+    """Draw everything in a tile that does not change with time: all below the bar, on the standing's background."""
     cells, height = size
     stands = standing(state, render_time)
     edge, role, _ = EDGES[stands]
@@ -213,7 +216,7 @@ def _large_foot(
 
 
 def _large_health_number(state: EventState, render_time: RenderTime, scale: int) -> list[Line]:
-    """Draw the score: `--` if expected but unknown. Returns no lines if not applicable."""
+    """Draw the health score, `--` if it is expected but unknown. Returns no lines if there can be none."""
     if state.assessment.health.grade is Grade.NONE:
         return []
     text, role = events.health(state, render_time)[0]
@@ -222,7 +225,7 @@ def _large_health_number(state: EventState, render_time: RenderTime, scale: int)
 
 
 HEALTH_ROLES = {Standing.BAD: StyleRole.CRITICAL_MARK, Standing.WATCH: StyleRole.WARNING}
-"""Colour of a large health: that of its tile, because the problem lowers it."""
+"""Standing of an event -> colour of its large health. It is the tile's, because the problem lowers the health."""
 
 
 def _at_bottom(lines: Sequence[ShadedLine], height: int) -> list[ShadedLine]:
@@ -237,8 +240,8 @@ def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
     """Draw the name in large letters, cut in the middle if it does not fit.
 
-    It is drawn in plain bold letters, centred in the same lines, if the face lacks a letter, or if it would be cut in
-    a single row.
+    If the face lacks a letter, or a single row would have to be cut, the name is drawn in plain bold letters, centred
+    in the same number of lines.
     """
     role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)
     cells = inner - width(sign)
@@ -258,19 +261,19 @@ def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: 
 
 
 def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
-    """Return the lines with the sign to the right of the first one."""
+    """Return the lines with a sign to the right of the first line."""
     return [[*fit(lines[0], cells), *sign], *lines[1:]] if sign else lines
 
 
 def _health_line(state: EventState, render_time: RenderTime, inner: int) -> Line:
-    """Return the health, or the ingest if there is no health."""
+    """Return the line with the health; if there is none, with the state of the ingest."""
     has_grade = state.assessment.health.grade is not Grade.NONE
     words = events.health if has_grade else events.ingest
     return clip([*([] if has_grade else [("ingest ", StyleRole.DIM)]), *words(state, render_time)], inner)
 
 
 def interruption(state: EventState, render_time: RenderTime) -> Line:
-    """Return how long the encoder has been away and the rest of the reconnect window; empty while it is connected."""
+    """Return how long the encoder has been away and what is left of the reconnect window; empty while connected."""
     ingest = state.phase.ingest
     if ingest.state is not IngestState.INTERRUPTED:
         return []
@@ -282,7 +285,7 @@ def interruption(state: EventState, render_time: RenderTime) -> Line:
 def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> Iterator[Line]:
     """Yield the lines of problems: first the NO-GO checks of an event about to start, then findings, worst first.
 
-    They have no fill, because the bar has one. If the data are stale, the lines show the last known findings.
+    The lines have no fill, because the bar has one. If the data are stale, the lines show the last known findings.
     """
     doubtful = events.is_doubtful(state, render_time)
     if no_go := _no_go_items(state, render_time):
@@ -305,7 +308,7 @@ def _no_go_items(state: EventState, render_time: RenderTime) -> tuple[Item, ...]
 def _graph(
     state: EventState, render_time: RenderTime, inner: int, height: int, cache: DrawCache
 ) -> Sequence[ShadedLine]:
-    """Draw the chart with the numbers beside its lowest lines, as many as fit."""
+    """Draw the chart, with as many numbers as fit beside its lowest lines."""
     if height <= 0:
         return []
     if not len(state.qos.readings):
@@ -322,7 +325,7 @@ def _graph(
 
 
 def _numbers(state: EventState, render_time: RenderTime) -> list[Line]:
-    """Return video, frame rate, audio and restreams, the most needed first."""
+    """Return the lines of numbers, the most needed first: video, frame rate, audio, restreams."""
     outputs = events.outputs(state, render_time)
     return [
         _with_unit(events.video(state, render_time), "M"),

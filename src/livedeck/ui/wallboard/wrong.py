@@ -1,4 +1,4 @@
-"""Area of problems above the grid, the same on every page: the worst first, or a line that all is well.
+"""Area of problems above the grid, the same on every page: the worst problems first, or a line that all is well.
 
 Pure, except for the drawing cache.
 """
@@ -38,26 +38,26 @@ from livedeck.ui.wallboard.recent import on_board, recent_chart
 from livedeck.ui.wallboard.tiles import BOARDS, EDGES, HEALTH_ROLES, WRONG, interruption, worst_finding, wrong_words
 
 SHARE = 0.41
-"""Fraction of the lines below the header. It is constant, so that no cell of the grid moves for a fault."""
+"""Fraction of the lines below the header that the area takes. It is constant, so that no fault moves a cell."""
 
 MIN_LARGE_CELLS, MIN_WIDE_CELLS = 110, 150
-"""Minimum cells of the area for large letters and a chart, and for a chart as wide as the words."""
+"""Minimum cells of an area with large letters and charts, and of an area with charts as wide as the words."""
 
 MIN_LINES_FOR_ALL = 6
-"""Minimum lines of a fault for its full text; with fewer lines the numbers take one line."""
+"""Minimum lines of a fault with its full text. With fewer lines, all its numbers share one line."""
 
 MAX_ROW_LINES = 13
-"""Maximum number of lines of a fault; more lines would show nothing more."""
+"""Maximum number of lines of a fault, because more would show nothing more."""
 
 _MAX_ALARMS = 3
-"""Maximum number of alarms that belong to no event, and of cleared alarms."""
+"""Maximum number of alarms that belong to no event; also the maximum number of cleared alarms."""
 
 _HEALTH_CELLS, _MARGIN_CELLS = 12, 6
-"""Cells of the large health, and of the edge with the gaps beside it."""
+"""Width in cells of the large health; width of the edge with the gaps beside it."""
 
 
 class FaultArea:
-    """Area of problems in cells and lines of this size. `scale`: largest scale of its letters."""
+    """Area of problems. `size`: its cells and lines. `scale`: maximum scale of its letters."""
 
     def __init__(self, model: WallModel, size: tuple[int, int], scale: int, cache: DrawCache) -> None:
         self._model, self._scale, self._cache, self._at = model, scale, cache, model.render_time
@@ -84,7 +84,7 @@ class FaultArea:
         return [fit(line, cells, ellipsis=True) for line in fit_height(lines, height)]
 
     def _wrong(self, states: Sequence[EventState], height: int) -> list[ShadedLine]:
-        """Draw as many faulty events as fit in large letters, a line for each other one, and count the rest."""
+        """Draw faulty events: as many in large letters as fit, then a line each, then the number of the rest."""
         if height <= 0:
             return []
         shown = states if len(states) <= height else states[: height - 1]
@@ -98,7 +98,7 @@ class FaultArea:
         return [*lines, *([_rest_line(left, self._at, self._cells)] if left else [])]
 
     def _large_row(self, state: EventState, height: int) -> list[ShadedLine]:
-        """Draw name and health in large letters, the problem in words, and the last five minutes."""
+        """Draw a faulty event: name and health in large letters, the problem in words, and the last five minutes."""
         cells, stands = self._cells, standing(state, self._at)
         words_cells, chart_cells = cells // 4, cells // (4 if cells >= MIN_WIDE_CELLS else 6)
         name_cells = cells - words_cells - chart_cells - _HEALTH_CELLS - _MARGIN_CELLS
@@ -118,7 +118,7 @@ class FaultArea:
         ]
 
     def _row(self, state: EventState) -> ShadedLine:
-        """Draw one line: severity, duration, event, problem and health."""
+        """Draw a faulty event as one line: severity, duration, name, problem and health."""
         alarm, stands, finding = self._alarm_of(state), standing(state, self._at), worst_finding(state)
         chip, (kind, _) = _kind(state, self._at)
         _, since = _since(state, alarm, self._at)
@@ -160,7 +160,7 @@ _INDENT = "   "
 
 
 def _name_and_health(state: EventState, render_time: RenderTime, size: tuple[int, int], scale: int) -> list[ShadedLine]:
-    """Draw the name and, at the right, the health in large letters; plain letters if the face lacks one of the name."""
+    """Draw the name and, at the right, the health in large letters; in plain ones if the face lacks a letter."""
     cells, height = size
     name, sign = events.name(state), events.odd_sign(state)
     free = cells - width(sign)
@@ -188,7 +188,7 @@ def _health(state: EventState) -> str:
 
 
 def _words(state: EventState, alarm: Alarm | None, render_time: RenderTime, size: tuple[int, int]) -> list[ShadedLine]:
-    """Draw the problem: severity, kind, start, numbers, who handled it, other findings, and advice if it fits."""
+    """Draw a problem in words: severity, kind, start, numbers, handler, other findings, and advice if it fits."""
     cells, height = size
     finding = worst_finding(state)
     actual = plain(interruption(state, render_time)) or (safe(finding.actual) if finding else "")
@@ -216,7 +216,7 @@ def _kind(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _since(state: EventState, alarm: Alarm | None, render_time: RenderTime) -> tuple[str, str]:
-    """Return the start of the problem and its duration; empty if unknown."""
+    """Return the start of the problem and its duration, both empty if unknown."""
     finding = worst_finding(state)
     if alarm:
         return f"{alarm.since:%H:%M:%S}Z", compact_duration(render_time.seconds_since(alarm.since))
