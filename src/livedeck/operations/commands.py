@@ -22,7 +22,7 @@ from livedeck.text import times
 
 
 class Names(StrEnum):
-    """The objects that a line names: none, the owner of a new object, the object, or an owner and an order of ids."""
+    """Objects that a command line names: none, the owner of a new object, an object, or an owner and ordered ids."""
 
     NOTHING = "nothing"
     OWNER = "owner"
@@ -31,12 +31,15 @@ class Names(StrEnum):
 
 
 Make = Callable[[Found, ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
-"""Makes the operation from named objects and a filled form; awaited if it reads a file. Raises Invalid, FileFault."""
+"""Function that makes the operation from the named objects and a filled form. Raises Invalid or FileFault.
+
+Returns an awaitable if it must read a file first.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An operation as a command of its noun. `initial`: the values of the form before typing.
+    """An operation as a command of its noun. `initial`: returns the values of the form before a person types any.
 
     `always`: fields that are sent even if nobody typed them.
     """
@@ -54,7 +57,7 @@ class Command:
 
     @property
     def name(self) -> str:
-        """The verb: `create` of `event.create`."""
+        """The verb of the command: `create` of `event.create`."""
         return self.operation.name.partition(".")[2].replace("_", "-")
 
     @property
@@ -64,23 +67,23 @@ class Command:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The names of its arguments."""
+        """Names of the command's arguments."""
         noun = self.noun
         of_owner = (noun.owner,) if noun.owner else ()
         return {Names.NOTHING: (), Names.OWNER: of_owner, Names.ITEM: noun.arguments, Names.ORDER: of_owner}[self.names]
 
     @property
     def is_new(self) -> bool:
-        """True if it creates an object: its form begins empty."""
+        """True if the command creates an object, so that its form begins empty."""
         return self.names in {Names.NOTHING, Names.OWNER}
 
     @property
     def schema(self) -> FormSchema[Any] | None:
-        """The fields of its form; None if it has no form."""
+        """Form of the operation; None if it has no form."""
         return self.operation.schema
 
     def initial_values(self, found: Found) -> FieldValues:
-        """Return the values of the form before typing; a field without an initial value is empty."""
+        """Return the values of the form before a person types any. A field without an initial value is empty."""
         return {**(self.schema.empty() if self.schema else {}), **self.initial(found)}
 
 

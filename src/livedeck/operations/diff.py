@@ -28,7 +28,10 @@ D_co = TypeVar("D_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Field before and after, in words, with secrets masked. An empty side did not exist or is removed."""
+    """A change of a field: its values before and after, as text with secrets masked.
+
+    `before`: empty if there was no value. `after`: empty if the value is removed.
+    """
 
     name: str
     before: str
@@ -37,7 +40,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ParsedForm(Generic[D_co]):
-    """Parsed form: all its entries, the draft to send, its values by dotted name, and the changes in words."""
+    """Parsed form. `draft`: draft to send. `values`: values of the draft by dotted name. `changes`: for a person."""
 
     entries: FieldValues
     draft: D_co
@@ -54,9 +57,9 @@ def parse_form(
     always: Iterable[str] = (),
     suggestions: Suggestions | None = None,
 ) -> ParsedForm[D_co]:
-    """Parse the changed fields and those in `always`. Raises Invalid and ValueError.
+    """Parse the changed fields of a form and the fields named in `always`. Raises Invalid or ValueError.
 
-    `suggestions`: names of ids, for the words of a change.
+    `initial`: entries before the person's changes. `suggestions`: names of ids, for the texts of the changes.
     """
     names = {*result.changed, *always}
     parsed = schema.parse(result.entries, names, reference)
@@ -87,7 +90,7 @@ def _field_changes(
 
 
 def _format_typed_time(text: str, reference: TimeReference) -> str:
-    """Return the instant, so that nobody agrees to `in 20 min` an hour later."""
+    """Return a typed time as a fixed instant, so that nobody agrees to `in 20 min` an hour later."""
     return times.describe(times.parse(text, reference), reference) if text else "none"
 
 
@@ -117,9 +120,9 @@ def _row_changes(
 def differences(
     schema: FormSchema[Any], before: FieldValues, now: FieldValues, names: Iterable[str]
 ) -> tuple[str, ...]:
-    """Describe how these fields of an object differ: `its reconnect window was 600 and is 120 now`.
+    """Describe how the fields `names` of an object differ: `its reconnect window was 600 and is 120 now`.
 
-    `before`, `now`: entries of the object's form. Secrets are masked.
+    `before`, `now`: the object as entries of its form. Secrets are masked.
     """
     wanted, reference = {*names}, TimeReference(datetime.now(UTC))
     return tuple(
@@ -139,7 +142,7 @@ def _difference(change: Change) -> str:
 
 
 def shown_values(schema: FormSchema[Any], now: FieldValues, names: Iterable[str]) -> tuple[str, ...]:
-    """Describe the current values of these fields: `reconnect window 120`. Secrets are masked."""
+    """Describe the current values of the fields `names`: `reconnect window 120`. Secrets are masked."""
     wanted = {*names}
     return tuple(
         f"{_inside(field.label or field.section)} {_quoted(field, format_entry(field, now.get(field.name)))}"
@@ -153,7 +156,7 @@ def _quoted(field: Field, text: str) -> str:
 
 
 def _inside(label: str) -> str:
-    """Return a label for use inside a sentence."""
+    """Return a label as written inside a sentence: with a small first letter."""
     return f"{label[:1].lower()}{label[1:]}"
 
 

@@ -53,10 +53,10 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses, times, values
 
 WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
-"""Tallies that differ only by the passing of time."""
+"""Tallies of an event before its stream. One becomes the other merely as time passes."""
 
 WITHOUT_AUDIENCE = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED, *WAITING})
-"""Tallies without an audience to cut off. UNKNOWN is not one of them: unknown is not green."""
+"""Tallies of events without an audience to cut off. UNKNOWN is not among them, because there may be an audience."""
 
 PENDING = "pending"
 """The platform's status of a stream that has not begun."""
@@ -152,7 +152,7 @@ CREATE_DEFAULTS: FieldValues = CREATE_FORM.empty() | {
     "chat_after_stream": True,
     "chat_preview": True,
 }
-"""The platform's default for each field that is not sent (platform-api.md, "Event draft")."""
+"""Value that the platform sets for each field of a draft that is not sent (platform-api.md, "Event draft")."""
 
 
 def _parent_id(fields: Mapping[str, Any]) -> str:
@@ -186,7 +186,7 @@ SCHEDULE_FORM = FormSchema(
 
 
 def edit_entries(event: Event, zone: tzinfo | None) -> FieldValues:
-    """Return the event as entries of its form. A field that the platform did not send is unknown, not empty."""
+    """Return an event as entries of its form. A field that the platform did not send is unknown, not empty."""
     current = platform_values(event)
     start, window = current["scheduled.time"], current["reconnect_window"]
     texts = {name: current[name] or "" for name in ("name", "parent_id", "latency_mode", "record.parent_id")}
@@ -212,7 +212,7 @@ def _restream_row(restream: EventRestream) -> Mapping[str, Entry]:
 
 
 def platform_values(event: Event) -> Mapping[str, Any]:
-    """Return the platform's value of each field of the form, to compare with the sent ones."""
+    """Return the event's value for each field of its form, to compare with the values that were sent."""
     return {
         "name": event.name,
         "parent_id": event.parent_id,
@@ -242,7 +242,7 @@ def has_values(event: Event, expected: Mapping[str, object]) -> bool:
 
 
 def unlike(event: Event, expected: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the names of the fields whose values differ from the expected ones."""
+    """Return the names of the fields whose values in the event differ from the expected values."""
     current = platform_values(event)
     return tuple(name for name, value in expected.items() if name in current and not _is_same(current[name], value))
 
@@ -263,7 +263,7 @@ def _comparable(item: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """The platform's event and the monitor's state of it; None if the monitor does not list it."""
+    """An event as the platform sent it. `state`: the monitor's state of the event; None if the monitor lacks it."""
 
     event: Event
     state: EventState | None = None
@@ -275,7 +275,7 @@ class EventView:
 
     @property
     def is_on_air(self) -> bool:
-        """True if an audience may be watching, by the stream or by the monitor."""
+        """True if an audience may be watching, according to the event's stream or to the monitor."""
         stream = self.event.stream
         is_running = bool(stream and not stream.finished_at and stream.status not in {PENDING, FINISHED})
         return is_running or (self.state is not None and self.tally not in WITHOUT_AUDIENCE)
@@ -290,7 +290,7 @@ class EventTarget:
 
     @classmethod
     def of_event(cls, event: Event) -> EventTarget:
-        """Make a target from an event without a monitor. Its state follows from its stream alone."""
+        """Make a target from an event if there is no monitor. The state then follows from the event's stream alone."""
         view, stream = EventView(event), event.stream
         state = f"on air: its stream is {_word(stream.status)}" if stream and view.is_on_air else ""
         return cls(Target("event", event.id, _target_name(event), state), view)
@@ -354,7 +354,7 @@ def _start(event: Event) -> str:
 
 
 def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
-    """Describe the change of the stream, in one sentence at most: the plainest that applies."""
+    """Describe how the event's stream has changed, in one sentence at most: the first that applies."""
     if before.tally is not now.tally and not {before.tally, now.tally} <= WAITING:
         return (f"it was {before.tally} and is {now.tally} now",)
     old, new = before.event.stream, now.event.stream
@@ -369,7 +369,7 @@ def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
 
 
 def _begins_at(stream: Stream, at: datetime) -> bool:
-    """Return whether the stream begins at that time, within a second: platforms may cut off fractions."""
+    """Return whether the stream begins at `at`, within a second, because the platform may cut off fractions."""
     return stream.started_at is not None and abs((stream.started_at - at).total_seconds()) < 1
 
 
@@ -432,7 +432,7 @@ class EventOperation(Operation[EventView]):
         return EventView(answer) if isinstance(answer, Event) else None
 
     def confirm_level(self, current: EventView, _conflicts: Conflicts, /) -> ConfirmLevel:
-        """Return `level` while the event may be on air, or else ASK: there is no audience to cut off."""
+        """Return `level` while the event may be on air; otherwise ASK, because there is no audience to cut off."""
         return self.level if current.is_on_air else ConfirmLevel.ASK
 
     def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
@@ -444,7 +444,7 @@ class EventOperation(Operation[EventView]):
 
 
 class EventFormOperation(EventOperation):
-    """Change typed into a short form. It asks for confirmation only while on air, or after conflicts."""
+    """Change of an event with a short form. It needs confirmation only while the event is on air or after conflicts."""
 
     level = ConfirmLevel.ASK
 
@@ -453,7 +453,7 @@ class EventFormOperation(EventOperation):
 
 
 class CompleteEvent(FieldOperation[EventView], EventOperation):
-    """End an event. Only the end of its stream proves that: no field says that an event is completed."""
+    """End an event. Only the end of its stream proves the change, because no field says that an event is completed."""
 
     name = "event.complete"
     verb = "complete"

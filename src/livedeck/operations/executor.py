@@ -1,8 +1,8 @@
 """Executor of every change: it acts on the state that the person saw, sends once, and ends in a verdict.
 
-Steps: refuse if nothing may be sent; confirm; read again, and confirm anew if something differs; record the intent;
-send; after a lost response, look for the effect, first for seconds and then for minutes in the background; record the
-outcome, notify the person, and poll the platform.
+Steps: refuse if nothing may be sent; ask for confirmation; read the object again, and ask anew if it differs; record
+the intent; send; after a lost response, look for the effect, first for seconds and then for minutes in the background;
+record the outcome, notify the person, and poll the platform.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ RECONCILE_DELAYS = (0.0, 1.0, 2.0, 4.0)
 """Seconds before each read after a lost response, while the person waits. The request may still take effect."""
 
 WATCH_SECONDS = 600.0
-"""Seconds to look for a change that is not visible yet.
+"""Seconds to look in the background for a change that is not visible yet.
 
 Gateways give up after seconds, but platforms may work on a request for minutes.
 """
@@ -56,16 +56,16 @@ WATCH_DELAYS = (*((8.0,) * 15), *((30.0,) * 16))
 """Seconds before each read in the background: every 8 s for two minutes, then every 30 s."""
 
 LOOKED = "closed by a person after checking the platform"
-"""Audit text of a change that a person has closed."""
+"""Text in the audit about an open change that a person has closed."""
 
 CLOSE = "change.close"
-"""Audit action of a person who closes an open change."""
+"""Name in the audit of the action that closes an open change."""
 
 LEFT = "livedeck was closed before the response arrived"
 NOT_SEEN_YET = "the change is not visible yet"
 NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
 SENT_AGAIN = "a similar change was sent after it, and nothing tells the two apart"
-"""Second half of the text of a change without a verdict, after the reason."""
+"""Reasons why a change has no verdict, which follow the reason why its response is missing."""
 
 NOT_WAITED_FOR = "nobody waited for the response"
 
@@ -87,14 +87,14 @@ _OUTCOMES = {
 
 
 class Cancelled(Exception):  # noqa: N818  read after `except`
-    """The person has stopped waiting."""
+    """Error: the person has stopped waiting for the work."""
 
 
 class ConfirmationPort(Protocol):
-    """Decision before a change is sent: a dialog, a prompt or a policy."""
+    """Source of the decision whether to send a change: a dialog, a prompt or a policy."""
 
     async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
-        """Return whether to send it. Called at every level; at NONE there is no question to ask."""
+        """Return whether to send the operation. Called at every level; at NONE there is no question to ask."""
 
 
 class ProgressPort(Protocol):
@@ -108,7 +108,7 @@ class LockPort(Protocol):
     """Locks that keep this user's other processes from changing the same object at the same time."""
 
     def hold(self, target: Target, /) -> AbstractAsyncContextManager[bool]:
-        """Hold the object's lock during the block. Yields False if another process kept it for too long."""
+        """Hold the object's lock during the block. Yields False if another process holds the lock for too long."""
 
 
 class AuditPort(Protocol):
@@ -123,7 +123,7 @@ class AuditPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Watch:
-    """Background search for the effect of a change. `reason`: cause of the missing verdict."""
+    """Search in the background for the effect of a change. `reason`: why the change has no verdict yet."""
 
     operation: Operation[Any]
     intent: IntentRecord
@@ -149,10 +149,10 @@ class Executor:
         refresh: polls the platform now.
         open_changes: changes without a verdict; the confirmation of a new change of the same target lists them.
         locks: a change holds its target's lock from the last read before sending until its verdict.
-        recheck: returns further differences that the last read shows, in words.
-        reads_back: whether to read the object again after a change is done.
+        recheck: returns descriptions of further differences between the object last read and the object as shown.
+        reads_back: whether to read the object again after a change is done, to compare its values with those sent.
         busy: verbs under way, by kind and id of the target.
-        in_doubt: changes that were sent and have no verdict yet, in words, by kind and id of the target.
+        in_doubt: descriptions of changes that were sent and have no verdict yet, by kind and id of the target.
     """
 
     platform: Platform
@@ -186,20 +186,20 @@ class Executor:
             await asyncio.wait([watch.task for watch in self._watches.values()])
 
     async def stop_watches(self) -> None:
-        """Cancel all background searches; changes without a verdict stay open."""
+        """Cancel all background searches. Their changes stay open, without a verdict."""
         for watch in self._watches.values():
             watch.task.cancel()
         await self.wait_watches()
 
     async def close_change(self, change: OpenChange) -> None:
-        """Close a change that a person has checked: record that, and stop the search for it."""
+        """Close a change that a person has checked: record that, and stop the search for its effect."""
         if watch := self._watches.get(change.intent.id):
             watch.task.cancel()
         await self._record(change.intent, AuditOutcome.DONE, LOOKED, action=CLOSE)
         self.open_changes.end(change.intent)
 
     async def _run(self, operation: Operation[Any]) -> tuple[OperationResult, bool]:
-        """Return the outcome, and whether anything was sent."""
+        """Run an operation, and return its outcome and whether anything was sent."""
         key = operation.target.kind, operation.target.id
         if key in self.busy:
             text = f"{self.busy[key]} is still running; wait until it ends"
@@ -216,9 +216,10 @@ class Executor:
             self.in_doubt.pop(key, None)
 
     async def _confirm(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
-        """Return the current object once the person has confirmed and nothing differs from what they saw.
+        """Return the current object, once the person has confirmed the change of the object in this very state.
 
-        `lock` then holds the object's lock. It holds none while the person is asked.
+        Returns the outcome instead if the change is not to be sent. `lock`: holds the object's lock afterwards, but
+        never while the person is asked.
         """
         current, conflicts = operation.seen, tuple[str, ...]()
         while True:
@@ -247,7 +248,7 @@ class Executor:
         return recognisable(operation.confirmation(current, conflicts), target, name, others)
 
     async def _lock_and_read(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
-        """Lock the object in the stack and read it; return the object, or why the change cannot be sent."""
+        """Put the object's lock into the stack and read the object. Return it, or the outcome if that fails."""
         try:
             if self.locks is not None:
                 hold = self.locks.hold(operation.target)
@@ -264,7 +265,7 @@ class Executor:
             return OperationResult(Verdict.REFUSED, text, error)
 
     async def _send(self, operation: Operation[T], current: T) -> OperationResult:
-        """Record the intent, make the one call, and return its outcome."""
+        """Record the intent, send the change with a single call, and return the outcome."""
         intent = new_intent(operation, self.clock.now())
         self.open_changes.begin(intent)
         left = AuditOutcome.REFUSED, NOT_SENT
@@ -311,10 +312,10 @@ class Executor:
         return await self._reconcile(operation, current, error)
 
     async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
-        """Return DONE, with the differing values if a read after the change shows others than those sent.
+        """Read the object after a change, and return DONE; if values differ from those sent, with these values.
 
-        Somebody else may write between our response and our read. An unchanged value may only be late, so it is read
-        several times.
+        Somebody else may write between our response and our read. A value that has not changed may only be late, so
+        the object is read several times.
         """
         done = OperationResult(Verdict.DONE, operation.verdict_words(Verdict.DONE), answer=answer)
         if not self.reads_back or not operation.shows_values:
@@ -340,7 +341,10 @@ class Executor:
         return replace(done, text=f"{text}{rest}", differs=True)
 
     async def _reconcile(self, operation: Operation[T], before: T, error: ApiError | None) -> OperationResult:
-        """Look for the effect for some seconds, after a lost response. `error`: None if the person stopped waiting."""
+        """Look for the effect of a change for some seconds after a lost response, and return APPLIED or UNKNOWN.
+
+        `error`: why the response is missing; None if the person stopped waiting.
+        """
         if not operation.can_show(before):
             text = f"{_reason(error)}; nothing can prove whether it happened: {operation.no_evidence}"
             return OperationResult(Verdict.UNKNOWN, text, error)
@@ -355,7 +359,7 @@ class Executor:
         return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {NOT_SEEN_YET}", error, watched_until=until)
 
     async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> _Shown | None:
-        """Read after each delay until a read proves the change; return the proof, or None."""
+        """Read the object after each delay until a read proves the change. Return the proof, or None if none does."""
         for delay in delays:
             await self.clock.sleep(delay)
             try:
@@ -390,7 +394,7 @@ class Executor:
             self.refresh()
 
     async def _end_older_watches(self, operation: Operation[Any]) -> None:
-        """Stop the searches for earlier similar changes: their effect could no longer be told from this one's."""
+        """Stop the searches for earlier similar changes, whose effects would look the same as this operation's."""
         for watch in [watch for watch in self._watches.values() if may_look_alike(watch.operation, operation)]:
             watch.task.cancel()
             text = f"{watch.reason}; {SENT_AGAIN}"
@@ -454,7 +458,7 @@ def _action(operation: Operation[Any]) -> str:
 
 
 def applied_text(operation: Operation[Any], error: ApiError | None) -> str:
-    """Explain the verdict APPLIED. Somebody else may have made the same change, with the same result."""
+    """Return the text for the verdict APPLIED. It allows for somebody else having made the same change."""
     return f"{_reason(error)}, but {_as_wanted(operation)}"
 
 
@@ -463,7 +467,7 @@ def _as_wanted(operation: Operation[Any]) -> str:
 
 
 def _reason(error: ApiError | None) -> str:
-    """Return why a sent change has no verdict. `error`: None if the person stopped waiting."""
+    """Return why the response to a sent change is missing. `error`: None if the person stopped waiting."""
     return error.reason if isinstance(error, Unknown) else NOT_WAITED_FOR
 
 

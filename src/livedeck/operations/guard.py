@@ -1,4 +1,4 @@
-"""Reasons to refuse a change now: nobody changes an object that they cannot see."""
+"""Reasons to refuse a change now. The principle: nobody changes an object that they cannot see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from livedeck.operations.operation import Target
 from livedeck.text import values
 
 LISTED_WITH_ROOMS = frozenset({"room", "relay profile"})
-"""Kinds of targets in the list of rooms."""
+"""Kinds of targets that the list of rooms contains."""
 
 
 def blocked_reason(
@@ -20,10 +20,10 @@ def blocked_reason(
     is_watched: bool = True,
     refresh_key: str = "",
 ) -> str:
-    """Return why no change may be sent now, in words; empty if it may.
+    """Return a text that says why no change may be sent now; empty if one may be sent.
 
     Args:
-        now: this machine's clock.
+        now: time on this machine's clock.
         target: object of the change; None asks about changes in general.
         is_watched: False if the monitor has stopped.
         refresh_key: key that polls the platform again; empty if there is none.

@@ -1,4 +1,4 @@
-"""Operations on the additional materials of a video. No endpoint reads one; its link only shows that it exists."""
+"""Operations on the additional materials of a video. No endpoint reads a material; a link only shows it exists."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class UploadMaterial(Operation[bool]):
 
 @dataclass(frozen=True, slots=True)
 class MaterialOperation(Operation[bool]):
-    """Change of an existing material. `read` returns True if it exists."""
+    """Change of an existing material. `read` returns True if the material exists."""
 
     kind = "material"
 
@@ -154,7 +154,7 @@ class DeleteMaterial(DeleteOperation[bool], MaterialOperation):
 
 
 class ReorderMaterials(Reorder):
-    """Put the known materials into another order. Their links show which exist; no read shows the order."""
+    """Put the known materials into another order. Their links show which of them exist; no read shows the order."""
 
     name = "material.reorder"
     kind = "material"

@@ -14,28 +14,28 @@ from livedeck.text.outside import BLANK_LETTER, escaped, shown
 from livedeck.text.values import safe
 
 ID_LETTERS = 6
-"""Letters of an id's end on the screen; a person compares no more at a glance.
+"""Number of letters at the end of an id that the screen shows. A person compares no more at a glance.
 
-Among 100 random ids two share them once in 3,400 times. The confirmation then asks for the whole id.
+Among 100 random ids, two have the same end once in 3,400 times. The confirmation then asks for the whole id.
 """
 
 MAX_TYPED = 60
-"""Longest name that a person has to type; a dialog shows no more of a name."""
+"""Maximum length of a name that a person has to type. A dialog shows no more of a name."""
 
 MAX_NAMESAKES = 3
-"""Objects with a similar name that a confirmation lists."""
+"""Maximum number of objects with a similar name that a confirmation lists."""
 
 _TYPABLE = re.compile(r"[!-~]+( [!-~]+)*")
-"""Names that every keyboard can type, with single blanks."""
+"""Pattern of names that every keyboard can type, with single blanks."""
 
 _ODD_BLANK = re.compile(r"^\s|\s$|(?<=\s)\s|[^\S ]")
-"""Blanks at an end, after another blank, or of another width."""
+"""Pattern of unusual blanks: at an end of a name, after another blank, or of another width."""
 
 _WITH_LATIN = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC"})
 """Scripts whose words often contain Latin letters (UTS 39, "Highly Restrictive"): `NHK東京` deceives nobody."""
 
 _TWINS = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαβεηικμνορτυχ01i", "aeopcyxljshdqwbkmhtabehlkmnoptuxoll")
-"""Cyrillic and Greek letters in lower case, and digits, with the Latin letters that they or their capitals resemble.
+"""Cyrillic and Greek letters in lower case, and digits -> the Latin letters that they or their capitals resemble.
 
 Two names look alike if this mapping makes them equal. The table does not cover all of Unicode: the warning about mixed
 alphabets finds other look-alikes.
@@ -43,7 +43,7 @@ alphabets finds other look-alikes.
 
 
 class Named(NamedTuple):
-    """Object with its id and its real name; empty if it has no name."""
+    """Object with its id and its real name. `name`: empty if the object has none."""
 
     id: str
     name: str
@@ -57,7 +57,8 @@ def id_end(identity: str) -> str:
 def word_to_type(named: Named, others: Iterable[Named]) -> str:
     """Return the text to type for a confirmation: the whole name, or else the end of the id.
 
-    It is the name if every keyboard can type it and no other listed object has it or one that looks like it.
+    The name is used if every keyboard can type it, and no other listed object has the same name or one that looks the
+    same.
     """
     name = named.name
     others = tuple(others)

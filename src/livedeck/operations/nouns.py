@@ -39,11 +39,11 @@ MAX_LISTED = 10
 """Maximum number of matches to list when a name fits several objects."""
 
 Known = Callable[[str], Awaitable[tuple[KnownMaterial, ...]]]
-"""Return the materials of a video that the history of this machine has; no endpoint lists them."""
+"""Function that returns a video's materials from the history of this machine, because no endpoint lists them."""
 
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-"""A whole id, which cannot be a name."""
+"""Pattern of a whole id, which cannot be a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,12 @@ class Rows:
 
 
 class NotMatched(Exception):  # noqa: N818  read after `except`
-    """The typed words fit no object, or several equally well; the text lists these."""
+    """Error: the typed words fit no object, or several equally well. The text lists those."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The objects named on a command line. `owner`: the room or video of `item`, or None.
+    """The objects named on a command line. `item`: the object. `owner`: the room or video that it belongs to, or None.
 
     `order`: the typed ids of an order. `siblings`: every object of the list to reorder.
     """
@@ -81,13 +81,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """Noun of the command line. `name`: its word there; `noun`: its words in a sentence.
+    """A noun of the command line: a kind of object. `name`: its word there. `noun`: its words in a sentence.
 
-    `arguments`: the words that name one object, its owner first. `columns`: of a table, as paths in the JSON.
-    `called`: the name of an object. `read_all`: read the objects of an owner; `read`: read one again. `as_object`: an
-    object as JSON. `volatile`: fields that change by themselves. `extra_fields`: JSON fields that the model lacks, with
-    their JSON Schema. `faults`: the fields of an object that could not be read. `parent`: the noun that the command
-    line writes before it: `room` of `room relay`.
+    `arguments`: names of the arguments that name an object, its owner first. `columns`: columns of a table, as paths
+    in the JSON. `called`: returns the name of an object. `read_all`: reads all objects of an owner. `read`: reads an
+    object again. `as_object`: returns an object as JSON. `volatile`: fields that change by themselves. `extra_fields`:
+    JSON fields that the model lacks, with their JSON Schema. `faults`: returns the fields of an object that could not
+    be read. `parent`: noun that the command line writes before this one: `room` of `room relay`.
     """
 
     name: str
@@ -106,16 +106,16 @@ class Noun:
 
     @property
     def path(self) -> str:
-        """The words of its commands: `event`, `video poster`."""
+        """Words before the verb in the noun's commands: `event`, `video poster`."""
         return f"{self.parent} {self.name}".strip()
 
     @property
     def owner(self) -> str:
-        """The argument that names its owner; empty if it belongs to the workspace."""
+        """Name of the argument for an object's owner; empty if such objects belong to the workspace."""
         return self.arguments[0] if len(self.arguments) > 1 else ""
 
     def fingerprint(self, item: Any) -> str:
-        """Return a hash of the fields, to notice a change (commands.md, "Changes"); secrets count in masked form."""
+        """Return a hash of an object's fields, to notice a change (commands.md, "Changes"). Secrets count as masked."""
         fields = {name: value for name, value in self.as_object(item).items() if name not in self.volatile}
         return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -123,8 +123,8 @@ class Noun:
 def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], str]) -> Any:
     """Return the item that fits best: by id, by name, by name in another case, or by the beginning of either.
 
-    The real name counts, invisible characters included; typed words never name an object by a cleaned form.
-    Raises NotMatched if no item fits, or several fit equally well; the error lists those.
+    The words are compared with real names, invisible characters included, never with a cleaned form. Raises NotMatched
+    if no item fits, or several fit equally well; the error lists those.
     """
     items, text = tuple(items), _folded(words.strip())
 
@@ -151,12 +151,15 @@ def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], s
 
 
 def _folded(name: str) -> str:
-    """Return the name in one case, with composed accents."""
+    """Return a name for comparison: in one case, with composed accents."""
     return unicodedata.normalize("NFC", name.casefold())
 
 
 def _similar(text: str, noun: str, items: Sequence[Any], called: Callable[[Any], str]) -> str:
-    """Return advice: the nearest names (with the id if a name has hidden letters), or the command that lists all."""
+    """Return advice after words that fit no item: similar names, or the command that lists all items.
+
+    A name with hidden letters is followed by the id.
+    """
     from difflib import get_close_matches
 
     names = {safe(called(item)).casefold(): item for item in items}
@@ -265,7 +268,7 @@ async def _annotation(api: Api, video: Video, annotation: Annotation) -> Annotat
 
 
 async def _no_materials(_: Api, __: Any) -> Rows:
-    """Return no rows: no endpoint lists materials, the history of this machine has them."""
+    """Return no rows, because no endpoint lists materials; the history of this machine has them."""
     return Rows()
 
 
@@ -346,23 +349,23 @@ _ALL = (
 )  # fmt: skip
 
 NOUNS: Mapping[str, Noun] = MappingProxyType({noun.name: noun for noun in _ALL})
-"""The nouns with `list` and `get`, by their word on the command line."""
+"""Word on the command line -> noun, for the nouns with the commands `list` and `get`."""
 
 RECORDINGS = Noun(
     "video", "recording", (EVENT, "VIDEO"), ("id", "title", "status", "duration", "created_at"), Recording,
     lambda api, event: _all_of(api.events.iterate_videos(event.id)),
     lambda _, __, recording: _same(recording), lambda recording: recording.title or "",
 )  # fmt: skip
-"""The recordings of an event: the videos that can be found."""
+"""Noun for the recordings of an event, which are the videos that the platform lists."""
 
 RESTREAMS = Noun(
     "restreams", "restream", (EVENT, "RESTREAM"), ("id", "name", "url", "key", "enabled", "status"), EventRestream,
     _restreams, lambda _, __, restream: _same(restream), lambda restream: restream.name or "", parent="event",
 )  # fmt: skip
-"""The restreams of an event."""
+"""Noun for the restreams of an event."""
 
 _LISTS: Mapping[str, str] = {noun.noun: noun.path for noun in (*_ALL, RECORDINGS)}
-"""The command that lists a noun, by its words in a sentence."""
+"""Words of a noun in a sentence -> words of the command that lists its objects."""
 
 
 async def _same(item: Any) -> Any:
@@ -370,9 +373,9 @@ async def _same(item: Any) -> Any:
 
 
 async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Found:
-    """Return the objects that the words name: an owner, or an owner and an object. Raises NotMatched, ApiError.
+    """Return the objects that the words name: an owner, or an owner and an object. Raises NotMatched or ApiError.
 
-    `known`: the materials that the history of this machine has; any other material id is taken unchecked.
+    `known`: returns the materials in the history of this machine. The id of any other material is taken unchecked.
     """
     owner: Any = await _find_owner(noun.owner, api, words[0]) if noun.owner else None
     if len(words) < len(noun.arguments):
@@ -387,7 +390,7 @@ async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Foun
 
 
 async def read_again(noun: Noun, found: Found) -> Found:
-    """Return `found` with its object read again by itself, since a list may lack fields. Raises ApiError.
+    """Return `found` with its object read again on its own, because a list may lack fields. Raises ApiError.
 
     A material stays unchanged: no endpoint reads one.
     """
@@ -410,7 +413,7 @@ async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: st
 
 
 def is_id(words: str) -> bool:
-    """Return whether the words are a whole id, which the platform is asked for if no list contains it."""
+    """Return whether the words are a whole id. The platform is asked for such an object if no list contains it."""
     return bool(_ID.fullmatch(words.strip()))
 
 

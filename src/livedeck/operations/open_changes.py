@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class OpenChanges:
     """Open changes of this process, and those of other processes from the history.
 
-    Calls `on_change` after each difference. `steps`: progress of the last change of each object, by its id, until a
-    list shows its outcome.
+    `on_change` is called after each difference. `steps`: id of an object -> progress of its last change, kept until a
+    list shows the outcome.
     """
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
@@ -34,7 +34,7 @@ class OpenChanges:
         return tuple(sorted((*others, *filter(None, self._own.values())), key=lambda change: change.intent.at))
 
     def of_target(self, action: str, target: Target) -> tuple[OpenChange, ...]:
-        """Return the open changes of a target. If it has no id yet, match its action and name."""
+        """Return the open changes of a target. If the target has no id yet, compare its name and the action."""
 
         def matches(intent: IntentRecord) -> bool:
             if (intent.target_kind, intent.target_id) != (target.kind, target.id):
@@ -49,11 +49,11 @@ class OpenChanges:
         self._set_step(intent.target_id, ChangeStep())
 
     def confirm(self, intent: IntentRecord, at: datetime) -> None:
-        """Note at which time the platform confirmed or showed a change."""
+        """Note the time at which the platform confirmed a change, or a read showed it."""
         self._set_step(intent.target_id, ChangeStep(at))
 
     def put(self, change: OpenChange) -> None:
-        """Keep a change open, with its latest text."""
+        """Add an open change, or replace its earlier text."""
         self._own[change.intent.id] = change
         self._set_step(change.intent.target_id, None)
 
@@ -68,7 +68,7 @@ class OpenChanges:
         self._on_change()
 
     def take_recorded(self, changes: Iterable[OpenChange]) -> None:
-        """Take over the open changes that the history lists now."""
+        """Replace the open changes of other processes with those that the history lists now."""
         before, self._recorded = self.items, tuple(changes)
         if self.items != before:
             self._on_change()
