@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Verdict(StrEnum):
     """Outcome of an operation (trust.md, "Verdicts").
 
-    DONE: the platform confirmed it. REFUSED: the platform refused it, or it was provably not sent. APPLIED: the
+    DONE: the platform confirmed the change. REFUSED: the platform refused it, or it was provably not sent. APPLIED: the
     response was lost or the person stopped waiting, but a later read shows the change. UNKNOWN: nothing proves
     either. CANCELLED: the person did not confirm it.
     """
@@ -40,8 +40,8 @@ class OperationResult:
     """The verdict with its text for a person, and the error and the platform's response if there were any.
 
     Attributes:
-        watched_until: end of the reads that look for an UNKNOWN change; None if there are none.
-        differs: for DONE, whether a later read showed other values than those sent.
+        watched_until: end of the reads that look for the effect of an UNKNOWN change; None without such reads.
+        differs: for DONE, True if a later read showed other values than those sent.
     """
 
     verdict: Verdict
@@ -73,13 +73,13 @@ class Confirmation:
     """Question to a person before an operation is sent.
 
     Attributes:
-        lines: paragraphs.
+        lines: paragraphs of the question.
         button: label of the button that agrees.
         word: text to type if the level is TYPE_NAME: the name, or the end of the id.
         cancel: label of the button that declines.
-        named: the object under its real name; None if the question names no object.
-        has_own_name: whether no other listed object has this name or one that looks like it.
-        conflicts: changes since the object was shown; `lines` start with them.
+        named: the object with its real name; None if the question names no object.
+        has_own_name: True if no other listed object has the same name or one that looks the same.
+        conflicts: changes of the object since it was shown; `lines` start with them.
     """
 
     title: str
@@ -98,7 +98,7 @@ class Confirmation:
         return bool(self.named and self.word == self.named.name)
 
     def is_word(self, typed: str) -> bool:
-        """Return whether `typed` confirms: a name must match exactly, the end of an id in any case."""
+        """Return whether the text `typed` confirms. A name must match exactly; the end of an id may differ in case."""
         typed = typed.strip()
         if not typed:
             return False
@@ -116,8 +116,8 @@ class Target:
     Attributes:
         kind: `event`, `room`, `relay profile`, ...
         id: empty for an object that does not exist yet.
-        state: state shown to the person, in words.
-        seq: number of the snapshot on the screen.
+        state: description of the object's state, as shown to the person.
+        seq: number of the snapshot that was on the screen.
     """
 
     kind: str
@@ -128,7 +128,7 @@ class Target:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Kind and id; kind and name while there is no id."""
+        """Kind and id, or kind and name while the object has no id, to compare targets."""
         return self.kind, self.id, "" if self.id else self.name
 
 
@@ -138,7 +138,7 @@ class Platform:
 
     Attributes:
         snapshot: returns the monitor's last snapshot; None without a monitor.
-        siblings: objects of the target's kind that a command has read; used without a monitor.
+        siblings: objects of the target's kind that a command has read; used if there is no monitor.
     """
 
     api: Api
@@ -146,7 +146,7 @@ class Platform:
     siblings: tuple[Any, ...] = ()
 
     def known(self, kind: str) -> tuple[Named, ...]:
-        """Return the listed objects of this kind under their real names; empty for a kind without a list."""
+        """Return the listed objects of a kind, with their real names; empty for a kind without a list."""
         snapshot = self.snapshot()
         if snapshot is None:
             items: Iterable[Any] = self.siblings
@@ -167,7 +167,7 @@ class SendContext(Generic[T]):
 
 
 Conflicts = tuple[str, ...]
-"""Changes since the object was shown, in words: `its name was "A" and is "B" now`."""
+"""Descriptions of changes since the object was shown: `its name was "A" and is "B" now`."""
 
 
 class Operation(ABC, Generic[T]):
@@ -178,16 +178,16 @@ class Operation(ABC, Generic[T]):
         verb: imperative for messages, `create`.
         past: participle for messages, `created`.
         kind: kind of the target.
-        level: strictest confirmation that it can ask for.
+        level: strictest confirmation that the operation can ask for.
         help: one sentence without its full stop.
-        schema: form that supplies the values; None if there is none.
-        button: label of the button that agrees; the verb if empty.
+        schema: form that supplies the values; None for an operation without a form.
+        button: label of the button that agrees; if empty, the verb.
         lists_changes: whether the confirmation lists the changed fields.
         audit_name: name in the audit; `name` if empty.
-        shows_values: whether a read shows the values that it sets (`other_values`).
-        evidence: what proves the change after a lost response, in words.
-        no_evidence: why nothing proves it, always or sometimes.
-        looks_like: names of operations whose effect may look the same.
+        shows_values: whether a read shows the values that the operation sets (`other_values`).
+        evidence: text about what proves the change after a lost response.
+        no_evidence: text about why nothing proves the change, always or sometimes.
+        looks_like: names of operations whose effects may look the same as this one's.
     """
 
     __slots__ = ()
@@ -210,7 +210,7 @@ class Operation(ABC, Generic[T]):
     @property
     @abstractmethod
     def target(self) -> Target:
-        """Object that it changes."""
+        """Object that the operation changes."""
 
     @property
     @abstractmethod
@@ -232,15 +232,15 @@ class Operation(ABC, Generic[T]):
         """Read the object again. Raises ApiError; NotFound if the object is gone."""
 
     def conflicts(self, before: T, now: T, /) -> Conflicts:  # noqa: ARG002  for objects that nobody else changes
-        """Return the relevant differences between two reads, in words."""
+        """Describe the relevant differences between two reads of the object."""
         return ()
 
     def real_name(self, _current: T, /) -> str:
-        """Return the object's name exactly as the platform has it; empty if it has none that people use."""
+        """Return the object's name exactly as the platform has it; empty if people use no name for such objects."""
         return ""
 
     def effect(self, _current: T, /) -> str:
-        """Describe the effect on the object, for the confirmation."""
+        """Describe the effect of the operation on the object, for the confirmation."""
         return ""
 
     def verdict_words(self, verdict: Verdict) -> str:
@@ -265,21 +265,21 @@ class Operation(ABC, Generic[T]):
 
     @abstractmethod
     async def send(self, context: SendContext[T], /) -> object:
-        """Make the one call and return its response. Raises ApiError."""
+        """Send the change with a single call, and return the platform's response. Raises ApiError."""
 
     def refusal_text(self, error: ApiError, _current: T, /) -> str:
         """Describe the platform's refusal. `_current`: the object, read right before sending."""
         return str(error)
 
     def can_show(self, _before: T, /) -> bool:
-        """Return whether a later read can prove the change, given the object before it."""
+        """Return whether a later read can prove the change, given the object before the change."""
         return bool(self.evidence)
 
     def shows(self, before: T, after: T | None, /) -> bool:  # noqa: ARG002  for what nothing shows
-        """Return whether the object before and after proves the change. Called only if `can_show` is true.
+        """Return whether the object before and after sending proves the change. Called only if `can_show` is true.
 
-        Only the fields that it changes count: modification dates, similar names and other people's edits prove
-        nothing. False is no proof of the contrary.
+        Only the fields that the operation changes count: modification dates, similar names and other people's edits
+        prove nothing. False is no proof that the change did not happen.
 
         Args:
             before: the object right before sending.
@@ -292,7 +292,7 @@ class Operation(ABC, Generic[T]):
         return None
 
     def other_values(self, _current: T, /) -> tuple[str, ...]:
-        """Return the sent fields whose current value differs from the sent one, in words: `name "X"`.
+        """Describe the sent fields whose current value differs from the sent value: `name "X"`.
 
         Empty if all values match, or if no read shows them.
         """
@@ -304,7 +304,7 @@ class Operation(ABC, Generic[T]):
 
 
 class FormOperation(Operation[T]):
-    """Operation built from a form. It sends only the fields that the form changed."""
+    """Operation built from a form. It sends only the fields that were changed in the form."""
 
     __slots__ = ()
 
@@ -326,7 +326,7 @@ class FieldOperation(Operation[T]):
 
     @abstractmethod
     def is_so(self, current: T, /) -> bool:
-        """Return whether the fields have exactly the values that it sets."""
+        """Return whether the object's fields have exactly the values that the operation sets."""
 
     def can_show(self, before: T, /) -> bool:
         return not self.is_so(before)
@@ -336,7 +336,7 @@ class FieldOperation(Operation[T]):
 
 
 class EditOperation(FormOperation[T], FieldOperation[T]):
-    """Operation that edits fields of its object. Each field is sent under the name that it is read by."""
+    """Operation that edits fields of its object. A field has the same name when it is sent and when it is read."""
 
     __slots__ = ()
 
@@ -355,7 +355,7 @@ class EditOperation(FormOperation[T], FieldOperation[T]):
         """Return the object's fields as entries of its form."""
 
     def unlike(self, current: T, /) -> tuple[str, ...]:
-        """Return the names of the sent fields whose current value differs from the sent one."""
+        """Return the names of the sent fields whose current value differs from the sent value."""
         return tuple(name for name, value in self.form.draft.body().items() if getattr(current, name) != value)
 
     def is_so(self, current: T, /) -> bool:
@@ -380,11 +380,11 @@ class DeleteOperation(Operation[T]):
 
 
 class Identified(Protocol):
-    """Object with an id."""
+    """Object that may have an id."""
 
     @property
     def id(self) -> str | None:
-        """Id on the platform; None if it has none."""
+        """Id of the object on the platform; None if it has none."""
 
 
 Item = TypeVar("Item", bound=Identified)
@@ -393,7 +393,7 @@ Item = TypeVar("Item", bound=Identified)
 class CreateOperation(Operation[tuple[Item, ...]]):
     """Operation that creates an object. `read` returns all objects of its kind, or the newest (`reads_newest`).
 
-    Proof is exactly one new object that equals what was sent. If there are two, one belongs to somebody else.
+    The change is proved by exactly one new object that equals the sent one. Of two, one would be somebody else's.
     """
 
     __slots__ = ()
@@ -409,10 +409,10 @@ class CreateOperation(Operation[tuple[Item, ...]]):
 
     @abstractmethod
     def is_like(self, item: Item, /) -> bool:
-        """Return whether the item equals what was sent, as far as the platform shows it."""
+        """Return whether the item equals the sent object, as far as the platform shows it."""
 
     def candidates(self, before: tuple[Item, ...], after: tuple[Item, ...]) -> tuple[Item, ...]:
-        """Return the new items that equal what was sent."""
+        """Return the items in `after` that are new and equal the sent object."""
         old_ids = {item.id for item in before}
         matches = (item for item in after if item.id not in old_ids and self.is_like(item))
         return tuple(item for item in matches if not self.reads_newest or _is_newer(item, before))
@@ -454,18 +454,18 @@ def may_look_alike(first: Operation[Any], other: Operation[Any]) -> bool:
 
 
 def conflict_lines(target: Target, conflicts: Conflicts) -> tuple[Segment, ...]:
-    """Return the first lines of a confirmation: changes since the object was shown, or else its state."""
+    """Return the first lines of a confirmation: changes since the object was shown; without any, the object's state."""
     if conflicts:
         return tuple((f"▲ Since you looked: {conflict}.", StyleRole.WARNING) for conflict in conflicts)
     return ((f"{target.state[0].upper()}{target.state[1:]}.", StyleRole.TEXT),) if target.state else ()
 
 
 def recognisable(confirmation: Confirmation, target: Target, name: str, others: Iterable[Named]) -> Confirmation:
-    """Return the confirmation with the end of the id, warnings about a deceptive name, and the text to type.
+    """Return the confirmation, with the end of the target's id, warnings about a deceptive name, and the text to type.
 
     Args:
         name: real name of the target; empty if it has none.
-        others: listed objects of its kind.
+        others: other listed objects of the target's kind.
     """
     if not target.id:
         return replace(confirmation, word=target.name, named=Named("", target.name))

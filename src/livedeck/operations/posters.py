@@ -52,7 +52,7 @@ def _parse_url(fields: Mapping[str, Any]) -> str:
 
 
 NOT_TOLD = "no poster says which address it was made from"
-"""Reason why nothing proves that the platform took over a picture."""
+"""Reason why no read proves that the platform has taken over a picture."""
 
 PICTURE_FORM = FormSchema(
     (Field("poster_url", "Picture", hint="https:// address of the image", required=True, is_long=True),), _parse_url
@@ -120,7 +120,7 @@ class UploadPoster(_PosterCreation):
 
 
 class PosterOperation(ExtraOperation[Poster]):
-    """Change of a poster with an id. A poster without one is the default picture and cannot be changed."""
+    """Change of a poster with an id. A poster without an id is the default picture, which cannot be changed."""
 
     kind = "poster"
     facts = {"active": "shown"}  # noqa: RUF012  constant

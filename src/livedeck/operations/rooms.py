@@ -37,7 +37,7 @@ ServiceOf = Callable[[str], str]
 
 
 def relay_form(service_of: ServiceOf) -> FormSchema[RelayDraft]:
-    """Return the form of a profile. `service_of` names the platform of the typed address, for the hint below it."""
+    """Return the form of a profile. `service_of`: names the platform of a typed address, for the hint below it."""
     return FormSchema(
         (
             Field("name", "Name", required=True, hint="1 to 128 characters"),
@@ -91,7 +91,7 @@ def relay_entries(profile: RelayProfile) -> FieldValues:
 
 
 def service_for(profile: RelayProfile, service_of: ServiceOf) -> ServiceOf:
-    """Return a function from address to platform: for the profile's own address it uses the stored platform."""
+    """Return `service_of`, except that the profile's own address gives the platform stored in the profile."""
 
     def service(url: str) -> str:
         own = profile.service if url == profile.url else None
@@ -109,7 +109,7 @@ class RoomTarget:
 
     @classmethod
     def of(cls, room: Room, as_of: datetime | None = None, seq: int = 0) -> RoomTarget:
-        """Make a target from a room in the snapshot with the number `seq`. `as_of`: None if it was just read."""
+        """Make a target from a room in the snapshot with the number `seq`. `as_of`: None if the room was just read."""
         state = f"{values.safe(room.status or values.UNKNOWN, 20)}{_as_of(as_of)}"
         return cls(Target("room", room.id, display_name(room)[:60], state, seq), room)
 
@@ -191,7 +191,7 @@ class RoomOperation(Operation[Room]):
 
 
 class DeleteRoom(DeleteOperation[Room], RoomOperation):
-    """Delete a room with its relay profiles; this ends its meeting."""
+    """Delete a room with its relay profiles, which ends the room's meeting."""
 
     name = "room.delete"
     level = ConfirmLevel.TYPE_NAME
@@ -237,8 +237,8 @@ class DeleteRoom(DeleteOperation[Room], RoomOperation):
 class EditRelay(EditOperation[RelayProfile]):
     """Change fields of a relay profile.
 
-    `service_of`: names the platform of an address; it is never sent. `reason`: first lines of the confirmation, unless
-    there are conflicts.
+    `service_of`: names the platform of an address; the name is never sent. `reason`: first lines of the confirmation,
+    unless there are conflicts.
     """
 
     name = "relay.edit"
@@ -267,7 +267,7 @@ class EditRelay(EditOperation[RelayProfile]):
         return found
 
     def conflicts(self, before: RelayProfile, now: RelayProfile, /) -> Conflicts:
-        """Describe the fields that somebody else has changed; a stream key is never shown."""
+        """Describe the fields that somebody else has changed, without ever showing a stream key."""
         facts = {"name": "name", "url": "address"}
         texts = [
             f'its {fact} was "{_shown(getattr(before, field))}" and is "{_shown(getattr(now, field))}" now'
@@ -297,7 +297,7 @@ class EditRelay(EditOperation[RelayProfile]):
         return relay_entries(current)
 
     def unlike(self, current: RelayProfile, /) -> tuple[str, ...]:
-        """Ignore the service's normalisation of an address: it removes spaces and trailing slashes."""
+        """Return the fields that differ, without an address that the service has only stripped of spaces or slashes."""
         names = EditOperation.unlike(self, current)
         sent = str(self.form.values.get("url", "")).replace(" ", "").rstrip("/")
         return tuple(name for name in names if name != "url" or (current.url or "").rstrip("/") != sent)
@@ -316,9 +316,10 @@ def _shown(text: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeferredEdit:
-    """Edit that was refused at `since` because its relay was broadcasting; it waits for the end and may hold a key.
+    """Edit of a profile, refused at `since` because its relay was broadcasting. It waits for the relay to end.
 
-    `was_active`: whether the room was active in a list since. Only then does its end mean anything.
+    The edit may contain a stream key. `was_active`: True if a list read after `since` showed the room as active. Only
+    then can a later list show that the relay has ended.
     """
 
     relay: RelayTarget
@@ -328,7 +329,7 @@ class DeferredEdit:
 
 
 class DeferredEdits:
-    """Waiting edits. They exist only in memory, because they may hold keys."""
+    """Waiting edits. They exist only in memory, because they may contain stream keys."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, DeferredEdit] = {}
@@ -336,11 +337,11 @@ class DeferredEdits:
 
     @property
     def waiting(self) -> Mapping[str, DeferredEdit]:
-        """Waiting edits by the id of their profile, the oldest first."""
+        """Id of a profile -> its waiting edit, the oldest first."""
         return self._waiting
 
     def of_room(self, room: Room | None) -> DeferredEdit | None:
-        """Return the longest waiting edit of a profile of that room; None if there is none."""
+        """Return the room's profile edit that has waited longest, or None."""
         return next((edit for edit in self._waiting.values() if room and edit.relay.room.id == room.id), None)
 
     def defer(self, edit: DeferredEdit) -> None:
@@ -348,11 +349,14 @@ class DeferredEdits:
         self._waiting[edit.relay.profile.id] = replace(edit, was_active=edit.relay.room.status == ACTIVE)
 
     def drop(self, profile_id: str) -> None:
-        """Drop the edit of that profile."""
+        """Drop the waiting edit of a profile, if there is one."""
         self._waiting.pop(profile_id, None)
 
     def check_ready(self, rooms: CachedList[Room]) -> Iterator[tuple[str, Severity]]:
-        """Mark edits as ready if their room was active and no longer is. Yield each message with its severity."""
+        """Mark edits as ready if their room was active and no longer is. Yield a message with its severity for each.
+
+        Edits of a room that no longer exists are dropped, with a message too.
+        """
         for profile_id, edit in list(self._waiting.items()):
             if rooms.as_of is None or rooms.as_of < edit.since:
                 continue
@@ -370,7 +374,7 @@ class DeferredEdits:
                 self._waiting[profile_id] = replace(edit, was_active=True)
 
     def next_ready(self) -> str | None:
-        """Return the profile id of the next ready edit, each only once; None if there is none."""
+        """Return the profile id of the next edit that is ready; None if there is none. Each edit is returned once."""
         while self._ready:
             profile_id = self._ready.pop(0)
             if profile_id in self._waiting:

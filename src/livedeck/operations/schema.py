@@ -17,10 +17,10 @@ from livedeck.text.times import TimeReference
 D_co = TypeVar("D_co", covariant=True)
 
 Entry = str | bool | Secret | None | tuple[Any, ...]
-"""Content of a field: text, yes or no, chosen words, rows (mappings), or a stored key. None: unknown."""
+"""Entry of a field: text, yes or no, chosen words, rows (mappings), or a stored key. None: unknown."""
 
 FieldValues = Mapping[str, Entry]
-"""Entries by field name."""
+"""Field name -> entry."""
 
 
 class FieldKind(StrEnum):
@@ -47,7 +47,7 @@ class Referent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Id offered for a REFERENCE. `name`: empty if it has none; `note`: text that tells it from similar ones.
+    """Id offered for a REFERENCE. `name`: name of the object, or empty. `note`: text to tell it from similar objects.
 
     >>> Suggestion("4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10", "Concerts").label
     'Concerts …7a10'
@@ -63,16 +63,18 @@ class Suggestion:
         return f"{values.safe(self.name, 60)} …{self.id[-4:]}" if self.name else self.id
 
     def matches(self, text: str) -> bool:
-        """Return whether its name, note or id contains the text, in any case."""
+        """Return whether the suggestion's name, note or id contains the text, in upper or lower case."""
         return text.casefold() in f"{self.name} {self.note} {self.id}".casefold()
 
 
 Suggestions = Mapping[str, tuple[Suggestion, ...]]
-"""Suggestions by field name, the likeliest first."""
+"""Field name -> suggestions, the likeliest first."""
 
 
 def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
-    """Return the id for a typed text: by its label, or by its name if only one has it; else the text itself.
+    """Return the id for a typed text: that of the suggestion with this label, or the only one with this name.
+
+    Without such a suggestion, returns the text itself.
 
     >>> suggested("concerts ", [Suggestion("4d2c", "Concerts")])
     '4d2c'
@@ -86,11 +88,11 @@ def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Line of a form.
+    """A field of a form.
 
     Attributes:
-        name: path in the draft, `scheduled.time`.
-        hint: unit or meaning.
+        name: path in the draft, such as `scheduled.time`.
+        hint: unit or meaning of the entry.
         nullable: whether an empty entry is sent as null.
         section: heading above the field.
         row_schema: form of each row of a ROWS field.
@@ -116,7 +118,7 @@ class Field:
 
     @property
     def empty(self) -> Entry:
-        """Entry of an empty field of this kind."""
+        """Entry of the field when it is empty."""
         return {FieldKind.FLAG: None, FieldKind.MULTI_CHOICE: (), FieldKind.ROWS: ()}.get(self.kind, "")
 
 
@@ -127,9 +129,9 @@ class FormSchema(Generic[D_co]):
     Attributes:
         draft: makes a draft from values by dotted name; raises Invalid or ValueError.
         noun: name of a row, such as `restream`.
-        title_field: field with the title of a row.
-        sample: valid values of the required fields, to check a single field with.
-        field_by_code: field for each of the platform's error codes that name no field.
+        title_field: name of the field with the title of a row.
+        sample: valid values of the required fields, which are needed to check a single other field.
+        field_by_code: for error codes of the platform that do not say which field is wrong, the field they are about.
     """
 
     fields: tuple[Field, ...]
@@ -140,7 +142,7 @@ class FormSchema(Generic[D_co]):
     field_by_code: Mapping[int, str] = field(default_factory=dict)
 
     def field(self, name: str) -> Field:
-        """Return the field with this name."""
+        """Return the field with a name."""
         return next(field for field in self.fields if field.name == name)
 
     def empty(self) -> dict[str, Entry]:
@@ -148,7 +150,7 @@ class FormSchema(Generic[D_co]):
         return {field.name: field.empty for field in self.fields}
 
     def check_field(self, field: Field, entry: Entry, reference: TimeReference) -> str:
-        """Return the error of an entry, in the words of its limit; empty if it is valid."""
+        """Return the error of an entry, as the limit that it breaks; empty if the entry is valid."""
         if entry == field.empty or entry is None:
             return "is required" if field.required else ""
         try:
@@ -162,13 +164,13 @@ class FormSchema(Generic[D_co]):
     def check(
         self, entries: FieldValues, reference: TimeReference, names: Iterable[str] | None = None
     ) -> dict[str, str]:
-        """Return the errors of these fields (None: all) by name, in the order of the form."""
+        """Return the errors of the fields `names` (None: all fields) by name, in the order of the form."""
         checked = [field for field in self.fields if names is None or field.name in set(names)]
         errors = {field.name: self.check_field(field, entries[field.name], reference) for field in checked}
         return {name: error for name, error in errors.items() if error}
 
     def parse(self, entries: FieldValues, names: Iterable[str], reference: TimeReference) -> dict[str, Any]:
-        """Return the values of these fields by name. Raises ValueError and Invalid."""
+        """Return the values of the fields `names` by name. Raises ValueError or Invalid."""
         parsed = set(names)
         return {
             field.name: parse_entry(field, entries[field.name], reference)
@@ -178,12 +180,12 @@ class FormSchema(Generic[D_co]):
 
 
 def changed_names(entries: FieldValues, initial: FieldValues) -> tuple[str, ...]:
-    """Return the names of the fields whose entries differ."""
+    """Return the names of the fields whose entries differ from the initial ones."""
     return tuple(name for name, entry in entries.items() if entry != initial.get(name))
 
 
 def parse_entry(field: Field, entry: Entry, reference: TimeReference) -> object:
-    """Convert an entry into a value for the client. Raises ValueError, with a readable text, if it is invalid."""
+    """Convert an entry into a value for the client. Raises ValueError, with a text for people, if it is invalid."""
     if field.nullable and entry in {"", ()}:
         return None
     match field.kind:
@@ -221,7 +223,7 @@ def parse_path(text: object) -> Path:
 
 
 def format_entry(field: Field, entry: Any, suggestions: Iterable[Suggestion] = ()) -> str:
-    """Return an entry in words, for a list of changes, with secrets masked and ids replaced by their names."""
+    """Return an entry as text for a list of changes, with secrets masked and ids replaced by names."""
     if entry is None:
         return values.UNKNOWN
     if isinstance(entry, bool):
@@ -237,7 +239,7 @@ def format_entry(field: Field, entry: Any, suggestions: Iterable[Suggestion] = (
 
 
 def label_of(reference: str, suggestions: Iterable[Suggestion]) -> str:
-    """Return the name of an id; the id itself if it has none."""
+    """Return the label of the suggestion for an id; the id itself if there is none."""
     return next((suggestion.label for suggestion in suggestions if suggestion.id == reference), reference)
 
 
@@ -254,7 +256,7 @@ def schema_of_rows(field: Field) -> FormSchema[Any]:
 
 @dataclass(frozen=True, slots=True)
 class FieldErrors:
-    """Errors of a sent form: by field, and the `rest` that belongs to no field.
+    """Errors of a form that was sent. `by_field`: errors by field name. `rest`: errors that belong to no field.
 
     `by_row`: name of a ROWS field -> index of the row, from 0 -> error of each field of that row.
     """
@@ -270,12 +272,12 @@ class FormState:
 
     Attributes:
         initial: current entries.
-        entered: entries typed before, if the form opens again.
-        errors: errors of those entries.
-        note: message about them.
+        entered: entries typed before, if the form opens again, else None.
+        errors: errors of the entries typed before.
+        note: message about the entries typed before.
         button: label of the button that saves.
-        allow_unchanged: whether it may be saved without a change.
-        suggestions: ids for its REFERENCES.
+        allow_unchanged: whether the form may be saved without a change.
+        suggestions: ids to offer for the form's REFERENCES.
     """
 
     title: str
@@ -290,7 +292,7 @@ class FormState:
 
     @property
     def saved(self) -> FieldValues:
-        """Entries that are safe if the form is left; after a refusal only the initial ones are."""
+        """Entries that are not lost if the person leaves the form. After a refusal, these are only the initial ones."""
         is_refused = self.note or self.errors != FieldErrors()
         return self.initial if is_refused else self.entered or self.initial
 
@@ -304,11 +306,11 @@ class FormResult:
 
 
 _ROW = re.compile(r"\[(\d{1,4})\]\.(\w+)")
-"""Suffix after the name of a ROWS field: `[3].url`."""
+"""Pattern of the suffix after the name of a ROWS field: `[3].url`."""
 
 
 def field_errors(invalid_params: object, schema: FormSchema[Any]) -> FieldErrors:
-    """Assign the platform's `invalid_params` to fields. The API leaves their shape open, so any shape is accepted."""
+    """Assign the platform's `invalid_params` to fields. Any shape is accepted, because the API does not define one."""
     by_field: dict[str, list[str]] = {}
     by_row: dict[str, dict[int, dict[str, str]]] = {}
     rest: list[str] = []

@@ -63,7 +63,7 @@ def track_name(track: Subtitle) -> str:
 
 
 async def _tracks(platform: Platform, video: Video) -> tuple[Subtitle, ...]:
-    """Read all tracks of a video in the order that viewers see. Raises ApiError."""
+    """Read all tracks of a video, in the order in which viewers see them. Raises ApiError."""
     return await collect(platform.api.subtitles.iterate(video.id, order="position.asc"))
 
 
@@ -80,7 +80,7 @@ class _SubtitleCreation(CreateOperation[Subtitle]):
 
 @dataclass(frozen=True, slots=True)
 class UploadSubtitle(_SubtitleCreation):
-    """Upload a checked file as a track. It asks for confirmation if the cue times look wrong."""
+    """Upload a checked file as a track. The operation needs confirmation if the cue times look wrong."""
 
     name = "subtitle.upload"
     verb = "upload"
@@ -120,7 +120,7 @@ class UploadSubtitle(_SubtitleCreation):
 
 @dataclass(frozen=True, slots=True)
 class RecogniseSpeech(_SubtitleCreation):
-    """Request speech recognition, with one track for each language: all of them, or none."""
+    """Request speech recognition, which makes a track for each language. The platform makes all of them, or none."""
 
     name = "subtitle.recognise"
     verb = "recognise"
@@ -139,7 +139,10 @@ class RecogniseSpeech(_SubtitleCreation):
         return await context.api.subtitles.generate(self.video.id, self.languages)
 
     def is_like(self, item: Subtitle, /) -> bool:
-        """Return whether the track has a wanted language and is recognised: only those are pending or have cues."""
+        """Return whether the track has a requested language and comes from speech recognition.
+
+        Only such tracks are pending or have cues.
+        """
         return item.language in self.languages and (item.status == "pending" or bool(item.data))
 
     def shows(self, before: tuple[Subtitle, ...], after: tuple[Subtitle, ...] | None, /) -> bool:
@@ -243,7 +246,7 @@ class ReorderSubtitles(Reorder):
         return self.complete_order(before) != before
 
     def shows(self, before: Ids, after: Ids | None, /) -> bool:
-        """Compare only the sent rows that still exist: rows may have been added or removed since."""
+        """Return whether the sent rows that still exist are in the sent order. Rows may come and go in the meantime."""
         sent, there = self.complete_order(before), set(after or ())
         now = [row_id for row_id in after or () if row_id in sent]
         is_so = now == [row_id for row_id in sent if row_id in there]

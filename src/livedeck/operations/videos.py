@@ -27,7 +27,7 @@ FILE = Field("file", "File", hint="path on this machine", required=True, is_long
 
 
 def video_title(video: Video) -> str:
-    """Return a video's title, short enough for a sentence."""
+    """Return a video's title, cut to a length that fits in a sentence."""
     return values.safe(video.title, 40)
 
 
@@ -36,7 +36,7 @@ class ExtraOperation(Operation[M]):
     """Change of an existing extra.
 
     Attributes:
-        facts: fields whose changes count as conflicts, with their names in a sentence.
+        facts: fields whose changes count as conflicts -> their names in a sentence.
         extra: the extra as the person saw it.
     """
 
@@ -82,7 +82,7 @@ Ids = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reorder(Operation[Ids]):
-    """Operation that puts rows into another order. It sends the id of every existing row and no other.
+    """Operation that puts rows into another order. It sends the ids of all existing rows, and no other ids.
 
     Attributes:
         order: wanted order.
@@ -125,14 +125,14 @@ class Reorder(Operation[Ids]):
         return (*texts, *(("somebody else moved rows",) if is_moved else ()))
 
     def confirmation(self, current: Ids, conflicts: Conflicts, /) -> Confirmation:
-        """Build the question. It is asked only after conflicts: the person has already ordered the rows by hand."""
+        """Build the question. It is asked only after conflicts, because the person has ordered the rows by hand."""
         effect = f"The order of all {len(self.complete_order(current))} rows is sent."
         level = ConfirmLevel.ASK if conflicts else ConfirmLevel.NONE
         lines = (*conflict_lines(self.target, conflicts), (effect, StyleRole.TEXT))
         return Confirmation("Send the order anyway?", lines, "Send", level)
 
     def complete_order(self, current: Ids) -> Ids:
-        """Return the existing rows in the wanted order; rows added meanwhile come last."""
+        """Return the ids of the existing rows in the wanted order. Rows added in the meantime come last."""
         there, ordered = set(current), set(self.order)
         return (
             *(row_id for row_id in self.order if row_id in there),
