@@ -36,7 +36,7 @@ _Box = tuple[float, float, float, float]
 """Box within a cell: left, top, width and height, in units."""
 
 _Paths = dict[tuple[int, str], list[str]]
-"""Layer and colour -> path. The layers are backgrounds, then shapes."""
+"""Layer and colour -> path commands. The layers are backgrounds, then shapes."""
 
 _BACKGROUND, _FOREGROUND = 0, 1
 
