@@ -1,4 +1,4 @@
-"""Colours by meaning in three themes, and mixing of two colours. Pure.
+"""Colours by meaning of each theme, and mixing of two colours. Pure.
 
 The browser wall and the terminal's themes (`themes.py`) take their colours from here.
 """
