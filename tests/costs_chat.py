@@ -15,6 +15,8 @@ from typing import Final
 LIMITS: Final[Mapping[str, float]] = {
     "growth of work at ten times the size": 11,
     "wholeness: bytes held for each byte of a piece": 1.3,
+    "detector: copies of an answer of two samples": 6,
+    "detector: calls a sample, two in an answer": 190,
     "messages: calls for each": 18,
     "export: calls in h11 at four times the length": 1.1,
 }
