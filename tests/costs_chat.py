@@ -18,6 +18,7 @@ LIMITS: Final[Mapping[str, float]] = {
     "detector: copies of an answer of two samples": 6,
     "detector: calls a sample, two in an answer": 190,
     "messages: calls for each": 18,
+    "simulator: steps of a page of 2,000 events, against 200": 1.5,
     "export: calls in h11 at four times the length": 1.1,
 }
 
