@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import json
+import random
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -121,6 +125,38 @@ async def test_a_long_log_that_breaks_off_leaves_the_good_file(file: Path) -> No
             await api.chat.export(ChatExport("e", "s"), file, replace=True)
     assert content(file) == GOOD
     assert neighbours(file) == [file]
+
+
+async def test_a_long_log_that_stops_arriving_is_given_up(file: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (len(LONG) + 2)
+    given_up = asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + LONG)
+        with suppress(ConnectionError):
+            await writer.drain()
+            await given_up.wait()
+        writer.close()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with api_at(address, timeout=0.5) as api:
+            with pytest.raises(Unreachable) as caught:
+                await api.chat.export(ChatExport("e", "s"), file, replace=True)
+        given_up.set()
+    assert caught.value.cause == "timeout"
+    assert content(file) == GOOD
+
+
+async def test_a_long_compressed_log_is_whole(file: Path) -> None:
+    noise = random.Random(7).randbytes(1_500_000).hex()
+    whole = f'{{"data":[{{"id":"m1","message":"{noise}"}}]}}'.encode()
+    sent = answer(gzip.compress(whole, 1), b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip")
+    assert len(sent) > 3 * 2**19
+    async with listening(sent) as (address, _), api_at(address) as api:
+        await api.chat.export(ChatExport("e", "s"), file, replace=True)
+    assert content(file) == whole
 
 
 async def test_a_long_log_costs_the_parser_of_http_no_more_than_a_short_one(tmp_path: Path) -> None:
