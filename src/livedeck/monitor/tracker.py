@@ -226,10 +226,12 @@ class EventTracker:
         self._run_started_at, self._is_frozen = run_started_at, is_frozen
 
     def _rules(self) -> StreamRules:
+        """Return the present rules, the same object as long as they do not change: it keeps what is derived from it."""
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
-        return StreamRules(self._thresholds, self._thresholds.floor(presets), marks)
+        rules = StreamRules(self._thresholds, self._thresholds.floor(presets), marks)
+        return self._folded_by if self._folded_by == rules else rules
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
         """Learn the delivery delay; a silence that ends with late samples but no gap was false (server time, epoch s).

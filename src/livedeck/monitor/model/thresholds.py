@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import Any, TypeVar
 
 _Value = TypeVar("_Value")
@@ -96,7 +96,7 @@ class Content(StrEnum):
         return _EXPECTATIONS[self]
 
 
-class Expectation(Enum):
+class Expectation(StrEnum):
     """An expectation for a stream. FLOOR: a video rate that fits the preset."""
 
     PICTURE = "picture"
