@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "": "A terminal deck for live events on a video platform",
-    "event": "live events: list, read and change, check and wait for",
-    "room": "meeting rooms: list, read, create and delete",
-    "video": "recordings of events: list, and change what belongs to them",
-    "alarm": "alarms: list, acknowledge, shelve, note and explain",
-    "past": "the history: show, search and report what happened, record and replay it, look after its file",
-    "change": "changes without a verdict: list and close",
-    "collector": "the collector: run it as a service, give out tokens, write its dashboard",
-    "notify": "notifications: test targets, list and retry unsent messages",
-    "config": "the settings: write, show and check them, list the keys",
-    "event stream": "the stream of an event: list and read",
-    "room relay": "the relay profiles of a room: list, read and edit",
-    "video poster": "the posters of a video: list, read, download, create, import, activate and delete",
-    "video subtitle": "the subtitle tracks of a video: list, read, create, change and delete",
-    "video annotation": "the annotations of a video: list, read, create, edit and delete",
-    "video material": "the files beside a video: list, read, upload, edit and delete",
-    "collector token": "tokens for decks and walls that attach: create, rotate, list and delete",
+    "event": "live events, with their streams, chat and quality of service",
+    "room": "meeting rooms and their relay profiles",
+    "video": "recordings of events, with their posters, subtitles, annotations and materials",
+    "alarm": "alarms: what is wrong now, your answers to it, and who is notified",
+    "past": "the history: what happened, recordings and replays, and the history file",
+    "change": "changes with an unknown outcome",
+    "collector": "the collector, which watches as a service, with its tokens and its dashboard",
+    "notify": "notifications: their targets and unsent messages (`livedeck alarm explain`: who is notified)",
+    "config": "the settings and the keys in force, and the settings file",
+    "event stream": "the stream of an event",
+    "room relay": "the relay profiles of a room: name, address and stream key",
+    "video poster": "the posters of a video",
+    "video subtitle": "the subtitle tracks of a video",
+    "video annotation": "the annotations of a video",
+    "video material": "the materials of a video: files beside it",
+    "collector token": "the tokens of decks and walls that attach",
 }
 """Groups of the tree: their path, and their purpose."""
 
@@ -111,13 +111,15 @@ NOUNS = {
 TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
 SECTIONS = {
-    "event, room, video": "the platform: list, read and change objects",
-    "status, alarm, past, change": "what is wrong now, and what happened",
-    "wall, demo, serve": "programs that run until you stop them",
+    "event, room, video": "list, read and change the objects of the platform",
+    "status, alarm": "show what is on air and what is wrong now",
+    "past, change": "show what happened, and changes of unknown outcome",
+    "wall, demo": "run a wall screen, or the deck without an account",
+    "serve": "run the simulator of the platform",
     "collector, notify": "watch as a service, notify people",
     "config, doctor, docs": "settings, checks, documentation",
 }
-"""The nouns in the help of `livedeck`, in five groups."""
+"""The nouns in the help of `livedeck`, in groups."""
 
 EPILOG = """\b
 Exit codes: 0 done, 1 fault, 2 wrong use or settings, 3 refused by the platform, 4 no usable response,

@@ -101,7 +101,7 @@ def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | N
 @_named_alarm
 @click.pass_context
 def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
-    """Take your own acknowledgement of an alarm back, within 5 min.
+    """Withdraw your acknowledgement of an alarm, within 5 min.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is none.
     """
@@ -137,7 +137,7 @@ def shelve_command(
 @_named_alarm
 @click.pass_context
 def unshelve_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
-    """Make an alarm visible again that is shelved or out of service.
+    """Show a shelved or out-of-service alarm again.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if it is neither.
     """

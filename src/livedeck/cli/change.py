@@ -24,9 +24,9 @@ from livedeck.settings import Settings, load
 @platform
 @click.pass_context
 def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
-    """List the changes in the history of this machine that have no verdict.
+    """List changes with an unknown outcome, from the history of this machine.
 
-    Sends no request. Look at the platform's own page before you repeat one: it may have happened.
+    Sends no request. Look at the platform's own page before you repeat a change: it may have been applied.
     """
 
     async def work() -> int:
@@ -49,7 +49,7 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
 @platform
 @click.pass_context
 def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> None:
-    """Close a change without a verdict, once you have looked at its outcome.
+    """Close a change with an unknown outcome, once you have looked at the platform.
 
     ID: the id of the change, or its beginning. Nothing is sent to the platform; the audit keeps both records.
     """

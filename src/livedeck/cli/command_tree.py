@@ -71,6 +71,72 @@ MOVED = {
 }
 """Words of earlier versions -> the words that replace them. The table goes with 0.2."""
 
+GUESSES = {
+    "ack": ("alarm ack",),
+    "alarm acknowledge": ("alarm ack",),
+    "alarm comment": ("alarm note",),
+    "alarm get": ("alarm list",),
+    "alarm hide": ("alarm shelve",),
+    "alarm mute": ("alarm shelve",),
+    "alarm show": ("alarm list",),
+    "alarm silence": ("alarm shelve",),
+    "alarm snooze": ("alarm shelve",),
+    "alarm unmute": ("alarm unshelve",),
+    "alarm who": ("alarm explain",),
+    "alarm why": ("alarm explain",),
+    "collector serve": ("collector run",),
+    "collector start": ("collector run",),
+    "config get": ("config show",),
+    "config list": ("config show",),
+    "config test": ("config check",),
+    "config verify": ("config check",),
+    "event add": ("event create",),
+    "event end": ("event complete",),
+    "event new": ("event create",),
+    "event remove": ("event delete",),
+    "event set": ("event edit", "event content"),
+    "event show": ("event get",),
+    "event start": ("event enable", "event schedule"),
+    "event status": ("event check", "event get"),
+    "event stop": ("event complete",),
+    "event update": ("event edit",),
+    "event verify": ("event check",),
+    "event view": ("event get",),
+    "explain": ("alarm explain",),
+    "notify check": ("notify test",),
+    "notify resend": ("notify retry",),
+    "notify send": ("notify test",),
+    "notify show": ("notify list",),
+    "notify who": ("alarm explain",),
+    "notify why": ("alarm explain",),
+    "past clean": ("past prune",),
+    "past compact": ("past vacuum",),
+    "past delete": ("past prune",),
+    "past list": ("past episodes", "past show"),
+    "past play": ("past replay",),
+    "past repair": ("past salvage",),
+    "room edit": ("room relay edit",),
+    "room relay add-key": ("room relay edit",),
+    "room relay key": ("room relay edit",),
+    "room relay set-key": ("room relay edit",),
+    "room relay update": ("room relay edit",),
+    "room set-key": ("room relay edit",),
+    "room show": ("room get",),
+    "shelve": ("alarm shelve",),
+    "silence": ("alarm shelve",),
+    "simulate": ("serve",),
+    "simulator": ("serve",),
+    "token": ("collector token",),
+    "video annotation add": ("video annotation create",),
+    "video material add": ("video material upload",),
+    "video material create": ("video material upload",),
+    "video poster add": ("video poster create", "video poster import"),
+    "video poster set": ("video poster activate",),
+    "video subtitle add": ("video subtitle upload",),
+    "video subtitle create": ("video subtitle upload", "video subtitle recognise"),
+}
+"""Words that strangers try first -> the commands that they mean."""
+
 MOVED_FLAGS = {
     "--all": "`alarm list --shelved`, `event chat --all-streams`, or `event check` without a name",
     "--close": "`livedeck change close ID`",
@@ -167,17 +233,21 @@ class NounGroup(click.Group):
 
 
 def unknown_text(group: str, words: list[str], names: list[str]) -> str:
-    """Return `No such command ...`, with the new words of a moved command, else the nearest names in the group."""
+    """Return `No such command ...`, with the words that a moved or guessed command has, else the nearest names."""
     from difflib import get_close_matches
 
     typed = [*group.split(), *(word for word in words if not word.startswith("-"))]
     near = [repr(name) for name in get_close_matches(words[0], names, 3)]
     for count in range(len(typed), len(group.split()), -1):
-        if new := MOVED.get(" ".join(typed[:count])):
+        words_so_far = " ".join(typed[:count])
+        if new := MOVED.get(words_so_far):
             rest = typed[count:]
             while rest and f"{new} {rest[0]}" in load_description():
                 new, rest = f"{new} {rest[0]}", rest[1:]
             near = [f"'livedeck {new}'"]
+            break
+        if meant := GUESSES.get(words_so_far):
+            near = [f"'livedeck {path}'" for path in meant]
             break
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
     return f"No such command {words[0]!r}.{advice}"

@@ -86,8 +86,9 @@ def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
 def check_command(ctx: click.Context, /, **flags: Any) -> None:
     """Check the settings in force, the keys, every profile of the file, and the notification targets.
 
-    Contacts neither the platform nor a target. Reads secrets, and runs the programs that print them. Exit code 2 if a
-    setting is wrong: the error names file, line and key, and the allowed values.
+    Contacts neither the platform nor a target. Reads the secrets of the notification targets and of the heartbeat, and
+    runs the programs that print them, but not `token_command`. Exit code 2 if a setting is wrong: the error names file,
+    line and key, and the allowed values.
     """
 
     async def work() -> int:

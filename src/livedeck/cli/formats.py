@@ -17,9 +17,6 @@ from livedeck.text.outside import shown
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_COLUMNS = click.option(
-    "--columns", metavar="NAME,...", help="Print these fields, in this order: id,name,scheduled.time."
-)
 
 OPTION_NAMES = ("output_format", "columns", "quiet")
 
@@ -42,9 +39,11 @@ class Output:
         return cls(output_format, names, bool(quiet))
 
 
-def output_options(command: Command) -> Command:
-    """Add --format, --json, --schema, --columns and --quiet."""
-    return formats("table", "json", "ndjson", "csv")(_COLUMNS(QUIET(command)))
+def output_options(command: Command, columns: Sequence[str]) -> Command:
+    """Add --format, --json, --schema, --columns and --quiet. `columns`: examples for the help of --columns."""
+    metavar = ",".join((*columns[:2], "..."))
+    columns_option = click.option("--columns", metavar=metavar, help="Print these fields, in this order.")
+    return formats("table", "json", "ndjson", "csv")(columns_option(QUIET(command)))
 
 
 def check_columns(output: Output, known: Sequence[str]) -> None:

@@ -57,11 +57,11 @@ READ_ONLY = "Send nothing but GET and HEAD."
 
 FORCE = click.option("--force", is_flag=True, help="Replace what exists.")
 
-QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, without notes.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
 
-DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Last this long: 15m, 2h.")
+DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Length of time: 15m, 2h.")
 
-FOLLOW = click.option("--follow", is_flag=True, help="Print every change until ctrl-c.")
+FOLLOW = click.option("--follow", is_flag=True, help="Keep printing what is new until ctrl-c.")
 
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 
@@ -76,7 +76,7 @@ HISTORY = click.option(
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
     """Return `-o/--output`, for a file or a folder to write."""
-    return click.option("-o", "--output", metavar=metavar, help="Write to this path.", **attributes)
+    return click.option("-o", "--output", metavar=metavar, help="Where to write.", **attributes)
 
 
 def timeout(default: str) -> Callable[[Command], Command]:
@@ -104,7 +104,7 @@ def formats(*names: str, default: str = "table") -> Callable[[Command], Command]
     """Return `--format`, and where JSON is one of the names `--json` and `--schema`. The value is `output_format`."""
     flags: tuple[Callable[[Command], Command], ...] = (
         click.option(
-            "--format", "output_format", type=click.Choice(names), show_default=default, help="Print in this format."
+            "--format", "output_format", type=click.Choice(names), show_default=default, help="Format of the output."
         ),
     )
     if "json" in names:
@@ -210,7 +210,7 @@ _SIMULATION = (
     click.option(
         "--scenario", metavar="NAME|FILE", help="Play a scenario: keyframe-drift, bad-night, ... or a TOML file."
     ),
-    click.option("--faults", metavar="NAME|FILE", help="Let replies fail: flaky, odd, dead, late, or a TOML file."),
+    click.option("--faults", metavar="NAME|FILE", help="Make requests fail: flaky, odd, dead, late, or a TOML file."),
 )
 
 _APPEARANCE = (

@@ -20,6 +20,7 @@ from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import make_link
 from livedeck.monitor import HistoryReader, Severity
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.notify import (
     DEAD,
     WAITING,
@@ -100,18 +101,21 @@ def _test_message(plan: Plan, route: Route) -> Any:
 @click.command
 @click.argument("event", metavar="EVENT")
 @click.argument("kind", metavar="KIND", type=alarm_kind)
-@click.argument("severity", metavar="SEVERITY", type=click.Choice([severity.value for severity in Severity]))
+@click.argument(
+    "severity", metavar="[SEVERITY]", required=False, type=click.Choice([severity.value for severity in Severity])
+)
 @options.at()
 @platform
 @click.pass_context
 def explain_command(
-    ctx: click.Context, /, *, event: str, kind: str, severity: str, at: str | None, **flags: Any
+    ctx: click.Context, /, *, event: str, kind: str, severity: str | None, at: str | None, **flags: Any
 ) -> None:
     """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
-    KIND is a kind of alarm, such as NO_INGEST; SEVERITY is info, warning or critical. EVENT is an id or a name in the
-    history of this machine; an unknown one is taken as typed. --at takes a time in the zone of the settings. Sends
-    no request to the platform. Exit code 6 if no route would notify.
+    KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without it, every severity that
+    the kind can have is explained. EVENT is an id or a name in the history of this machine; an unknown one is taken as
+    typed. --at takes a time in the zone of the settings. Sends no request to the platform. Exit code 6 if no route
+    would notify.
     """
 
     async def work() -> int:
@@ -122,15 +126,24 @@ def explain_command(
         if not events:
             text = f"the history has no event {safe(event, 80)!r}: using it as typed"
             echo(f"livedeck alarm explain: {text}", err=True)
-        case = Case(kind, Severity(severity), events or [CaseEvent(event, event)])
-        fires = False
-        for route in make_plan(settings).routes:
-            reasons = reasons_against(route, case)
-            fires = fires or not reasons
-            echo(f"{route.name} -> {route.to}: {_verdict(route, case, reasons, local)}")
+        routes, fires = make_plan(settings).routes, False
+        for level in [Severity(severity)] if severity else _severities(kind):
+            case = Case(kind, level, events or [CaseEvent(event, event)])
+            head = "" if severity else f"{level}: "
+            for route in routes:
+                reasons = reasons_against(route, case)
+                fires = fires or not reasons
+                echo(f"{head}{route.name} -> {route.to}: {_verdict(route, case, reasons, local)}")
         return DONE if fires else NOT_SO
 
     ctx.exit(run(work))
+
+
+def _severities(kind: str) -> list[Severity]:
+    """Return every severity that an alarm of the kind can have, the worst first."""
+    found = ALARM_KINDS[kind]
+    ranks = sorted((found.severity.rank, found.escalated_severity.rank))
+    return [level for level in Severity if ranks[0] <= level.rank <= ranks[1]]
 
 
 def _moment(typed: str | None, reference: TimeReference) -> datetime:

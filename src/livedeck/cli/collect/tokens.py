@@ -114,8 +114,8 @@ def create_command(ctx: click.Context, /, *, name: str, may: May, expires: datet
 def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expires: datetime | None) -> None:
     """Create a new token for NAME and print it once. The old token stays valid for a while.
 
-    Put the new token on every deck of NAME meanwhile; `livedeck collector token list` shows uses of the old one.
-    With --grace 0 the old token is refused at once: use it for a token that has leaked.
+    Put the new token on every deck of NAME meanwhile; `livedeck collector token list` shows the last use of the old
+    token. With --grace 0 the old token is refused at once: use it for a token that has leaked.
 
     An expiry of the old token still applies. The token before the old one is refused at once.
     """
@@ -157,7 +157,7 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
 @click.command
 @click.pass_context
 def list_command(ctx: click.Context, /) -> None:
-    """List the tokens: rights, expiry, last use and its address.
+    """List the tokens: rights, expiry, and time and address of the last use.
 
     A running collector records uses beside its history, once a minute at most.
     """

@@ -53,7 +53,7 @@ class ExportTarget:
 @click.option(
     "--all-streams", is_flag=True, help="Export every stream of the platform, the recordings and the history."
 )
-@click.option("--format", "chat_format", type=click.Choice(FORMATS), help="Print in this format.")
+@click.option("--format", "chat_format", type=click.Choice(FORMATS), help="Format of the output.")
 @time_range({"type": timestamp}, {"type": timestamp})
 @click.option(
     "--user", "users", multiple=True, metavar="NAME", help="Export messages of this user: name or external id."

@@ -32,7 +32,7 @@ DEFAULT_SPAN = 60.0
 @click.argument("event", metavar="EVENT")
 @FOLLOW
 @formats("table", "json", "csv")
-@click.option("--last", type=time_span, metavar="TIME", help="Print only the last part of the stream: 90s, 15m, 2h.")
+@click.option("--last", type=time_span, metavar="TIME", help="Print samples of this last length of time: 90s, 15m, 2h.")
 @platform
 @click.pass_context
 def command(

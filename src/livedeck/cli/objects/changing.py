@@ -100,9 +100,11 @@ def change_command(command: Command) -> click.Command:
 
     text = [f"{operation.help}.", *([EVENT_HELP] if "EVENT" in command.arguments else [])]
     if operation.evidence:
-        text.append(f"If the reply is lost, the change counts as applied once this shows: {operation.evidence}.")
+        text.append(f"If the reply is lost, livedeck reads again: the change was applied if {operation.evidence}.")
     else:
-        text.append(f"If the reply is lost, no read shows whether the change happened: {operation.no_evidence}.")
+        text.append(
+            f"If the reply is lost, livedeck cannot find out whether the change was applied: {operation.no_evidence}."
+        )
     decorated = change_options(platform(click.pass_context(callback)))
     if schema:
         from_file = click.option("--from-file", metavar="FILE", help="Read fields from JSON or TOML; - is stdin.")

@@ -30,6 +30,43 @@ _FLAGS = {"poster_url": "url"}
 MAX_FILE = 1_000_000
 """Most characters of a file with the fields of a form."""
 
+_TEXTS = {
+    "annotation_poster_id": "Id of the picture; empty for none",
+    "auto_start": "Start the event when the encoder sends",
+    "chat_active": "Let viewers chat",
+    "chat_after_stream": "Keep the chat after the stream",
+    "chat_preview": "Show the chat in the preview of the video",
+    "description": "Words that viewers see beside the language",
+    "end_time": "End of the annotation, a whole number in the unit of the platform",
+    "file": "Path of a file on this machine, or - for standard input",
+    "from_time": "Time of the frame: seconds, or H:MM:SS",
+    "language": "ISO 639-1 code: en, de, uk",
+    "languages": "ISO 639-1 codes, a track for each: en,de",
+    "latency_mode": "Delay between encoder and viewers",
+    "link": "Address that a click opens",
+    "name": "Name that people see",
+    "name: 1 to 128 characters": "Name of 1 to 128 characters",
+    "owner_id": "Id of a user of the workspace",
+    "parent_id": "Id of a project or folder",
+    "parent_id: empty for none": "Id of a project or folder; empty for none",
+    "poster_url": "Address of the picture: https://",
+    "protected": "Encrypt the stream",
+    "reconnect_window": "Seconds to wait for an encoder that reconnects",
+    "record.parent_id": "Id of the folder for the recording; empty for the platform's choice",
+    "restreams": "JSON or TOML file with the restreams, or - for standard input",
+    "scheduled.time": "Planned start: 18:30, in 20 min, 2026-11-21 18:30Z",
+    "show_members": "Show in the chat who is there",
+    "start_time": "Start of the annotation, a whole number in the unit of the platform",
+    "started_at": "Planned start of the stream: 18:30, in 20 min",
+    "time_shift": "Let viewers go back in time",
+    "title": "Title that viewers see",
+    "title: empty: the file name": "Title that viewers see; the name of the file if empty",
+    "type": "Kind of object; it cannot be changed later",
+    "url": "Address of the target: rtmp:// or rtmps://, without the key",
+    "video.presets": "Qualities to offer, or none for those of the platform",
+}
+"""Help of an option by its field, or by field and hint; without a text here it is label and hint of the form."""
+
 _METAVARS = {FieldKind.NUMBER: "NUMBER", FieldKind.HIDDEN: "FILE", FieldKind.DATETIME: "TIME", FieldKind.ROWS: "FILE"}
 
 
@@ -45,11 +82,12 @@ def field_options(schema: FormSchema[Any], *, is_new: bool, always: Collection[s
     `is_new`: whether the form begins empty, so that required fields must be typed. The fields of `always` have a value
     that is sent in any case.
     """
-    return [_option(field, is_needed=is_new and field.required and field.name not in always) for field in schema.fields]
+    needed = {field.name for field in schema.fields if is_new and field.required and field.name not in always}
+    return [_option(field, is_needed=field.name in needed, is_new=is_new) for field in schema.fields]
 
 
-def _option(field: Field, *, is_needed: bool) -> click.Option:
-    flag, parameter, text = flag_name(field), _parameter(field), _help(field)
+def _option(field: Field, *, is_needed: bool, is_new: bool) -> click.Option:
+    flag, parameter, text = flag_name(field), _parameter(field), _help(field, is_new=is_new)
     text += "  [required]" if is_needed else ""
     if field.kind is FieldKind.FLAG:
         return click.Option([f"{flag}/--no-{flag[2:]}", parameter], default=None, help=text)
@@ -64,16 +102,16 @@ def _parameter(field: Field) -> str:
     return f"field_{field.name.replace('.', '__')}"
 
 
-def _help(field: Field) -> str:
-    label = field.label or field.name.replace("_", " ").capitalize()
-    parts = [f"{label}: {field.hint}" if field.hint else label]
+def _help(field: Field, *, is_new: bool) -> str:
+    plain = f"{field.label}: {field.hint}" if field.hint else field.label
+    text = _TEXTS.get(f"{field.name}: {field.hint}") or _TEXTS.get(field.name, plain)
     if field.kind is FieldKind.HIDDEN:
-        parts = [f"{label}, from a private file, or - for standard input"]
-    elif field.kind is FieldKind.ROWS:
-        parts = [f"{label}: a JSON or TOML file, or -; replaces all"]
+        text = f"{field.label}, from a private file, or - for standard input"
+    elif field.kind is FieldKind.ROWS and not is_new:
+        text += "; replaces all"
     elif field.kind is FieldKind.MULTI_CHOICE:
-        parts.append(f"values: {' '.join(field.choices)}")
-    return f"{'; '.join(parts)}."
+        text += f": {' '.join(field.choices)}"
+    return f"{text}."
 
 
 def typed_entries(

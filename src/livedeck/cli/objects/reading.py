@@ -49,6 +49,7 @@ def list_command(noun: Noun) -> click.Command:
         return print_rows(f"{noun.path} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
 
     of = f" of a {noun.owner.lower()}" if noun.owner else ""
+    of += " that this machine knows; the platform does not list them" if noun.name == "material" else ""
     text = f"List the {noun.noun}s{of}. Every format except the table has the token for --if-unchanged."
     return _reading_command("list", noun, owner, text, work)
 
@@ -69,7 +70,7 @@ def get_command(noun: Noun) -> click.Command:
 
 def videos_command() -> click.Command:
     """Make `video list`: the recordings of an event, the only videos that the platform lists."""
-    text = "List the recordings of EVENT: the VIDEO of the other video commands."
+    text = "List the recordings of EVENT. Their ids are the VIDEO of the other commands."
     return _rows_command("list", RECORDINGS, "video list", text)
 
 
@@ -147,7 +148,7 @@ def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: st
 
     help_text = f"{text}\n\n{EVENT_HELP}" if "EVENT" in arguments else text
     decorated = click.pass_context(callback)
-    command = click.command(name, help=help_text, cls=ReadingCommand)(output_options(platform(decorated)))
+    command = click.command(name, help=help_text, cls=ReadingCommand)(output_options(platform(decorated), noun.columns))
     command.columns = tuple(noun_fields(noun))
     command.params[:0] = argument_names(arguments)
     return command

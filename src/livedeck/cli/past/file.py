@@ -36,7 +36,7 @@ _WORDS = {**WORDS, "event": "events", "stream": "streams"}
 @platform
 @click.pass_context
 def check_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> None:
-    """Check the whole file: integrity, size, the events in it, rows that cannot be read.
+    """Check the whole history file: integrity, size, the events in it, rows that cannot be read.
 
     Changes nothing; decks may keep running. Exit code 6 if the file is damaged, 1 if it cannot be opened.
     """

@@ -76,7 +76,9 @@ def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | 
 @click.option(
     "--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Time per page, s."
 )
-@click.option("--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Most tiles to show.")
+@click.option(
+    "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Maximum number of tiles."
+)
 @click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: the largest]")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the wall as a picture to this file.")
 @click.option("--http", "place", metavar="[HOST:]PORT", type=parse_place, help="Serve the wall as a page for browsers.")
