@@ -1,4 +1,4 @@
-"""cli JOINS. The only room that constructs the others: `main`, and the table of nouns.
+"""cli joins the other rooms, and is the only one that constructs them: `main`, and the tables of commands.
 
 `main` imports a command when it is called, so `--help` and `--version` cost next to nothing.
 """
@@ -40,7 +40,7 @@ GROUPS = {
     "video material": "the materials of a video: files beside it",
     "collector token": "the tokens of decks and walls that attach",
 }
-"""Groups of the tree: their path, and their purpose."""
+"""Groups of the command tree: path -> purpose."""
 
 PLACES = {
     "event preflight": "event.preflight:command",
@@ -93,7 +93,7 @@ PLACES = {
     "docs": "docs:command",
     "help": "docs:help_command",
 }
-"""The words that lead to a command, and the module and name of it. The operations have further ones: `NOUNS`."""
+"""Path of a command -> its module and its name there. `NOUNS` adds the commands that are made from operations."""
 
 NOUNS = {
     "event": "event",
@@ -106,7 +106,7 @@ NOUNS = {
     "video annotation": "annotation",
     "video material": "material",
 }
-"""The groups whose commands are made from the operations, and the noun of these."""
+"""Path of a group -> the noun from whose operations its commands are made."""
 
 TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
@@ -128,7 +128,7 @@ Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, th
 
 
 _WORDS = "livedeck.words"
-"""Key of the words after the options of `livedeck`, while a shell completes a line."""
+"""Key in `ctx.meta` of the words that follow `livedeck` and its options, while a shell completes a line."""
 
 
 class _Livedeck(NounGroup):
@@ -138,9 +138,9 @@ class _Livedeck(NounGroup):
         super().__init__("", TREE, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Unset variables with which Textual would write secrets elsewhere, before its import.
+        """Run the command, after unsetting environment variables with which Textual would write secrets elsewhere.
 
-        Wrong settings end it with one line, also in a command that reads them before it runs.
+        Wrong settings end it with one line, even if the command reads them before it runs.
         """
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
@@ -176,7 +176,7 @@ class _Livedeck(NounGroup):
 
         try:
             return answer(ctx.meta.get(_WORDS, ()), incomplete)
-        except SettingsError:  # the command itself reports it; here it would land in the middle of a line
+        except SettingsError:  # the command itself reports it; here the text would land in the line that the user types
             return []
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -216,7 +216,7 @@ def _past_moment(text: str) -> datetime:
 
 
 async def _start(flags: Mapping[str, Any], at: datetime | None = None) -> int:
-    """Run the deck, or the choice made at a first start. Returns the exit code. Raises SettingsError."""
+    """Run the deck; at a first start, run what the user chooses. Returns the exit code. Raises SettingsError."""
     from livedeck.cli.process import lasting_imports
     from livedeck.environment import no_screen_reason
 

@@ -1,4 +1,4 @@
-"""`livedeck change`: changes without a verdict, listed and closed."""
+"""`livedeck change`: list and close changes with an unknown outcome."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> Non
 
 
 async def close_change(settings: Settings, words: str) -> int:
-    """Close the change with that beginning of its id. Returns the exit code. Raises UsageError for none or several."""
+    """Close the open change whose id begins with `words`. Returns the exit code.
+
+    Raises UsageError if no open change, or several, begin so.
+    """
     async with make_api(settings) as api, make_audit(settings) as history:
         changes = await history.open_changes() if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]

@@ -1,4 +1,4 @@
-"""The tree of commands: nouns with their verbs, lazy import, the generated description, and words that moved."""
+"""The tree of commands: nouns with their verbs, imported on use; the description to generate; words that moved."""
 
 from __future__ import annotations
 
@@ -156,10 +156,10 @@ MOVED_FLAGS = {
 
 @dataclass(frozen=True, slots=True)
 class CommandTree:
-    """The tree by paths, the words after `livedeck`.
+    """The command tree by paths. A path is the words after `livedeck`: `event list`.
 
     `groups`: path of a group -> its purpose. `places`: path of a command -> `module:attribute`. `nouns`: path of a
-    group -> the noun of the operations whose commands it has.
+    group -> the noun from whose operations its commands are made.
     """
 
     groups: Mapping[str, str]
@@ -167,7 +167,7 @@ class CommandTree:
     nouns: Mapping[str, str]
 
     def get(self, path: str) -> click.Command | None:
-        """Return the command or group at that path, None if there is none. Imports the command."""
+        """Return the command or group at that path, or None. Imports the module of the command."""
         if path in self.groups:
             return NounGroup(path, self)
         group, _, name = path.rpartition(" ")
@@ -179,7 +179,7 @@ class CommandTree:
         return with_examples(path, command) if command else None
 
     def names(self, group: str) -> list[str]:
-        """Return the words that follow the path of a group, in the order of the documentation."""
+        """Return the names in a group, in the order of the documentation: its commands, then its groups."""
         paths = [*self._of_noun(group), *(_last(path) for path in self.places if _parent(path) == group)]
         return [*paths, *(_last(path) for path in self.groups if path and _parent(path) == group)]
 
@@ -200,7 +200,7 @@ def _parent(path: str) -> str:
 
 
 class NounGroup(click.Group):
-    """The commands of a noun. Its help reads the generated description; a command is imported when it is called."""
+    """Group of commands. Its help comes from the generated description; a command is imported when it is called."""
 
     def __init__(self, path: str, tree: CommandTree, **attributes: Any) -> None:
         purpose = tree.groups[path]
@@ -217,7 +217,7 @@ class NounGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does. Raises UsageError that names the nearest commands, or the new word of an old one."""
+        """Resolve as click does. For an unknown word, raise UsageError that names the commands it may mean."""
         name = args[0]
         is_unknown = name not in self.list_commands(ctx) and not name.startswith("-")
         if is_unknown and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
@@ -225,7 +225,7 @@ class NounGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the whole purpose of each command, without importing it."""
+        """Write each command with its purpose, uncut, without importing it."""
         known = load_description()
         paths = {name: f"{self.path} {name}".strip() for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
@@ -233,7 +233,11 @@ class NounGroup(click.Group):
 
 
 def unknown_text(group: str, words: list[str], names: list[str]) -> str:
-    """Return `No such command ...`, with the words that a moved or guessed command has, else the nearest names."""
+    """Return `No such command ...`, followed by the commands that the words may mean.
+
+    `words`: the words after the path of the group. `names`: the names in the group. Moved words and usual guesses come
+    first; without either, similar names do.
+    """
     from difflib import get_close_matches
 
     typed = [*group.split(), *(word for word in words if not word.startswith("-"))]
@@ -254,7 +258,7 @@ def unknown_text(group: str, words: list[str], names: list[str]) -> str:
 
 
 def describe(tree: CommandTree, root: click.Group) -> str:
-    """Return the description of every command of the tree as JSON, a line each; imports all of them."""
+    """Return the description of every command as JSON, each on a line. Imports all commands."""
     lines = (f"{json.dumps(path)}: {json.dumps(facts)}" for path, facts in _facts(tree, "", root))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -286,7 +290,10 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
 
 
 def _takes(param: click.Parameter, command: click.Command) -> Any:
-    """Return the values of an option or argument: words, `{"list": words}`, or the name of a source of completion."""
+    """Return the possible values of an option or argument, for completion.
+
+    They are a list of words, `{"list": words}` if commas separate several, or the name of a source of words.
+    """
     if isinstance(param.type, click.Choice):
         return [str(choice) for choice in param.type.choices]
     name = str(param.name)

@@ -109,7 +109,7 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
 
 
 def masked_toml(settings: Settings, name: str) -> str:
-    """Return a setting as TOML without secrets: no token, no arguments of a command that prints one."""
+    """Return the value of a setting as TOML, without tokens and without arguments of commands that print secrets."""
     value = getattr(settings, name)
     if name == "token":
         return toml("••••" if value else "")

@@ -1,4 +1,4 @@
-"""The examples in the help of every command. Help alone reads them, so this module imports nothing heavy."""
+"""Examples in the help of every command. Help must be quick, so this module imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ EXAMPLES = {
     "video material delete": ("video material delete VIDEO MATERIAL --yes",),
     "video material reorder": ("video material reorder VIDEO ID2 ID1",),
 }
-"""The words after `livedeck` of a command -> example lines, without `livedeck`."""
+"""Path of a command -> example lines, without `livedeck`."""
 
 
 def with_examples(path: str, command: click.Command) -> click.Command:
