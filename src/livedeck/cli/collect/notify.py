@@ -156,7 +156,7 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
 
 
 async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
-    """Return the events of the history with that id, or a name that matches the shell pattern."""
+    """Return the events of the history whose id is `words`, or whose name matches `words` as a shell pattern."""
     path, pattern = settings.history_file(), words.strip().casefold()
     records = await latest_events(HistoryReader(path)) if path else ()
     return [
@@ -228,7 +228,7 @@ def _line(unsent: Unsent) -> str:
 def retry_command(ctx: click.Context, /, **flags: Any) -> None:
     """Retry the given-up messages, in the running collector or the next one that starts.
 
-    With `collector_url` in the settings that collector retries, if the token may act.
+    With `collector_url` in the settings, the collector there retries them, if your token has the right `act`.
     """
 
     async def work() -> int:
@@ -248,9 +248,9 @@ def retry_command(ctx: click.Context, /, **flags: Any) -> None:
 
 @asynccontextmanager
 async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
-    """Open the shared spool of the collectors, or the spool beside the history.
+    """Open the shared spool of the collectors, else the spool beside the history. `reads`: open it for reading only.
 
-    Raises SettingsError if neither exists or can be used.
+    Raises SettingsError if there is no spool, or if it cannot be used.
     """
     try:
         with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:

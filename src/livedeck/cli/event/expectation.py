@@ -18,7 +18,7 @@ from livedeck.settings import load
 from livedeck.text.values import age, safe
 
 SETTINGS = "default"
-"""Name that leaves the choice to the settings."""
+"""Value of NAME that leaves the content to the settings."""
 
 
 @click.command

@@ -1,4 +1,4 @@
-"""Form fields as options and as a JSON or TOML file, and the conversion of typed values to entries."""
+"""Form fields as options and as a JSON or TOML file; conversion of these to entries of the form."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from livedeck.text.times import TimeReference
 from livedeck.text.values import MASK
 
 STDIN = "-"
-"""Stands for standard input in place of a file."""
+"""File name that means standard input."""
 
 _FLAGS = {"poster_url": "url"}
-"""Options that have another name than their field."""
+"""Field -> name of its option, where the two differ."""
 
 MAX_FILE = 1_000_000
-"""Most characters of a file with the fields of a form."""
+"""Maximum characters of a file with the fields of a form."""
 
 _TEXTS = {
     "annotation_poster_id": "Id of the picture; empty for none",
@@ -71,16 +71,16 @@ _METAVARS = {FieldKind.NUMBER: "NUMBER", FieldKind.HIDDEN: "FILE", FieldKind.DAT
 
 
 def flag_name(field: Field) -> str:
-    """Return the option of a field: `--scheduled-time` for `scheduled.time`, `--stream-key-file` for a secret."""
+    """Return the option of a field: `--scheduled-time` for `scheduled.time`; `--stream-key-file` for a secret field."""
     name = _FLAGS.get(field.name) or field.name.replace(".", "-").replace("_", "-")
     return f"--{name}-file" if field.kind is FieldKind.HIDDEN else f"--{name}"
 
 
 def field_options(schema: FormSchema[Any], *, is_new: bool, always: Collection[str] = ()) -> list[click.Option]:
-    """Return an option for each field. A secret is never an option, since other processes can read options.
+    """Return an option for each field. Secrets are read from a file, since other processes can read options.
 
-    `is_new`: whether the form begins empty, so that required fields must be typed. The fields of `always` have a value
-    that is sent in any case.
+    `is_new`: the form begins empty, so required fields must be typed, except those in `always`, whose value is sent
+    in any case.
     """
     needed = {field.name for field in schema.fields if is_new and field.required and field.name not in always}
     return [_option(field, is_needed=field.name in needed, is_new=is_new) for field in schema.fields]
@@ -98,7 +98,7 @@ def _option(field: Field, *, is_needed: bool, is_new: bool) -> click.Option:
 
 
 def _parameter(field: Field) -> str:
-    """Return its parameter name for click, which no flag of ours uses."""
+    """Return the parameter name of the field's option. Its prefix keeps it apart from all other flags."""
     return f"field_{field.name.replace('.', '__')}"
 
 
@@ -123,7 +123,8 @@ def typed_entries(
 ) -> dict[str, Entry]:
     """Return the typed values by field: options win over the file. Raises UsageError.
 
-    `current`: the object as JSON. A value that the file repeats from it, without a field of the form, is ignored.
+    `initial`: entries before the change. `current`: the object as JSON; values that the file repeats from it are
+    ignored if the form has no field for them.
     """
     content = _without_repeated(schema, read_object(from_file), current) if from_file else {}
     typed = dict(_file_entries(schema, content, initial))
@@ -150,7 +151,10 @@ def _option_entry(field: Field, value: Any, before: Entry) -> Entry:
 def _without_repeated(
     schema: FormSchema[Any], content: Mapping[str, Any], current: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the file without fields that cannot be changed, so that the output of `get` can be sent back."""
+    """Return the content of the file without fields that cannot be sent, so that the output of `get` is accepted.
+
+    Raises UsageError if a field that cannot be changed differs.
+    """
     heads = {field.name.partition(".")[0] for field in schema.fields}
     repeated = {*current, *(OWN_FIELDS if current else ())}
     kept = {name: value for name, value in content.items() if name not in repeated or name in heads}
@@ -167,13 +171,13 @@ def _without_repeated(
 
 
 _CHOSEN_ONCE = frozenset({"type", "annotation_type", "id"})
-"""Fields that stay for the life of an object."""
+"""Fields whose value is chosen when the object is created and never changes."""
 
 
 def _file_entries(
     schema: FormSchema[Any], content: Mapping[str, Any], initial: FieldValues
 ) -> Iterator[tuple[str, Entry]]:
-    """Yield the entries of a file, whose names are nested or dotted."""
+    """Yield field name and entry for each value of the file, which writes `a.b` nested or with a dot."""
     fields, known = dict(_dotted(content)), {field.name: field for field in schema.fields}
     unknown = [name for name in fields if name not in known]
     if unknown:
@@ -221,7 +225,7 @@ def _choices(field: Field, words: list[Any]) -> tuple[str, ...]:
 
 
 def _rows(field: Field, rows: Any, before: Entry) -> tuple[Mapping[str, Entry], ...]:
-    """Return the rows of a file. A missing value comes from the old row with the same id, or the same name."""
+    """Return the rows of a file. Values missing in a row come from the old row with the same id, else the same name."""
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         raise click.UsageError(f"{flag_name(field)}: the file should hold {_KINDS[FieldKind.ROWS]}")
     schema = schema_of_rows(field)
@@ -269,14 +273,17 @@ _TAKES: Mapping[FieldKind, tuple[Take, tuple[type, ...]]] = {
     FieldKind.MULTI_CHOICE: (lambda field, value, _: _choices(field, value), (list,)),
     FieldKind.ROWS: (_rows, (list,)),
 }
-"""Converter of a file's value to an entry, and the types that it takes, by kind of field."""
+"""Kind of field -> converter of a value of the file to an entry, and the types that the value may have."""
 
 _READ_ONLY = frozenset({"id", "event_id", "room_id", "status", "service", "created_at", "updated_at"})
-"""Fields of a row that can be read but not sent, ignored so that printed rows can be sent back."""
+"""Fields of a row that can be read but not sent. They are ignored, so that printed rows can be sent back."""
 
 
 def _kept_secret(value: str, before: Entry) -> Entry:
-    """Return the secret of a file; a masked one stands for the current secret. Raises UsageError if it is another."""
+    """Return the secret that a file gives. A masked secret stands for the current one.
+
+    Raises UsageError if the mask is not that of the current secret.
+    """
     if MASK not in value:
         return _secret(value)
     if isinstance(before, Secret) and str(before) == value:
@@ -293,7 +300,7 @@ def _secret(value: str) -> Secret:
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file or of standard input. Raises UsageError if it is unreadable, not text or too long."""
+    """Return the text of a file or of standard input. Raises UsageError if it is unreadable, not UTF-8 or too long."""
     try:
         if path == STDIN:
             if sys.stdin is None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 HEADLESS_SIZE = (160, 45)
-"""Columns and rows of a wall without a terminal: 16:9, since a cell is half as wide as high."""
+"""Columns and rows of a wall without a terminal. The picture is 16:9, since a cell is half as wide as high."""
 
 
 MAX_PORT = 65535
@@ -122,7 +122,7 @@ def command(
 
 
 def parse_terms(filter_text: str, project: str | None) -> tuple[Term, ...]:
-    """Return the conditions of --filter and --project together. Raises UsageError."""
+    """Return the filter conditions of --filter and --project together. Raises UsageError."""
     try:
         terms = parse(filter_text, EVENTS.filter_fields())
     except FilterError as error:
@@ -174,7 +174,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
 
 
 class OpenOutputs(NamedTuple):
-    """Receivers of each picture and each model, and the address of the page."""
+    """Open outputs: receivers of each picture and of each model (None: not wanted), and the address of the page."""
 
     publish_picture: Callable[[Picture], None] | None = None
     publish_model: Callable[[WallModel], None] | None = None
@@ -184,7 +184,7 @@ class OpenOutputs(NamedTuple):
 async def _open_outputs(
     outputs: WallOutputs, stack: AsyncExitStack, wall: Wall, watch: Watch, theme: str
 ) -> OpenOutputs:
-    """Open the outputs until the stack ends. Raises OSError with the file or address that cannot be used."""
+    """Open the outputs; the stack closes them. Raises OSError that names the file or address that cannot be used."""
     opened = OpenOutputs()
     if outputs.svg:
         from livedeck.cli.wall.picture import SvgPublisher, check_folder
