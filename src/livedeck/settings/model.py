@@ -119,16 +119,20 @@ class CadenceSettings(BaseModel):
 
     events: Number = Field(default=_CADENCE.events, ge=1, le=300, description="seconds between polls of the event list")
     events_near: Number = Field(
-        default=_CADENCE.events_near, ge=1, le=300, description="seconds, from 10 min before a start to 5 min after it"
+        default=_CADENCE.events_near, ge=1, le=300, description="the same from 10 min before a start to 5 min after it"
     )
     qos: Number = Field(default=_CADENCE.qos, ge=1, le=60, description="seconds between polls of an event's samples")
-    qos_focus: Number = Field(default=_CADENCE.qos_focus, ge=0.5, le=60, description="seconds, for the event on screen")
-    qos_early: Number = Field(
-        default=_CADENCE.qos_early, ge=5, le=3600, description="seconds, for an event long before its start"
+    qos_focus: Number = Field(
+        default=_CADENCE.qos_focus, ge=0.5, le=60, description="the same for the event on the screen"
     )
-    budget: Number = Field(default=_CADENCE.budget, ge=1, le=1000, description="most polls a second, all together")
+    qos_early: Number = Field(
+        default=_CADENCE.qos_early, ge=5, le=3600, description="the same for an event long before its start"
+    )
+    budget: Number = Field(
+        default=_CADENCE.budget, ge=1, le=1000, description="maximum polls per second, of all kinds together"
+    )
     at_once: Annotated[int, BeforeValidator(_refuse_yes_or_no)] = Field(
-        default=_CADENCE.at_once, ge=1, le=64, description="most requests in flight"
+        default=_CADENCE.at_once, ge=1, le=64, description="maximum requests in flight"
     )
 
 
@@ -222,16 +226,16 @@ class RouteSettings(BaseModel):
 
     to: str = Field(min_length=1, description="target of its messages")
     name: str = Field(default="", description="name of the route; empty: the name of its target")
-    severity: Severity = Field(default=Severity.WARNING, description="least severity")
+    severity: Severity = Field(default=Severity.WARNING, description="lowest severity that it sends")
     events: tuple[str, ...] = Field(default=("*",), description="shell patterns for the id or name of the event")
     projects: tuple[str, ...] = Field(
         default=("*",), description="shell patterns for the id of the project of the event"
     )
     kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns for the kind of alarm")
     hours: Annotated[str, AfterValidator(_check_hours)] = Field(
-        default="", description="hours in which somebody reads it, as in `Mo-Fr 08:00-18:00`; empty: always"
+        default="", description="hours in which somebody reads its messages, as in `Mo-Fr 08:00-18:00`; empty: always"
     )
-    through: Severity = Field(default=Severity.CRITICAL, description="least severity that goes out at any hour")
+    through: Severity = Field(default=Severity.CRITICAL, description="lowest severity that it sends at any hour")
     escalate: Number = Field(
         default=0, ge=0, le=1440, description="minutes until an unacknowledged alarm goes to `escalate_to`; 0: never"
     )
@@ -347,10 +351,12 @@ class CollectorTokenSettings(BaseModel):
     model_config = _STRICT
 
     sha256: str = Field(
-        pattern=r"^[0-9a-f]{64}$", description="digest of the token; `livedeck collector token create` makes both"
+        pattern=r"^[0-9a-f]{64}$", description="digest of the token, from `livedeck collector token create`"
     )
     may: May = Field(default="read", description="right of the token")
-    expires: AwareDatetime | None = Field(default=None, description="time from which it is refused; empty: never")
+    expires: AwareDatetime | None = Field(
+        default=None, description="time from which the token is refused; empty: never"
+    )
     previous_sha256: str = Field(
         default="",
         pattern=r"^([0-9a-f]{64})?$",
@@ -463,7 +469,7 @@ class PlatformSettings(BaseModel):
     bitrate_unit: Literal["bit", "kbit"] = Field(
         default="bit", description="unit of the platform's bit rates, per second"
     )
-    timeout: Number = Field(default=4.0, gt=0, le=60, description="most seconds of a request")
+    timeout: Number = Field(default=4.0, gt=0, le=60, description="maximum seconds of a request")
     proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
     ca_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
         default=None, description="PEM file of more trusted certificates, besides the public authorities"
@@ -567,7 +573,9 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         le=100,
         description="percent of the time on air that should be good; the rest is the error budget",
     )
-    cadence: CadenceSettings = Field(default=CadenceSettings(), description="seconds between polls, and their number")
+    cadence: CadenceSettings = Field(
+        default=CadenceSettings(), description="seconds between polls, and limits of their number"
+    )
     notify: NotifySettings = Field(default=NotifySettings(), description="notifications of alarms (`notifications.md`)")
     engine: EngineSettings = Field(
         default=EngineSettings(), description="Redis of several collectors of a workspace (`engine.md`)"
