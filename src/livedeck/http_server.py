@@ -54,7 +54,8 @@ CROWDED_SECONDS = 1.0
 class Owed:
     """Part of a request or response for which the server waits.
 
-    `cycle`: the latest request with its response, or None. `progress`: a number of bytes that changes as the peer goes on.
+    `cycle`: the latest request with its response, or None. `progress`: number of bytes, which changes while the
+    peer makes progress.
     """
 
     part: Literal["head", "body", "response"]
@@ -66,7 +67,7 @@ class Connection(H11Protocol):
     """HTTP connection by h11. It is cut if the peer delays a request or a response too long."""
 
     is_body_whole: ClassVar[bool] = True
-    """True if request bodies must be complete within `Timeouts.head`, False if they must progress within `Timeouts.body`."""
+    """True if a request body must end within `Timeouts.head`, False if it must progress within `Timeouts.body`."""
 
     _received = 0
     _owed: Owed | None = None
