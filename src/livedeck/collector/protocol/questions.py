@@ -39,7 +39,7 @@ class QuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """Question to a history. `ask`: method of the history; `dump`, `load`: turn its result into JSON values and back."""
+    """Question to a history. `ask`: method of the history; `dump`, `load`: turn its result into JSON and back."""
 
     ask: Ask
     dump: Callable[[Any], Any]

@@ -42,8 +42,8 @@ class UnknownSchemaError(ValueError):
 class Columns(TypedDict):
     """Samples of one stream, ascending by time (server clock).
 
-    `t0`: time of the first sample (epoch ms), None without samples. `dt`: ms from each sample to the next. `v`, `a`: bit
-    rates of video and audio, bit/s. `f`: frames/s. `s`: status. None means a missing value, 0 a measured one.
+    `t0`: time of the first sample (epoch ms), None without samples. `dt`: ms from each sample to the next. `v`, `a`:
+    bit rates of video and audio, bit/s. `f`: frames/s. `s`: status. None means a missing value, 0 a measured one.
     `after`: the reader keeps its samples of this stream up to this time (epoch ms) and appends these; None: it keeps
     none. It never keeps samples of another stream.
     """

@@ -176,7 +176,7 @@ class Access:
             del self._wrong[next(iter(self._wrong))]
 
     def _peer(self, request: Request) -> str:
-        """Return the client's address. Behind a proxy, that is the last one in X-Forwarded-For, which the proxy wrote."""
+        """Return the client's address. Behind a proxy, the last one in X-Forwarded-For counts: the proxy wrote it."""
         seen = request.headers.getlist("x-forwarded-for")
         if self._is_proxied and seen:
             return str(safe(seen[-1].rpartition(",")[2].strip(), _MAX_PEER))
