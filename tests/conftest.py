@@ -10,7 +10,7 @@ import pytest
 
 from livedeck.text.secrets import REGISTER
 
-pytest_plugins = ["trials", "evening"]  # the profile of trials is known before the command line is read
+pytest_plugins = ["trials", "evening", "dearest"]  # the profile of trials is known before the command line is read
 
 
 @pytest.fixture(autouse=True)

@@ -128,6 +128,26 @@ def test_what_waits_to_be_sent_is_the_collectors(tmp_path: Path, stage: Stage) -
     assert not (tmp_path / "own.sqlite").exists()
 
 
+def test_an_acknowledgement_goes_through_the_collector_alone(tmp_path: Path) -> None:
+    with staged(tmp_path) as stage:
+        stage.say("raise_alarm")
+        env = {**stage.env, "LIVEDECK_HISTORY": str(tmp_path / "own.sqlite")}
+        acked = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", env=env)
+        sent = stage.server.bodies("POST", "/acknowledge")
+        stage.theirs.commands["acknowledge"] = plain("200 OK", b'{"changed":false}')
+        again = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", env=env)
+        stage.theirs.commands["acknowledge"] = plain("403 Forbidden", b'{"error":"x","say":"the token may read"}')
+        refused = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", env=env)
+        missing = called(tmp_path, "alarm", "ack", "e1", "CLOCK_SKEW", env=env)
+    assert (acked.returncode, acked.stderr) == (0, ""), acked.stderr
+    assert acked.stdout.endswith(" NO_INGEST: acknowledged\n")
+    assert len(sent) == 1
+    assert (again.returncode, again.stdout.endswith(" NO_INGEST: no change needed\n")) == (0, True), again.stderr
+    assert (refused.returncode, "the token may read" in refused.stderr) == (6, True), refused.stderr
+    assert (missing.returncode, "has no alarm CLOCK_SKEW" in missing.stderr) == (6, True)
+    assert stage.connections == []
+
+
 def test_without_a_token_for_the_platform_it_reads_all_the_same(tmp_path: Path, stage: Stage) -> None:
     env = {name: value for name, value in stage.env.items() if "COLLECTOR" in name}
     done = called(tmp_path, "status", "--json", env=env)

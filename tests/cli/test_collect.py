@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from cli.commands import TIMEOUT, called, collecting, environment, served, settings_of
 from cli.terminals import terminal
+from livedeck.presentation.documents import DOCUMENTS
 
 
 def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
@@ -37,6 +39,14 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
     listed = called(tmp_path, "collector", "token", "list", env=env)
     assert listed.stdout == "anna  act   never expires  last use unknown\nwall  read  never expires  last use unknown\n"
     assert f"{tmp_path}/history.sqlite.uses does not exist" in listed.stderr
+    as_json = called(tmp_path, "collector", "token", "list", "--json", env=env)
+    found: Any = TypeAdapter(DOCUMENTS["collector token list"]).validate_python(json.loads(as_json.stdout), strict=True)
+    assert [(item["name"], item["may"], item["expires"]) for item in found["items"]] == [
+        ("anna", "act", None),
+        ("wall", "read", None),
+    ]
+    assert (found["uses_known"], found["items"][0]["last_use"]) == (False, None)
+    assert digest not in as_json.stdout
     again = called(tmp_path, "collector", "token", "create", "anna", env=env)
     assert (again.returncode, "anna already has a token" in again.stderr) == (2, True)
     assert called(tmp_path, "collector", "token", "create", "a b", env=env).returncode == 2

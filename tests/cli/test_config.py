@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from cli.commands import called
 from livedeck.monitor import Cadence, Thresholds
+from livedeck.presentation.documents import DOCUMENTS
 from livedeck.settings import Settings, load, template
 
 SECRET = "a-token-that-nobody-knows"
@@ -77,6 +81,11 @@ def test_show_tells_value_and_origin_and_no_secret(tmp_path: Path) -> None:
     whole = called(tmp_path, "config", "show", "--origin", "--read-only", env=env)
     profile = called(tmp_path, "--profile", "b", "config", "show", "--origin", env=env)
     assert SECRET not in whole.stdout + whole.stderr + profile.stdout + profile.stderr
+    found = called(tmp_path, "config", "show", "--json", "--read-only", env=env)
+    assert SECRET not in found.stdout + found.stderr
+    shown: Any = TypeAdapter(DOCUMENTS["config show"]).validate_python(json.loads(found.stdout), strict=True)
+    assert (shown["settings"]["read_only"], shown["settings"]["timeout"]) == (True, 4.0)
+    assert (shown["origins"]["token"], shown["origins"]["read_only"]) == ("LIVEDECK_TOKEN", "--read-only")
     rows = {line.split(" ")[0]: line for line in whole.stdout.splitlines()}
     assert rows["base_url"].endswith(f"# {config}:1")
     assert rows["token"].endswith("# LIVEDECK_TOKEN")

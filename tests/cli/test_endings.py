@@ -43,7 +43,7 @@ RARE = (
 def screen(home: Path, name: str, size: tuple[int, int] = (80, 24)) -> Iterator[Terminal]:
     """That screen, once it is drawn."""
     with terminal(home, *SCREENS[name], size=size, **NOWHERE) as shown:
-        shown.until("NO ANSWER")
+        shown.until("NO REPLY")
         yield shown
 
 
@@ -102,7 +102,7 @@ def test_a_screen_that_was_stopped_unasked_takes_the_terminal_anew(tmp_path: Pat
         shown.set_modes(shown.modes_found)
         shown.process.send_signal(signal.SIGCONT)
         shown.until_raw(rb"(?s)\x1b\[\?1049h.*\x1b\[\?1049h")
-        shown.until("NO ANSWER")
+        shown.until("NO REPLY")
         assert shown.modes() == raw
         shown.press("q")
         assert shown.ended(WITHIN_SECONDS) == 0

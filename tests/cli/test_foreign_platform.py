@@ -1,4 +1,4 @@
-"""The real programs on a platform of another house (monitoring.md, "Lost answers", "Missing events", "Connection").
+"""The real programs on a platform of another house (monitoring.md, "Lost replies", "Missing events", "Connection").
 
 Each lives through the same trouble in real time. No event is blamed for what is the platform's or the link's.
 """
@@ -45,7 +45,7 @@ def unlist(*numbers: int, lists: int) -> Callable[[ForeignPlatform], None]:
         (lose(0.3), "LINK POOR since", set()),
         (delay, "rtt 30", set()),
         (portal("redirect"), "SENT ELSEWHERE since", {"API_BLIND"}),
-        (portal("page"), "ANSWER UNREADABLE since", {"API_BLIND"}),
+        (portal("page"), "REPLY UNREADABLE since", {"API_BLIND"}),
         (unlist(0, 1, 2, 3, lists=2), "the platform lists no events; the 4 known ones stay", set()),
         (unlist(1, lists=1), "", set()),
     ],

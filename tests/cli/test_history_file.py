@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from cli.commands import called, livedeck
 from livedeck.monitor import ActionKind, Alarm, AlarmAction, History, HistoryReader, Severity
+from livedeck.presentation.documents import DOCUMENTS
 from monitor.recordings import NOW, everything, readings, snapshot, ticking
 
 HOURS = 2
@@ -65,6 +69,11 @@ def test_a_sound_file_is_said_to_be_with_what_is_kept_of_whom(path: Path, tmp_pa
     code, text = history(tmp_path, "check", "--history", str(path))
     assert (code, text.splitlines()[-1]) == (0, "the file is sound")
     assert f"2026-03-01 12:00:00Z to 2026-03-01 13:59:58Z  {SAMPLES:,} samples" in text
+    code, text = history(tmp_path, "check", "--json", "--history", str(path))
+    found: Any = TypeAdapter(DOCUMENTS["past check"]).validate_python(json.loads(text), strict=True)
+    assert (code, found["sound"], found["faults"], found["unreadable_rows"]) == (0, True, [], {})
+    assert sum(stream["samples"] for event in found["events"] for stream in event["streams"]) >= SAMPLES
+    assert found["size"] >= found["free"] >= 0
     assert path.read_bytes() == before
 
 

@@ -8,8 +8,10 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
 from collector.engine.servers import RedisServer, skip_without_redis
@@ -17,6 +19,7 @@ from livedeck.cli.collect.engine import join_others
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor import History
 from livedeck.notify import DEAD, WAITING, Message, Outcome, Spool, State, Status, spool_path
+from livedeck.presentation.documents import DOCUMENTS
 from livedeck.settings import Settings
 from notify.sinks import Sink, http_sink, smtp_sink
 from notify.stage import Desk, alarm
@@ -280,5 +283,11 @@ def test_why_it_was_given_up_is_listed_though_it_was_never_tried(tmp_path: Path,
     spool.keep(Outcome(desk.state, (message,)), desk.now)
     spool.mark(message.key, DEAD, 0, "no such target in the settings")
     spool.close()
-    (line,) = called(tmp_path, "notify", "list", env=configured(tmp_path, sink)).stdout.splitlines()
+    env = configured(tmp_path, sink)
+    (line,) = called(tmp_path, "notify", "list", env=env).stdout.splitlines()
     assert line.endswith("CRIT NO_INGEST ONE  given up: no such target in the settings")
+    listed = json.loads(called(tmp_path, "notify", "list", "--json", env=env).stdout)
+    document: Any = TypeAdapter(DOCUMENTS["notify list"]).validate_python(listed, strict=True)
+    (item,) = document["items"]
+    assert (item["state"], item["tries"], item["answer"]) == ("dead", 0, "no such target in the settings")
+    assert item["at"].endswith("Z")

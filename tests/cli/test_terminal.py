@@ -168,7 +168,7 @@ def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself
             deck.until("Morning service")
             process.kill()
             process.wait(TIMEOUT)
-            deck.until(r"NO ANSWER since .*data from")
+            deck.until(r"NO REPLY since .*data from")
             deck.press("?")
             deck.until("EVENTS AND THEIR STREAMS")
             deck.pause(LOOK)  # a key that is pressed before the help is drawn goes nowhere

@@ -108,6 +108,14 @@ def test_a_command_that_prints_json_prints_its_schema() -> None:
         assert json.loads(done.stdout)["title"] == f"livedeck {path} v1", done.stderr
 
 
+def test_a_list_and_a_display_of_livedecks_own_prints_json() -> None:
+    """`config check` and `event check` print a verdict; their exit code is the answer."""
+    verdicts = {"config check", "event check"}
+    for path, facts in _described():
+        if path.rpartition(" ")[2] in {"list", "get", "show", "check", "status"} and path not in verdicts:
+            assert "--json" in {name for option in facts["options"] for name in option["names"]}, path
+
+
 def _described() -> list[tuple[str, dict[str, Any]]]:
     return [(path, dict(facts)) for path, facts in load_description().items()]
 

@@ -132,14 +132,14 @@ async def test_the_link_says_the_cause_of_its_trouble_and_nothing_when_it_is_ove
 async def test_an_answer_that_is_not_as_documented_is_unreadable(deck: Raise) -> None:
     one = deck(event())
     one.stage.events = [{"name": "an event without an id"}]
-    assert (await one.until(5)).link.problem == "ANSWER UNREADABLE"
+    assert (await one.until(5)).link.problem.banner == "REPLY UNREADABLE"
 
 
 async def test_a_platform_that_says_nothing_gives_no_answer(deck: Raise) -> None:
     one = deck(event())
     one.stage.hang()
     snapshot = await one.until(40)
-    assert (snapshot.link.state, snapshot.link.problem) == (ConnectionState.BLIND, "NO ANSWER")
+    assert (snapshot.link.state, snapshot.link.problem.banner) == (ConnectionState.BLIND, "NO REPLY")
     one.stage.release()
     assert (await one.until(80)).link.problem == ""
 

@@ -35,6 +35,7 @@ from livedeck.monitor import (
     Severity,
     Snapshot,
 )
+from livedeck.monitor.history.maintenance import verify
 from livedeck.monitor.published.codec import UnreadableSnapshotError, decode, encode
 from livedeck.monitor.published.difference import Values, apply, diff
 from monitor.recordings import NOW, readings, snapshot, ticking
@@ -154,6 +155,17 @@ async def test_what_has_rotted_is_as_if_it_had_not_been_published(tmp_path: Path
         db.execute("UPDATE published SET body = x'00' WHERE part = 2")
         db.commit()
     assert len((await travelled(tmp_path / "h", 2)).events) == 2
+
+
+async def test_parts_that_build_on_an_unreadable_one_are_counted_with_it(tmp_path: Path) -> None:
+    states = [snapshot({name: readings(ticking(3)) for name in "abc"[: index + 1]}, at=index) for index in range(3)]
+    await kept(tmp_path / "h", *states, snapshot({"a": readings(ticking(3))}, at=86_400))
+    assert verify(tmp_path / "h").is_sound
+    for part, count in ((2, 1), (1, 2), (0, 3)):
+        with closing(sqlite3.connect(tmp_path / "h")) as db, db:
+            first = "segment = (SELECT min(segment) FROM published)"
+            db.execute(f"UPDATE published SET body = x'00' WHERE part = ? AND {first}", [part])
+        assert verify(tmp_path / "h").rotten == {"published": count}
 
 
 async def test_what_would_unpack_without_end_is_not_unpacked(tmp_path: Path) -> None:

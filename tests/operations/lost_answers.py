@@ -40,7 +40,7 @@ LANDINGS: Mapping[str, Mapping[str, object]] = {
     "never": {"lands": "never"},
 }
 HANGING, ANSWERING = 0.4, 10.0
-"""Seconds that the client waits for an answer that never comes, and for one that does."""
+"""Client timeouts, in seconds: for a reply that never comes, and for one that does."""
 
 
 async def _complete_on_air(platform: Rig) -> Operation[Any]:
@@ -53,7 +53,7 @@ CHANGES: Mapping[str, Make] = {**SAMPLES, "event.complete (on air)": _complete_o
 
 @dataclass(frozen=True)
 class Cell:
-    """One case: the change, its answer, when it lands, and whether a colleague works on the same meanwhile."""
+    """Case: the change, its reply, the time it lands, and whether a colleague works on the same object."""
 
     change: str
     answer: str
@@ -79,13 +79,13 @@ Documents = dict[str, dict[str, Any]]
 
 
 class Store:
-    """The simulator's data file, read by SQLite itself."""
+    """Simulator's data file, read with SQLite."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def documents(self) -> Documents:
-        """By kind and id."""
+        """Return the objects by kind and id."""
         found: Documents = {}
         with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as db:
             for kind, document_id, text in db.execute("SELECT kind, id, json FROM document"):
@@ -255,11 +255,11 @@ class Outcome:
 
     @property
     def verdict(self) -> Verdict:
-        """The last one."""
+        """Last verdict."""
         return self.told[-1][0].verdict
 
     def faults(self) -> list[str]:
-        """What is not as trust.md promises it."""
+        """Return the deviations from the promises of trust.md."""
         found = [f"sent {self.sent} times"] if self.sent != 1 else []
         for result, was_so in self.told:
             if result.verdict in {Verdict.DONE, Verdict.APPLIED} and not was_so:
@@ -274,7 +274,7 @@ class Outcome:
 
 
 async def play(cell: Cell, path: Path) -> Outcome:
-    """Run that case to the end of its watch. `path`: of a new data file."""
+    """Run the case to the end of its watch. `path`: a new data file."""
     patience = HANGING if cell.answer == "hang" else ANSWERING
     async with rig(data=path, patience_seconds=patience) as platform:
         operation, outcome, store = await CHANGES[cell.change](platform), Outcome(cell), Store(path)

@@ -33,7 +33,7 @@ Hook = Callable[[], Awaitable[object]]
 
 
 class ScriptedClock:
-    """Stands still but for sleeps: each is noted, over at once, and as long on the platform's clock.
+    """Clock that only sleeps move: each is recorded, ends at once, and moves the platform's clock as far.
 
     `on_sleep`: what happens at the next sleeps, once each, in this order.
     """
@@ -132,29 +132,29 @@ class Rig:
 
     @property
     def writes(self) -> list[tuple[str, str]]:
-        """The requests that change something."""
+        """Requests that change something."""
         return [request for request in self.requests if request[0] not in READS]
 
     async def event(self, name: str) -> Event:
-        """The event of that name, as the platform has it."""
+        """Return the event of that name, as the platform has it."""
         return next(event for event in (await self.other.events.list(per_page=100)).items if event.name == name)
 
     async def target(self, name: str) -> EventTarget:
-        """The same as a target."""
+        """Return the event of that name as a target."""
         return EventTarget.of_event(await self.event(name))
 
     def other_executor(self) -> Executor:
-        """Somebody else's, who is asked nothing."""
+        """Return the executor of another person, whose ports confirm everything."""
         ports = ScriptedPorts()
         return Executor(Platform(self.other), self.clock, confirmations=ports, progress=ports)
 
     async def run(self, operation: Operation[Any]) -> OperationResult:
-        """Run it; the requests that were noted are its own."""
+        """Run the operation; only its own requests are recorded."""
         self.requests.clear()
         return await self.executor.run(operation)
 
     async def fault(self, **what: Any) -> None:
-        """Let a fault of the platform strike requests from now on."""
+        """Apply a fault of the platform to requests from now on."""
         await self._control("POST", what)
 
     async def calm(self) -> None:
@@ -235,7 +235,7 @@ async def rig(
 
 
 async def is_gone(read: Awaitable[object]) -> bool:
-    """Whether what is read there is not there any more."""
+    """Return whether a read of the object finds it gone."""
     try:
         await read
     except NotFound:

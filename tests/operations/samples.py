@@ -23,19 +23,19 @@ PICTURE = "https://pictures.example/a.png"
 
 
 def filled(schema: FormSchema[Any], initial: FieldValues, **typed: Any) -> ParsedForm[Any]:
-    """That form with this typed into it; dots of names are underscores here."""
+    """Return the form with these entries; an underscore stands for a dot of a name."""
     entries = {**initial, **typed}
     return parse_form(schema, initial, FormResult(entries, tuple(typed)), TimeReference(EVENING))
 
 
 async def recording(rig: Rig) -> Video:
-    """The recording of the rehearsal; tracks, annotations and posters hang on it."""
+    """Return the recording of the rehearsal, which has tracks, annotations and posters."""
     found: list[Recording] = list((await rig.other.events.videos((await rig.event(REHEARSAL)).id)).items)
     return Video(found[0].id, REHEARSAL, found[0])
 
 
 async def material(rig: Rig) -> KnownMaterial:
-    """A material that was put beside that recording."""
+    """Add a material to that recording and return it."""
     video = await recording(rig)
     made = await rig.other.materials.upload(video.id, Path(__file__), "words.txt", "The words")
     assert made
@@ -43,17 +43,17 @@ async def material(rig: Rig) -> KnownMaterial:
 
 
 async def track(rig: Rig) -> Any:
-    """The first subtitle track of that recording."""
+    """Return the first subtitle track of that recording."""
     return (await rig.other.subtitles.list((await recording(rig)).id, order="position.asc")).items[0]
 
 
 async def annotation(rig: Rig) -> Any:
-    """The first annotation of that recording."""
+    """Return the first annotation of that recording."""
     return (await rig.other.annotations.list((await recording(rig)).id)).items[0]
 
 
 async def hidden_poster(rig: Rig) -> Any:
-    """A poster of that recording that is not shown."""
+    """Return an inactive poster of that recording."""
     video = await recording(rig)
     made = await rig.other.posters.create(video.id, 12.0)
     assert made
@@ -61,7 +61,7 @@ async def hidden_poster(rig: Rig) -> Any:
 
 
 async def room(rig: Rig) -> Any:
-    """A room with relay profiles."""
+    """Return a room with relay profiles."""
     return next(room for room in (await rig.other.rooms.list()).items if room.restreams)
 
 
@@ -243,4 +243,4 @@ SAMPLES: Mapping[str, Make] = {
     "material.delete": _delete_material,
     "material.reorder": _reorder_materials,
 }
-"""Name of an operation -> one of it, on an object that is there."""
+"""Name of an operation -> function that makes one for an existing object."""

@@ -36,7 +36,7 @@ async def test_an_operation_sends_its_endpoint_once_and_nothing_else(row: Any) -
 
 
 def _blanked(path: str, operation: Operation[Any]) -> str:
-    """The path with the ids in it left blank, as `shape` leaves them."""
+    """Return the path without its ids, as `shape` does."""
     owner = getattr(operation, "video", None) or getattr(getattr(operation, "relay", None), "room", None)
     ids = {operation.target.id, getattr(owner, "id", "")}
     for identity in ids - {""}:
@@ -81,7 +81,7 @@ async def test_what_an_operation_says_holds_no_secret(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_what_became_of_a_change_is_said_in_words(name: str) -> None:
-    """`event created`, and never the name of a verdict behind that of a command."""
+    """Check for `event created` in place of a verdict after the name of a command."""
     operation = OPERATIONS[name]
     assert operation.past != operation.verb
     words = {verdict: operation.verdict_words(operation, verdict) for verdict in Verdict}  # type: ignore[arg-type]

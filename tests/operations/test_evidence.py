@@ -1,4 +1,4 @@
-"""What proves a change whose answer was lost, and what looks like a proof and is none."""
+"""Evidence of a change whose reply was lost, and reads that only look like evidence."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from operations.samples import SAMPLES, filled
 
 
 async def edited(platform: Rig, **typed: str) -> EditEvent:
-    """An edit of the draft by its form."""
+    """Return an edit of the draft by its form."""
     target = await platform.target(DRAFT)
     return EditEvent(target, filled(events.EDIT_FORM, events.edit_entries(target.view.event, None), **typed))
 
 
 async def lose(platform: Rig, lands: str = "at-once", **options: Any) -> None:
-    """From now on changes are answered 504."""
+    """Reply 504 to changes from now on."""
     for method in ("POST", "PUT", "PATCH", "DELETE"):
         await platform.fault(kind="late-apply", method=method, lands=lands, status=504, **options)
 
@@ -77,7 +77,7 @@ async def test_of_two_that_are_just_alike_one_may_be_somebody_elses(name: str) -
 
 
 class BehindAProxy(DeleteEvent):
-    """A deletion after which every read meets a page of a proxy that says 404."""
+    """Check a deletion after which a proxy replies 404 to every read."""
 
     async def read(self, platform: Platform) -> EventView:
         view = await DeleteEvent.read(self, platform)

@@ -25,7 +25,7 @@ from operations.samples import SAMPLES, filled
 
 
 async def edited(platform: Rig, event: str, /, **typed: str) -> EditEvent:
-    """An edit of that event by its form."""
+    """Return an edit of that event by its form."""
     target = await platform.target(event)
     return EditEvent(target, filled(events.EDIT_FORM, events.edit_entries(target.view.event, None), **typed))
 

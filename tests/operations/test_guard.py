@@ -1,4 +1,4 @@
-"""Nobody changes what they cannot see."""
+"""Refused changes of objects that you cannot see."""
 
 from __future__ import annotations
 

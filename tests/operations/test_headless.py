@@ -26,7 +26,7 @@ from livedeck.operations.operation import Platform
 
 
 class Agree:
-    """Says yes to everything, shows nothing."""
+    """Ports that confirm everything and show nothing."""
 
     async def confirm(self, operation, confirmation):
         return True

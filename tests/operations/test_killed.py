@@ -57,7 +57,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 class Platform(ThreadingHTTPServer):
-    """A platform of one event that never answers a change. `at_arrival`: the open changes in that file by then."""
+    """Platform of one event that never replies to a change. `at_arrival`: open changes in that file by then."""
 
     daemon_threads = True
 
@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def platform(history: Path) -> Iterator[Platform]:
-    """One that serves while the block runs."""
+    """Serve such a platform while the block runs."""
     with Platform(history) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()

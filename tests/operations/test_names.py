@@ -1,4 +1,4 @@
-"""Names that deceive, and what has to be typed: the real name letter by letter, or the end of the id."""
+"""Deceptive names, and the text to type: the real name letter by letter, or the end of the id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operation says of its object."""
+"""Words of an operation about its object."""
 
 from __future__ import annotations
 

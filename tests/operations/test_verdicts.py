@@ -26,7 +26,7 @@ async def test_no_lost_answer_ends_in_a_verdict_that_is_not_so(cell: Cell, tmp_p
 async def test_no_lost_answer_of_the_whole_matrix_ends_in_a_verdict_that_is_not_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every answer, landing, change, with and without a colleague; the counts are printed."""
+    """Check each change with each reply and landing, with and without a colleague; print the counts."""
     faults, counts = list[str](), Counter[str]()
     for index, cell in enumerate(ALL_CELLS):
         path = tmp_path / f"{index}.sqlite"

@@ -180,7 +180,7 @@ RECORDS = (
     [
         (RECORDS[0], ("raised", "Choir", "PACKET_LOSS", "loss in 4 of 6")),
         (RECORDS[1], ("not applied", "event.edit", "Choir", "answer lost", "by anna@regie", "name: A -> B")),
-        (RECORDS[2], ("blind", "NO ANSWER", "cannot be reached")),
+        (RECORDS[2], ("blind", "NO REPLY", "cannot be reached")),
         (RECORDS[3], ("WARN", "said so")),
     ],
     ids=["alarm", "action", "link", "notice"],

@@ -128,7 +128,10 @@ def of_read_token(snapshot: Snapshot) -> Snapshot:
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [(silent, "waits for the collector, which is silent since 21:13:25Z"), (of_read_token, "that of wall may read")],
+    [
+        (silent, "waits for the collector, which has been silent since 21:13:25Z"),
+        (of_read_token, "that of wall may read"),
+    ],
 )
 @pytest.mark.parametrize("screen", ["1", "3", "7"])
 async def test_what_cannot_be_answered_is_not_offered_and_says_why(change: Any, words: str, screen: str) -> None:
@@ -161,7 +164,7 @@ async def test_what_cannot_be_answered_is_not_offered_and_says_why(change: Any, 
         (AttachmentState.LISTING, ""),
         (AttachmentState.WATCHING, ""),
         (AttachmentState.RESUMING, ""),
-        (AttachmentState.SILENT, "waits for the collector, which is silent since 21:14:06Z"),
+        (AttachmentState.SILENT, "waits for the collector, which has been silent since 21:14:06Z"),
         (AttachmentState.REFUSED, "waits for the collector, which refuses this deck"),
         (AttachmentState.ALONE, ""),
     ],

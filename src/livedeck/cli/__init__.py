@@ -38,7 +38,7 @@ GROUPS = {
     "video subtitle": "the subtitle tracks of a video",
     "video annotation": "the annotations of a video",
     "video material": "the materials of a video: files beside it",
-    "collector token": "the tokens of decks and walls that attach",
+    "collector token": "the access tokens of the collector, for decks and walls",
 }
 """Groups of the command tree: path -> purpose."""
 

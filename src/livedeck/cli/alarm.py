@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 def list_command(ctx: click.Context, /, *, follow: bool, output_format: str, shelved: bool, **flags: Any) -> None:
     """List the alarms, most urgent first: state, start, cause, effect on viewers, advice.
 
-    Judges anew from the stored samples of the platform; acknowledgements, shelvings and notes of the decks of this
+    Judges again from the stored samples of the platform; acknowledgements, shelvings and notes of the decks of this
     machine count. --follow prints a line for each change of an alarm and for each alarm action. The exit code tells
     only whether the platform responded, not whether there are alarms.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tomllib
 from typing import Any
 
 import click
@@ -11,8 +12,9 @@ from pydantic import BaseModel
 from livedeck.atomic_file import write_private
 from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import FORCE, merge_flags, platform
-from livedeck.cli.output import echo
+from livedeck.cli.formats import schema_name
+from livedeck.cli.options import FORCE, formats, merge_flags, platform
+from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import make_keymap
 from livedeck.environment import config_path
 from livedeck.settings import (
@@ -64,13 +66,22 @@ def init_command(ctx: click.Context, /, *, force: bool) -> None:
 
 @click.command
 @click.option("--origin", is_flag=True, help="Print the origin of each setting.")
+@formats("toml", "json", default="toml")
 @platform
 @click.pass_context
-def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
-    """Print the settings in force, as TOML. Secrets are masked."""
+def show_command(ctx: click.Context, /, *, origin: bool, output_format: str, **flags: Any) -> None:
+    """Print the settings in force, as TOML or JSON. Secrets are masked; JSON has the origins too."""
 
     async def work() -> int:
         loaded = load_with_origins(**merge_flags(ctx, flags))
+        if output_format == "json":
+            shown = {
+                name: tomllib.loads(f"it = {masked_toml(loaded.settings, name)}")["it"]
+                for name in Settings.model_fields
+            }
+            origins = {name: _origin(loaded, name) for name in Settings.model_fields}
+            echo_json({"schema": schema_name("config show"), "settings": shown, "origins": origins})
+            return DONE
         rows = [(f"{name} = {masked_toml(loaded.settings, name)}", name) for name in Settings.model_fields]
         width = max(len(text) for text, _ in rows) if origin else 0
         for text, name in rows:

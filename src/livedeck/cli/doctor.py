@@ -133,7 +133,9 @@ async def _check_collector(settings: Settings) -> Check:
         except CollectorRefusedError as error:
             advice = "try again later"
             if error.code in {EXPIRED, REPLACED}:
-                advice = "put the new token into the source of collector_token_file or collector_token_command"
+                advice = (
+                    "store the new token in the file of collector_token_file, or where collector_token_command reads it"
+                )
             elif error.is_of_token:
                 advice = "create one there: `livedeck collector token create NAME`; see collector_token_file"
             fault, code = str(error), REFUSED

@@ -165,7 +165,7 @@ class EventTracker:
         return self._missed_at
 
     def preload(self, recorded: Readings, learnt: Learnt | None) -> None:
-        """Set recorded samples and learnt values from before the deck started.
+        """Set samples and learnt values that were recorded before the deck started.
 
         Learnt values count from the first response on. Recorded samples count only if the response continues them: the
         time in between is unknown.
@@ -375,7 +375,7 @@ class EventTracker:
         )
 
     def _sample_freshness(self, now: datetime) -> Freshness:
-        """Return the freshness of the samples; FRESH after a response without samples."""
+        """Return the freshness of the known samples; FRESH without any, so that the response alone decides."""
         newest = self._readings.last
         if newest is None:
             return Freshness.FRESH
@@ -390,9 +390,8 @@ class EventTracker:
     def _trusted_freshness(self, of_answer: Freshness, of_samples: Freshness) -> Freshness:
         """Return the freshness for an assessment.
 
-        Only failing polls lower it, because stopped samples belong to the phase.
-
-        A time that stands still proves nothing about now, although the encoder may be sending.
+        STALE after failing polls, or if the time of the samples stands still: that proves nothing about now. Samples
+        that stopped make it LATE at most, because the phase reports them.
         """
         if self._is_frozen and of_samples is not Freshness.FRESH:
             return Freshness.STALE
@@ -436,7 +435,7 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
 
 
 class WorldTracker:
-    """Tracker of all events and the connection. `timings`: times of the last exchanges with the platform, updated live.
+    """Tracker of all events and the connection. `timings`: times of the last calls to the platform; a live list.
 
     `status`: present connection. `cadence`: poll intervals that the request budget allows. `unreadable`: number of rows
     of the last event list that could not be read. `part`: share of the request budget for these events.
@@ -567,10 +566,10 @@ class WorldTracker:
         return True
 
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
-        """Update events after a list: a new stream starts without samples, and a missing event is doubted first.
+        """Update events after a list: a new stream starts without samples, and a missing event stays at first.
 
-        A missing event stays monitored until another list lacks it too. It stays longer if a list lacks every event or
-        has unreadable rows.
+        A missing event is dropped when a second list lacks it too. It stays while lists have unreadable rows, and for
+        `empty_list` seconds if they are empty.
         """
         trackers: dict[str, EventTracker] = {}
         for event in listed.events:

@@ -94,7 +94,7 @@ class Field:
         nullable: whether an empty entry is sent as null.
         section: heading above the field.
         row_schema: form of each row of a ROWS field.
-        max_rows: most rows of a ROWS field; 0 means no limit.
+        max_rows: maximum number of rows of a ROWS field; 0 means no limit.
         describe: explains a valid entry, for example seconds as a duration.
         is_long: whether the field takes the whole width.
         referent: kind of object of a REFERENCE.

@@ -22,8 +22,8 @@ HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELE
 """Transitions that need no action."""
 
 
-_TRANSITION_WORDS = {AlarmTransition.RETURNED: "cleared, not acknowledged"}
-"""Words where the name of the transition would mislead: the fault has not come back."""
+_TRANSITION_WORDS = {AlarmTransition.RETURNED: "cleared, not acknowledged", AlarmTransition.RELEASED: "visible again"}
+"""Words where the name of the transition would mislead, or is older than the word on screens."""
 
 _CELLS = 25
 """Width of the first word of a line."""

@@ -69,7 +69,7 @@ _OF_COLLECTOR = frozenset({ConnectionProblem.COLLECTOR_SILENT, ConnectionProblem
 
 def blind_words(link: ConnectionStatus) -> str:
     """Return the headline: `MONITORING BLIND`, or the collector's problem if it is the cause."""
-    return link.problem.value if link.problem in _OF_COLLECTOR else "MONITORING BLIND"
+    return link.problem.banner if link.problem in _OF_COLLECTOR else "MONITORING BLIND"
 
 
 def _fact(attachment: Attachment) -> str:
@@ -156,7 +156,7 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
         return [(f" ✖ {blind_words(connection)} since {details} ", StyleRole.BANNER_BLIND)]
     if connection.state is ConnectionState.FAILING:
         role = StyleRole.BANNER_BLIND if connection.is_unauthorized else StyleRole.BANNER
-        return [(f" ▲ {connection.problem} since {details} ", role)]
+        return [(f" ▲ {connection.problem.banner} since {details} ", role)]
     return _doubt_line(snapshot, render_time, data, hint)
 
 

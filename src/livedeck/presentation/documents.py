@@ -216,7 +216,7 @@ class Actor(TypedDict):
 
 
 class OpenChange(TypedDict):
-    """A change without a verdict. `detail` is None if its sender ended."""
+    """A change without a verdict. `detail` is None if the process that sent it has exited."""
 
     id: str
     sent: str
@@ -287,7 +287,7 @@ class Span(TypedDict):
 
 
 class Watch(TypedDict):
-    """A period in which a process watched."""
+    """A period in which a process watched the platform."""
 
     since: str
     until: str
@@ -386,7 +386,7 @@ class HandoverChange(TypedDict):
 
 
 class Handover(TypedDict):
-    """The handover sheet. `watched`: end of the last watched period; `fresh`: somebody watches now."""
+    """The handover sheet. `watched`: end of the last watched period; `fresh`: a process is watching now."""
 
     schema: str
     written: str
@@ -400,7 +400,7 @@ class Handover(TypedDict):
 
 
 class ReportFault(TypedDict):
-    """A fault of an event. `exact`: its end follows from samples; otherwise `until` is the time of notice."""
+    """A fault of an event. `exact`: its end follows from samples; otherwise `until` is when the end was noticed."""
 
     kind: str
     severity: Severity
@@ -419,7 +419,7 @@ class ReportRestream(TypedDict):
 
 
 class ReportMarker(TypedDict):
-    """A marker."""
+    """A note that an operator set at a time of the show."""
 
     at: str
     text: str
@@ -531,6 +531,89 @@ class Doctor(TypedDict):
     checks: list[DoctorCheck]
 
 
+class UnsentNotification(TypedDict):
+    """A message that waits or was given up. `state`: `waiting` or `dead`; `answer`: last reply of the receiver."""
+
+    at: str
+    route: str
+    target: str
+    title: str
+    state: str
+    tries: int
+    answer: str
+
+
+class Notifications(TypedDict):
+    """The unsent messages."""
+
+    schema: str
+    items: list[UnsentNotification]
+    unreadable: list[Fault]
+
+
+class CollectorToken(TypedDict):
+    """An access token of the collector, without the token. `is_old`: it was replaced and expires soon.
+
+    `last_use` is None if unknown or never; `uses_known` in the document says which.
+    """
+
+    name: str
+    may: str
+    is_old: bool
+    expires: str | None
+    last_use: str | None
+    last_address: str | None
+
+
+class CollectorTokens(TypedDict):
+    """The tokens of the settings. `uses_known`: the last uses could be read."""
+
+    schema: str
+    uses_known: bool
+    items: list[CollectorToken]
+    unreadable: list[Fault]
+
+
+class StoredStream(TypedDict):
+    """Samples of a stream in the history: time of the first and the last, and their number."""
+
+    id: str
+    first: str
+    last: str
+    samples: int
+
+
+class StoredEvent(TypedDict):
+    """An event with samples in the history."""
+
+    id: str
+    name: str
+    streams: list[StoredStream]
+
+
+class HistoryFile(TypedDict):
+    """Condition of a history file. `size`, `free`: bytes; `rows`, `unreadable_rows`: number of rows by table."""
+
+    schema: str
+    path: str
+    size: int
+    free: int
+    version: int
+    rows: dict[str, int]
+    unreadable_rows: dict[str, int]
+    faults: list[str]
+    sound: bool
+    events: list[StoredEvent]
+
+
+class SettingsInForce(TypedDict):
+    """The settings without secrets, and the origin of each by name."""
+
+    schema: str
+    settings: dict[str, Any]
+    origins: dict[str, str]
+
+
 DOCUMENTS: Mapping[str, type] = {
     "status": Status,
     "alarm list": Alarms,
@@ -542,5 +625,9 @@ DOCUMENTS: Mapping[str, type] = {
     "past search": Search,
     "event preflight": Preflight,
     "doctor": Doctor,
+    "notify list": Notifications,
+    "collector token list": CollectorTokens,
+    "past check": HistoryFile,
+    "config show": SettingsInForce,
 }
 """JSON object of each command that prints one, by the words after `livedeck`."""

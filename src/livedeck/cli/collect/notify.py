@@ -15,9 +15,10 @@ from livedeck.cli import options
 from livedeck.cli.collect.engine import shared_spool
 from livedeck.cli.collect.receivers import make_notification_way, make_plan, make_targets, spool_file
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
+from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind
-from livedeck.cli.options import merge_flags, platform
-from livedeck.cli.output import echo
+from livedeck.cli.options import formats, merge_flags, platform
+from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import make_link
 from livedeck.monitor import HistoryReader, Severity
 from livedeck.monitor.kinds import ALARM_KINDS
@@ -38,7 +39,7 @@ from livedeck.notify import (
 from livedeck.report.recorded import latest_events
 from livedeck.settings import Settings, SettingsError, load
 from livedeck.text.secrets import masked_line
-from livedeck.text.times import TimeReference, parse
+from livedeck.text.times import TimeReference, isoformat_utc, parse
 from livedeck.text.values import safe
 
 if TYPE_CHECKING:
@@ -178,9 +179,10 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
 
 
 @click.command
+@formats("table", "json")
 @platform
 @click.pass_context
-def list_command(ctx: click.Context, /, **flags: Any) -> None:
+def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
     """List waiting and given-up messages, with the last reply of the receiver.
 
     Reads the collector of `collector_url`, the shared spool of `[engine]`, or the spool of this machine.
@@ -189,6 +191,10 @@ def list_command(ctx: click.Context, /, **flags: Any) -> None:
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         messages = await _collectors(settings) if settings.collector_urls else await _own(settings)
+        if output_format == "json":
+            items = [{**unsent.model_dump(), "at": isoformat_utc(unsent.at)} for unsent in messages]
+            echo_json({"schema": schema_name("notify list"), "items": items, "unreadable": []})
+            return DONE
         for unsent in messages:
             echo(_line(unsent))
         if not messages:

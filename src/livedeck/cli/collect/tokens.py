@@ -9,22 +9,27 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 from click.core import ParameterSource
 from tomlkit import TOMLDocument, table
 
 from livedeck.cli.exit_codes import DONE, run
-from livedeck.cli.output import echo
+from livedeck.cli.formats import schema_name
+from livedeck.cli.options import formats
+from livedeck.cli.output import echo, echo_json
 from livedeck.cli.settings_file import edit_settings
 from livedeck.collector.serving.ledger import Use, UsesError, read_uses, uses_path
 from livedeck.environment import PREFIX, config_path, variables
 from livedeck.settings import CollectorTokenSettings, Settings, SettingsError, load
 from livedeck.settings.model import May
 from livedeck.text.outside import escaped
-from livedeck.text.times import TimeReference, parse
+from livedeck.text.times import TimeReference, isoformat_utc, parse
 from livedeck.text.values import safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation.documents import CollectorToken
 
 _BYTES = 32
 """Random bytes in a token."""
@@ -155,8 +160,9 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
 
 
 @click.command
+@formats("table", "json")
 @click.pass_context
-def list_command(ctx: click.Context, /) -> None:
+def list_command(ctx: click.Context, /, *, output_format: str) -> None:
     """List the tokens: rights, expiry, and time and address of the last use.
 
     A running collector records uses beside its history, at most once a minute.
@@ -166,6 +172,11 @@ def list_command(ctx: click.Context, /) -> None:
         settings = load()
         tokens = settings.collector.tokens
         uses, fault = await asyncio.to_thread(_read_uses, settings)
+        if output_format == "json":
+            items = [item for name, token in tokens.items() for item in _items(name, token, uses)]
+            head = {"schema": schema_name("collector token list"), "uses_known": uses is not None}
+            echo_json({**head, "items": items, "unreadable": []})
+            return DONE
         rows = [row for name, token in tokens.items() for row in _rows(name, token, uses)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
@@ -199,6 +210,32 @@ def _rows(name: str, token: CollectorTokenSettings, uses: Mapping[str, Use] | No
     if token.previous_until:
         until = f"old token {_validity(token.previous_until, now)}"
         yield name, token.may, until, _last_use(token.previous_sha256, uses)
+
+
+def _items(name: str, token: CollectorTokenSettings, uses: Mapping[str, Use] | None) -> Iterator[CollectorToken]:
+    yield _item(name, token, (token.expires, token.sha256), uses, is_old=False)
+    if token.previous_until:
+        yield _item(name, token, (token.previous_until, token.previous_sha256), uses, is_old=True)
+
+
+def _item(
+    name: str,
+    token: CollectorTokenSettings,
+    key: tuple[datetime | None, str],
+    uses: Mapping[str, Use] | None,
+    *,
+    is_old: bool,
+) -> CollectorToken:
+    expires, digest = key
+    use = (uses or {}).get(digest)
+    return {
+        "name": name,
+        "may": token.may,
+        "is_old": is_old,
+        "expires": isoformat_utc(expires),
+        "last_use": isoformat_utc(use.at) if use else None,
+        "last_address": safe(use.peer, 60) if use else None,
+    }
 
 
 def _validity(expires: datetime | None, now: datetime) -> str:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, USAGE, run
-from livedeck.cli.options import FORCE, HISTORY, YES, is_interactive, merge_flags, platform
-from livedeck.cli.output import echo
+from livedeck.cli.formats import schema_name
+from livedeck.cli.options import FORCE, HISTORY, YES, formats, is_interactive, merge_flags, platform
+from livedeck.cli.output import echo, echo_json
 from livedeck.cli.past.asking import past_moment, stretch
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor.history import maintenance, recording
@@ -24,7 +25,11 @@ from livedeck.monitor.history.maintenance import FileReport, KnownEvent, Pruning
 from livedeck.monitor.history.salvage import WORDS, salvage
 from livedeck.operations.nouns import NotMatched, match
 from livedeck.settings import SettingsError, load
+from livedeck.text.times import isoformat_utc
 from livedeck.text.values import safe, size
+
+if TYPE_CHECKING:
+    from livedeck.presentation.documents import HistoryFile
 
 T = TypeVar("T")
 
@@ -32,10 +37,11 @@ _WORDS = {**WORDS, "event": "events", "stream": "streams"}
 
 
 @click.command
+@formats("table", "json")
 @HISTORY
 @platform
 @click.pass_context
-def check_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> None:
+def check_command(ctx: click.Context, /, *, output_format: str, path: Path | None, **flags: Any) -> None:
     """Check the whole history file: integrity, size, the events in it, rows that cannot be read.
 
     Changes nothing; decks may keep running. Exit code 6 if the file is damaged, 1 if it cannot be opened.
@@ -43,10 +49,40 @@ def check_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> 
 
     def work(path: Path) -> int:
         report = maintenance.verify(path)
-        echo("\n".join(_report_lines(report)))
+        echo_json(_report_object(report)) if output_format == "json" else echo("\n".join(_report_lines(report)))
         return DONE if report.is_sound else NOT_SO
 
     _run(ctx, flags, path, work)
+
+
+def _report_object(report: FileReport) -> HistoryFile:
+    return {
+        "schema": schema_name("past check"),
+        "path": str(report.path),
+        "size": report.size,
+        "free": report.free,
+        "version": report.schema,
+        "rows": {**report.rows},
+        "unreadable_rows": {**report.rotten},
+        "faults": [*report.faults],
+        "sound": report.is_sound,
+        "events": [
+            {
+                "id": span.event.id,
+                "name": span.event.name,
+                "streams": [
+                    {
+                        "id": stream.stream_id,
+                        "first": isoformat_utc(stream.first),
+                        "last": isoformat_utc(stream.last),
+                        "samples": stream.samples,
+                    }
+                    for stream in span.streams
+                ],
+            }
+            for span in report.spans
+        ],
+    }
 
 
 def _report_lines(report: FileReport) -> list[str]:
@@ -97,7 +133,9 @@ def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) ->
 
 
 @click.command
-@click.option("--before", type=past_moment, metavar="DATE", help="Delete older data: 2026-11-01, or -7d.")
+@click.option(
+    "--before", type=past_moment, metavar="DATE", help="Delete the data before this time, such as 2026-11-01 or -7d."
+)
 @click.option("--event", "words", metavar="EVENT", help="Delete the data of this event.")
 @YES
 @HISTORY

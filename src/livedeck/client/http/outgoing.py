@@ -31,13 +31,13 @@ from livedeck.egress import Egress, literal_addresses
 from livedeck.text.secrets import masked_line
 
 _MAX_ANSWER = 2000
-"""Most bytes read of a reply, which are shown to the user."""
+"""Maximum number of bytes read of a reply, for display."""
 
 _MAX_WORDS = 120
-"""Most characters shown of a reply."""
+"""Maximum number of characters of a reply that are shown."""
 
 _MAX_FAULT = 300
-"""Most characters of the reason why nothing was sent."""
+"""Maximum number of characters of the reason why nothing was sent."""
 
 _TIMEOUT = 10.0
 """Seconds for a whole exchange."""

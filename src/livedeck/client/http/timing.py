@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 MAX_CONNECTIONS = 10
-"""Most connections, and most reads at a time, so that a waiting read notices a cool-down before it is sent."""
+"""Maximum number of connections, and of reads at a time, so that a waiting read sees a cool-down before it is sent."""
 
 _FIRST_DELAY = 0.2
 _MAX_DELAY = 5.0

@@ -65,7 +65,7 @@ class Attachment:
             word = (
                 "refuses this deck"
                 if self.state is AttachmentState.REFUSED
-                else f"is silent since {self.since:%H:%M:%S}Z"
+                else f"has been silent since {self.since:%H:%M:%S}Z"
             )
             return f"waits for the collector, which {word}"
         if self.may in {"", "act"}:

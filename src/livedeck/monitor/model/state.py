@@ -87,7 +87,7 @@ class ConnectionState(StrEnum):
 
 
 class ConnectionProblem(StrEnum):
-    """Problem of the connection, as a banner shows it. NONE: it works, or was not tried yet."""
+    """Problem of the connection; `banner` words it. NONE: it works, or was not tried yet."""
 
     NONE = ""
     UNAUTHORIZED = "TOKEN REFUSED"
@@ -99,6 +99,11 @@ class ConnectionProblem(StrEnum):
     COLLECTOR_SILENT = "COLLECTOR SILENT"
     COLLECTOR_REFUSES = "COLLECTOR REFUSES"
     NO_ANSWER = "NO ANSWER"
+
+    @property
+    def banner(self) -> str:
+        """Words of the banner; histories and recordings keep an older word for the reply."""
+        return self.value.replace("ANSWER", "REPLY")
 
 
 class Grade(StrEnum):

@@ -35,8 +35,8 @@ class AlarmLimits:
 
     shared_window: float = _limit(30.0, "s", "faults that begin this close together have one cause")
     shared_recent: float = _limit(300.0, "s", "older faults cannot coincide with a new one")
-    shared_events: int = _limit(3, "events", "two faults at once may be chance")
-    shared_part: float = _limit(0.5, "share of the events on air", "fewer have causes of their own")
+    shared_events: int = _limit(3, "inputs", "two faults at once may be chance")
+    shared_part: float = _limit(0.5, "share of the inputs on air", "fewer have causes of their own")
     shared_hold: float = _limit(5.0, "s", "a bell waits this long: every event is polled within it")
     picture_window: float = _limit(60.0, "s", "picture faults that begin this close together ring once")
     hidden_after: float = _limit(20.0, "s", "signs of one fault clear in turn, so hidden ones stay hidden this long")
@@ -131,8 +131,8 @@ class Thresholds:
     metrics_late: float = _limit(30.0, "s", "metrics this far behind are worth a word")
     stale_after: float = _limit(30.0, "s", "samples this old say nothing about now")
     stale_intervals: float = _limit(6.0, "cadences", "the same for a slow cadence; the longer time counts")
-    answer_intervals: float = _limit(2.0, "polls", "a response older than two polls: one of them was lost")
-    blind_after: float = _limit(30.0, "s", "without any good response the screen cannot be trusted")
+    answer_intervals: float = _limit(2.0, "polls", "a reply older than two polls: one of them was lost")
+    blind_after: float = _limit(30.0, "s", "without any good reply the screen cannot be trusted")
     recovery: float = _limit(10.0, "s", "after an outage every event is polled again within this time")
     unanswered: float = _limit(20.0, "s", "three polls of an event fail in this time; fewer may be chance")
     unanswered_poor: float = _limit(60.0, "s", "the same on a poor link")
@@ -140,11 +140,11 @@ class Thresholds:
     unwatched: float = _limit(30.0, "s", "a monitor that runs this late was asleep, with or without its machine")
     empty_list: float = _limit(30.0, "s", "an event list that lacks every event is doubted this long")
     ended_told: float = _limit(60.0, "s", "the end of an event on air is shown this long")
-    link_window: float = _limit(60.0, "s", "lost responses are counted in this time")
-    link_outage: float = _limit(3.0, "s", "without any good response this long, the link is out")
-    link_passing: float = _limit(15.0, "s", "a call that succeeds within three polls was lost in passing")
-    poor_link: float = _limit(0.05, "share of lost responses", "a good link loses less than one in a hundred")
-    poor_link_least: int = _limit(3, "lost responses", "fewer are chance")
+    link_window: float = _limit(60.0, "s", "lost replies are counted in this time")
+    link_outage: float = _limit(3.0, "s", "without any good reply this long, the link is out")
+    link_passing: float = _limit(15.0, "s", "a reply counts as lost if a later poll succeeds within this time")
+    poor_link: float = _limit(0.05, "share of lost replies", "a good link loses less than one in a hundred")
+    poor_link_least: int = _limit(3, "lost replies", "fewer are chance")
     ahead: float = _limit(30.0, "s", "no measured skew errs this far: a sample dated later has a wrong clock")
     skew_least: float = _limit(2.0, "s", "the Date header resolves one second: less skew is not worth correcting")
     skew_swing: float = _limit(1.0, "s", "the skew must fall this far below that, or the correction would flicker")
@@ -155,7 +155,7 @@ class Thresholds:
 
     content: Content = _limit(Content.SHOW, "word", "what the event carries; the rest is not expected")
     hole_intervals: float = _limit(2.5, "cadences", "a wider gap between two samples is a hole: one lost sample is not")
-    hole_least: float = _limit(2.0, "s", "the same beyond one cadence, for a fast cadence")
+    hole_least: float = _limit(2.0, "s", "the gap must also exceed one cadence by this: matters at a fast cadence")
     silence_after: float = _limit(15.0, "s", "without samples the encoder was away, and its state begins anew")
     silence_intervals: float = _limit(3.0, "cadences", "the same for a slow cadence; the longer time counts")
     window: float = _limit(10.0, "s", "rates are judged by the mean or median of this time: one odd sample is no fault")
@@ -182,16 +182,16 @@ class Thresholds:
     out_fps: float = _limit(0.05, "share of the usual", "beyond it a frame rate has left its level")
     out_frames: float = _limit(1.5, "frames/s", "the same for a slow frame rate")
     steady_samples: int = _limit(6, "samples", "fewer do not show a steady level")
-    steady: float = _limit(45.0, "s", "a new level this steady, all else well, was somebody's decision")
+    steady: float = _limit(45.0, "s", "a new level this steady, all else well, was a person's decision")
     steady_spread: float = _limit(0.12, "P90 - P10 over median", "a steady level stays below it")
-    ragged_samples: int = _limit(12, "samples", "the newest ones of an excursion show if it is steady")
+    ragged_samples: int = _limit(12, "samples", "the newest samples of an excursion show if it is steady")
     dirty: float = _limit(600.0, "s", "a level that began as a fault becomes usual only after this time")
     set_fps: tuple[float, ...] = _limit((24.0, 25.0, 30.0, 48.0, 50.0, 60.0), "frames/s", "rates that a person sets")
     set_fps_slack: float = _limit(0.6, "frames/s", "23.976 and 29.97 count as set rates, too")
     steps_variable: int = _limit(2, "steps", "a rate that steps alone this often in `class_memory` is variable")
 
-    good: int = _limit(90, "points", "a health from here on is GOOD")
-    fair: int = _limit(70, "points", "a health from here on is FAIR")
+    good: int = _limit(90, "points", "a health of at least this is GOOD")
+    fair: int = _limit(70, "points", "a health of at least this is FAIR")
     late_score: int = _limit(80, "points", "late samples may hide anything: never GOOD")
     unknown_score: int = _limit(80, "points", "a stream without a known frame rate or status is never GOOD")
 
@@ -218,20 +218,28 @@ class Thresholds:
     dark_video: float = _limit(50_000.0, "bit/s", "below this no picture moves")
     dark_fps: float = _limit(1.0, "frames/s", "below this no picture moves")
     dark_hold: Hold = _limit(Hold(2, 5.0, 10.0), "samples, s", "viewers leave a black picture within seconds")
-    dark_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "nobody watches 4 s of black in every 20 s")
+    dark_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "no viewer stays for 4 s of black in every 20 s")
     low_video: float = _limit(0.7, "share of the usual", "low with one witness")
     low_video_sure: float = _limit(0.85, "share of the usual", "low with two witnesses")
     low_hold: Hold = _limit(Hold(3, 15.0, 20.0), "samples, s", "a quiet scene is shorter")
     ragged_hold: Hold = _limit(
-        Hold(6, 28.0, 20.0), "samples, s", "without a witness: twelve samples no longer remember the fall"
+        Hold(6, 28.0, 20.0),
+        "samples, s",
+        "without a witness: by then `ragged_samples` no longer include the fall itself",
     )
     starved_video: float = _limit(0.5, "share of the usual", "more than an encoder saves on a quiet scene")
     starved_hold: Hold = _limit(Hold(2, 10.0, 20.0), "samples, s", "half the bits show at once")
     dip_video: float = _limit(0.75, "share of the usual", "a dip of a constant rate has three samples below it")
     dip_duty: Duty = _limit(Duty(18.0, 3, 60.0, 4), "s, spells", "viewers forgive two dips, not one every few minutes")
-    decay_video: float = _limit(0.77, "share of the best two minutes", "a single step of a rate takes less")
-    decay_video_noisy: float = _limit(0.8, "share of the best two minutes", "less three times the share of noise")
-    decay_clear: float = _limit(0.05, "points", "this much higher the decay clears")
+    decay_video: float = _limit(
+        0.77, "share of the best two minutes", "one deliberate step seldom lowers a rate this far"
+    )
+    decay_video_noisy: float = _limit(
+        0.8, "share of the best two minutes", "minus three times the noise; the lower of the two limits counts"
+    )
+    decay_clear: float = _limit(
+        0.05, "share of the best two minutes", "the rate must rise this far above the limit to clear"
+    )
     floor_2160p: float = _limit(4e6, "bit/s", "half of the least that platforms publish for H.264: HEVC passes")
     floor_1440p: float = _limit(2.5e6, "bit/s", "half of the least that platforms publish")
     floor_1080p: float = _limit(1.5e6, "bit/s", "half of the least that platforms publish")
@@ -253,7 +261,7 @@ class Thresholds:
         Duty(20.0, 2, 45.0, 3, 240.0), "s, spells", "judder that returns disturbs like judder that lasts"
     )
     mute_hold: Hold = _limit(Hold(2, 5.0, 10.0), "samples, s", "viewers miss the sound within seconds")
-    mute_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "nobody listens to a sound with 4 s gaps")
+    mute_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "no viewer stays for a sound with 4 s gaps")
     low_audio: float = _limit(0.4, "share of the usual sound", "for a sound of constant rate")
     low_audio_rate: float = _limit(32_000.0, "bit/s", "above this it still is sound")
     high_audio: float = _limit(320_000.0, "bit/s", "more than any common profile: the encoder is set wrongly")
@@ -272,10 +280,10 @@ class Thresholds:
     severe_critical: float = _limit(60.0, "s", "by then every viewer has switched quality once")
     loss_share: Share = _limit(Share(3, 6), "samples", "one blip says nothing; three of six is a broken path")
     loss_share_long: Share = _limit(Share(4, 15), "samples", "the same for a path that loses less often")
-    slow_cadence: float = _limit(10.0, "s", "from here on each sample stands for many seconds of loss")
+    slow_cadence: float = _limit(10.0, "s", "from this cadence on each sample covers many seconds of loss")
     loss_hits_slow: int = _limit(2, "samples", "so at a slow cadence two of six are too many")
     loss_hold: Hold = _limit(
-        Hold(1, 15.0, 60.0), "samples, s", "then three of six are critical; the first only informs"
+        Hold(1, 15.0, 60.0), "samples, s", "one sample with loss informs; three of six are critical if this lasts"
     )
     loss_duty: Duty = _limit(Duty(10.0, 3, 12.0, 5, 120.0), "s, spells", "loss in short bursts is loss")
     loss_witness: Share = _limit(Share(2, 6), "samples", "this much loss is evidence that a low rate is too low")
@@ -285,12 +293,14 @@ class Thresholds:
 
     silence_off: float = _limit(10.0, "s", "samples must last this long before a silence clears")
     window_stages: tuple[float, ...] = _limit(
-        (0.5, 0.8, 1.0), "share of the reconnect window", "each deserves attention anew"
+        (0.5, 0.8, 1.0), "share of the reconnect window", "each deserves attention again"
     )
     restream_hold: Hold = _limit(Hold(1, 15.0, 30.0), "samples, s", "a restream that reconnects needs some seconds")
     start_notice: float = _limit(300.0, "s", "before the start there is time to telephone the encoder's operator")
-    start_stages: tuple[float, ...] = _limit((0.0, 60.0), "s", "after the start; each deserves attention anew")
-    start_forgotten: float = _limit(21_600.0, "s", "after the start nobody waits any more; the tally still says LATE")
+    start_stages: tuple[float, ...] = _limit((0.0, 60.0), "s", "after the start; each deserves attention again")
+    start_forgotten: float = _limit(
+        21_600.0, "s", "after the start no viewer waits any more; the tally still says LATE"
+    )
 
     attention: AlarmLimits = field(
         default_factory=AlarmLimits, metadata={"unit": "table", "reason": "limits of the alarms themselves"}

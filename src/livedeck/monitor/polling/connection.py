@@ -32,7 +32,7 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
     (Rejected, ConnectionProblem.REQUEST_REFUSED),
     (Unreadable, ConnectionProblem.UNREADABLE),
 )
-"""Causes by error; the first matching row counts, and other errors are NO ANSWER."""
+"""Causes by error; the first matching row counts, and other errors are NO_ANSWER."""
 
 _FAILED_STATES = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
 

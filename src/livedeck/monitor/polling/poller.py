@@ -1,4 +1,4 @@
-"""Poll in bounded rounds: due calls, a few at a time, never one twice; back-off, jitter and budget."""
+"""Poll in bounded rounds: due calls, a few at a time, each in flight once; back-off, jitter and budget."""
 
 from __future__ import annotations
 
@@ -81,23 +81,23 @@ PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
 """Result of a call: event list, samples, a list polled on demand, or the error."""
 
 _REMEMBERED = 60.0
-"""Seconds; longer than the interval of any list polled on demand."""
+"""Seconds to remember the last request of a list polled on demand; longer than the interval of any."""
 
 _LONG_ROUND = 4.0
-"""Seconds; longest round whose budget is made up for."""
+"""Longest round, in seconds, whose whole budget the next one may spend."""
 
 _PULSE_GAP = 2.0
 """Minimum seconds between two lists that are polled because calls begin to fail."""
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
-"""Errors that every other call would meet too."""
+"""Errors that every other call to the platform would meet too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
     """Result of one call, with its time (wall clock; monotonic seconds).
 
-    `is_outdated`: everything was expedited after the request.
+    `is_outdated`: the call was made due again after the request.
     """
 
     key: PollKey

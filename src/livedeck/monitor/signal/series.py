@@ -14,7 +14,7 @@ from livedeck.monitor.model.state import Freshness
 from livedeck.monitor.model.thresholds import Thresholds
 
 MAX_SAMPLES = 3600
-"""Samples kept of one stream, the most that the platform answers (platform-api.md, "QoS answer")."""
+"""Samples kept of one stream, the most that the platform answers (platform-api.md, "QoS response")."""
 
 _CADENCE_DELTAS = 20
 """Number of the newest deltas whose median is the cadence."""

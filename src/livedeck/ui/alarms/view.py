@@ -220,7 +220,7 @@ def _connection(record: LinkRecord) -> Line:
     return [
         *_time(record.at),
         *fit([(f"{glyph} {record.state.value}", role)], 14),
-        *fit([(record.trouble.value, role)], 20),
+        *fit([(record.trouble.banner, role)], 20),
         (safe(record.why), StyleRole.TEXT),
     ]
 

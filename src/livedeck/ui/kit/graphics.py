@@ -26,7 +26,7 @@ MAX_COLOURS = 64
 """Colours of a sixel picture. Every terminal supports that many."""
 
 KITTY_CHUNK = 4096
-"""Most characters in one part of a picture for kitty; set by its protocol."""
+"""Maximum number of characters in one part of a picture for kitty; set by its protocol."""
 
 PICTURE_ID = 7
 """Id of our only picture in kitty. A new picture replaces it."""

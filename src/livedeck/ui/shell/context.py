@@ -348,7 +348,7 @@ class Action:
         if ctx.identity["read_only"] and self.writes:
             return f"RO: this deck is read-only, and :{self.name} would change the platform"
         if ctx.api is None and self.writes:
-            return f":{self.name} would change the platform, and this deck has no access to it"
+            return f":{self.name} changes the platform, but this deck has no access to the platform"
         if not self.works_on(ctx.current_mode):
             return f":{self.name} works on {', '.join(self.screens)}"
         reason = self.blocked(ctx)

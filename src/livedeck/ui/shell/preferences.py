@@ -49,10 +49,10 @@ class Displayed(NamedTuple):
 
 
 MAX_NOTICE_LINES = 4
-"""Most lines that a notice may hide of the screen. Longer ones are cut, but whole in the log of notices."""
+"""Maximum number of the screen's lines that a notice may hide. Longer ones are cut, but whole in the log of notices."""
 
 MAX_NOTICES = 200
-"""Most notices kept in memory."""
+"""Maximum number of notices kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ MIN_PAUSE_SECONDS = 0.02
 """Minimum seconds between two ticks."""
 
 MAX_RULE_CHANGES = 2
-"""Most lines about changed judgements of events; the newest stay."""
+"""Maximum number of lines about changed judgements of events; the newest stay."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ ECHO = 0.5
 """Seconds in which an enter after the one that closed a dialog counts as its echo and is dropped."""
 
 MAX_HOLD = 5.0
-"""Most seconds that keys wait for the effect of an earlier key; then they are dropped."""
+"""Maximum time, in seconds, that keys wait for the effect of an earlier key; then they are dropped."""
 
 INTERRUPT_KEY = "ctrl+c"
 """Key that never waits: it leaves even from a dialog."""

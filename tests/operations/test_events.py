@@ -1,0 +1,66 @@
+"""Laws of event changes: equality of values, evidence of a new stream, and reasons of a refusal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from livedeck.client import Event, Unreachable
+from livedeck.operations.events import EventView, ScheduleStream, edit_entries, has_values, unlike
+from operations.rig import rig
+from operations.samples import SAMPLES
+
+START = datetime(2026, 3, 1, 18, tzinfo=UTC)
+PRESETS = ("1080p", "720p", "480p")
+
+
+def event(stream_id: str | None = None, starts: datetime = START, **fields: object) -> Event:
+    stream = {"id": stream_id, "status": "pending", "started_at": starts.isoformat()} if stream_id else None
+    return Event.model_validate({"id": "e1", "name": "Choir", "stream": stream, **fields})
+
+
+@pytest.mark.parametrize("presets", [*permutations(PRESETS)])
+def test_qualities_are_the_same_in_any_order_and_not_with_another_one(presets: tuple[str, ...]) -> None:
+    shown = event(video={"presets": [*presets]})
+    assert has_values(shown, {"video.presets": PRESETS})
+    assert unlike(shown, {"video.presets": PRESETS[:2]}) == ("video.presets",)
+    assert unlike(shown, {"video.presets": (*PRESETS[:2], "240p")}) == ("video.presets",)
+    assert edit_entries(shown, None)["video.presets"] == presets
+
+
+def rows_of(shown: Event) -> Any:
+    return edit_entries(shown, None)["restreams"]
+
+
+def test_the_form_has_every_field_of_a_restream() -> None:
+    fields = {"id": "r1", "name": "Relay", "url": "rtmp://a.example/app", "description": "backup", "enabled": False}
+    (row,) = rows_of(event(restreams=[fields]))
+    assert {name: row[name] for name in fields} == fields
+    (empty,) = rows_of(event(restreams=[{}]))
+    assert {empty[name] for name in ("id", "name", "url", "key", "description")} == {""}
+
+
+async def test_only_another_stream_at_the_sent_time_proves_that_it_was_scheduled() -> None:
+    async with rig() as platform:
+        operation = await SAMPLES["event.schedule"](platform)
+    assert isinstance(operation, ScheduleStream)
+    operation = replace(operation, started_at=START)
+    none, old, new = EventView(event()), EventView(event("old")), EventView(event("new"))
+    assert operation.shows(none, new)
+    assert operation.shows(old, new)
+    assert not operation.shows(old, old)
+    assert not operation.shows(old, none)
+    assert not operation.shows(old, None)
+    assert not operation.shows(old, EventView(event("new", START + timedelta(seconds=2))))
+
+
+async def test_a_refusal_names_the_scheduled_stream_only_if_it_is_the_reason() -> None:
+    async with rig() as platform:
+        operation = await SAMPLES["event.schedule"](platform)
+    assert isinstance(operation, ScheduleStream)
+    away = Unreachable("cannot be reached", "refused")
+    assert operation.refusal_text(away, EventView(event("old"))) == "cannot be reached"
