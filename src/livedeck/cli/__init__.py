@@ -32,7 +32,7 @@ GROUPS = {
     "collector": "the collector, which watches as a service, with its tokens and its dashboard",
     "notify": "notifications: their targets and unsent messages (`livedeck alarm explain`: who is notified)",
     "config": "the settings and the keys in force, and the settings file",
-    "event stream": "the stream of an event",
+    "event stream": "the streams of events",
     "room relay": "the relay profiles of a room: name, address and stream key",
     "video poster": "the posters of a video",
     "video subtitle": "the subtitle tracks of a video",
