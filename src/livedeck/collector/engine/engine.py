@@ -1,4 +1,4 @@
-"""One of several collectors: its leases, its exchange of answers, and its work without Redis (engine.md)."""
+"""Collector among several: its leases, its exchange of answers, and its work without Redis (engine.md)."""
 
 from __future__ import annotations
 
