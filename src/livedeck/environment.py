@@ -31,7 +31,7 @@ def variables() -> Mapping[str, str]:
 
 
 def child_variables() -> dict[str, str]:
-    """Return the variables for a child process: all but livedeck's own, one of which may be a token."""
+    """Return the variables for a child process: all except livedeck's own, which may hold a token."""
     return {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
 
 
@@ -65,12 +65,12 @@ def config_path() -> Path:
 
 
 def log_path() -> Path:
-    """Return the path of the log. Raises SettingsError."""
+    """Return the path of the log file. Raises SettingsError."""
     return _absolute(platformdirs.user_log_path, "XDG_STATE_HOME") / "livedeck.log"
 
 
 def history_path(profile: str, base_url: str) -> Path:
-    """Return the default path of a history; each profile and platform has its own file. Raises SettingsError."""
+    """Return the default path of the history for a profile and platform. Raises SettingsError."""
     name = re.sub(r"[^a-z0-9]+", "-", profile.lower()).strip("-") or "platform"
     platform = sha256(base_url.rstrip("/").encode()).hexdigest()[:8]
     return _absolute(platformdirs.user_data_path, "XDG_DATA_HOME") / f"history-{name[:40]}-{platform}.sqlite"
@@ -82,7 +82,7 @@ def state_folder() -> Path:
 
 
 def this_process() -> str:
-    """Return the user and process as `user@host:pid`, with the user's number if the account has no name."""
+    """Return user and process as `user@host:pid`. A user without a name appears by number."""
     try:
         user = getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -91,7 +91,7 @@ def this_process() -> str:
 
 
 def is_credential(path: Path) -> bool:
-    """Return whether a file is a systemd credential of this service, which is copied when the service starts."""
+    """Return whether the file is a systemd credential of this service, which changes only when the service restarts."""
     folder = os.environ.get("CREDENTIALS_DIRECTORY")
     return bool(folder) and path.is_relative_to(str(folder))
 
@@ -102,9 +102,9 @@ def expand_user(path: str) -> Path:
 
 
 def _absolute(find_folder: Callable[[str], Path], variable: str) -> Path:
-    """Return livedeck's folder of a kind. Raises SettingsError if a variable makes it relative.
+    """Return the folder that `find_folder` finds for livedeck. Raises SettingsError if `variable` makes it relative.
 
-    A relative folder would change with the working directory, and could hold anybody's settings.
+    A relative folder would change with the working directory, and could hold the settings of anybody.
     """
     for name in (variable, "HOME"):
         value = os.environ.get(name, "").strip()
@@ -124,9 +124,9 @@ _KITTY_PROGRAMS, _SIXEL_TERMS = {"ghostty", "WezTerm"}, ("foot", "mlterm", "cont
 
 
 def graphics() -> str:
-    """Return the terminal's graphics protocol by its variables: `kitty`, `iterm2` or `sixel`; empty if unknown.
+    """Return the terminal's graphics protocol, `kitty`, `iterm2` or `sixel`, judged by its variables; empty if unknown.
 
-    Always empty in tmux and GNU screen, which hide the terminal behind them.
+    Always empty in tmux and GNU screen, which hide the terminal outside.
     """
     term, program = os.environ.get("TERM", ""), os.environ.get("TERM_PROGRAM", "")
     if multiplexer():
@@ -141,7 +141,7 @@ def graphics() -> str:
 def cell_pixels() -> tuple[int, int]:
     """Return width and height of a cell in pixels.
 
-    Returns a small cell, 6 by 12, if the terminal does not report a size: then no picture is too large.
+    If the terminal does not report a size, returns 6 by 12: cells are rarely smaller, so no picture gets too large.
     """
     try:
         size = fcntl.ioctl(sys.__stdout__ or 1, termios.TIOCGWINSZ, bytes(8))
@@ -152,7 +152,7 @@ def cell_pixels() -> tuple[int, int]:
 
 
 def file_opener() -> str:
-    """Return the program that opens a file in its default application; empty without a desktop, as over ssh."""
+    """Return the program that opens a file in its default application; empty without a desktop, such as over ssh."""
     if sys.platform == "darwin":
         return shutil.which("open") or ""
     desktop = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
@@ -164,7 +164,7 @@ def no_screen_reason() -> str:
     if os.environ.get("TERM", "") in {"dumb", ""}:
         return "TERM is not set" if not os.environ.get("TERM") else "TERM=dumb"
     streams = {"standard input": sys.stdin, "standard output": sys.stdout, "standard error": sys.stderr}
-    for name, stream in streams.items():  # standard error too, because Textual draws on it
+    for name, stream in streams.items():  # standard error too, because Textual draws there
         if stream is None:
             return f"{name} is closed"
         if not stream.isatty():

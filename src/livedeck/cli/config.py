@@ -97,8 +97,9 @@ def show_command(ctx: click.Context, /, *, origin: bool, output_format: str, **f
 def check_command(ctx: click.Context, /, **flags: Any) -> None:
     """Check the settings in force, the keys, every profile of the file, and the notification targets.
 
-    Contacts neither the platform nor a target. Reads secrets, and runs the programs that print them. Exit code 2 if a
-    setting is wrong: the error names file, line and key, and the allowed values.
+    Contacts neither the platform nor a target. Reads the secrets of the notification targets and of the heartbeat, and
+    runs the programs that print them, but not `token_command`. Exit code 2 if a setting is wrong: the error names file,
+    line and key, and the allowed values.
     """
 
     async def work() -> int:
@@ -119,7 +120,7 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
 
 
 def masked_toml(settings: Settings, name: str) -> str:
-    """Return a setting as TOML without secrets: no token, no arguments of a command that prints one."""
+    """Return the value of a setting as TOML, without tokens and without arguments of commands that print secrets."""
     value = getattr(settings, name)
     if name == "token":
         return toml("••••" if value else "")

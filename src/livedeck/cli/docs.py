@@ -1,4 +1,4 @@
-"""`livedeck docs` and `livedeck help`: the pages of the documentation, their generated tables, command help."""
+"""`livedeck docs` and `livedeck help`: pages of the documentation, their generated tables, and help of commands."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None, pi
 
 
 def show(topic: str) -> None:
-    """Print a page. Raises UsageError if there is none."""
+    """Print the page of a topic. Raises UsageError if there is none."""
     try:
         page = docs.page(topic)
     except LookupError:
@@ -80,7 +80,10 @@ def show(topic: str) -> None:
 
 
 def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> None:
-    """Write commands.json, and every generated table between its markers. `flags`: the settings that have a flag."""
+    """Write commands.json, and every generated table between its markers in the pages of `folder`.
+
+    `flags`: names of the settings that have a flag.
+    """
     from livedeck.cli.command_tree import NounGroup, describe
     from livedeck.cli.description import DESCRIPTION, commands_table, load_description
     from livedeck.operations.catalogue import evidence_table

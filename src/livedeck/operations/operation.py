@@ -344,7 +344,7 @@ class EditOperation(FormOperation[T], FieldOperation[T]):
     past = "changed"
     level = ConfirmLevel.ASK
     button = "save"
-    evidence = "its fields have the sent values, and had others before"
+    evidence = "the fields have changed to the sent values"
     shows_values = True
 
     def effect(self, _current: T, /) -> str:
@@ -400,7 +400,7 @@ class CreateOperation(Operation[tuple[Item, ...]]):
 
     level = ConfirmLevel.NONE
     lists_changes = True
-    evidence = "exactly one new object appeared, and it equals what was sent"
+    evidence = "exactly one new object has appeared, with the sent values"
     reads_newest: ClassVar[bool] = False
 
     @property

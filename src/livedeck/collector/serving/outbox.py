@@ -1,4 +1,4 @@
-"""Routes of unsent notifications (collector.md, "Routes")."""
+"""Routes for unsent notifications (collector.md, "Routes")."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _log = structlog.get_logger("livedeck.collector")
 
 
 class Outbox(Protocol):
-    """Sender of notifications."""
+    """Sender of notifications, as these routes use it."""
 
     async def unsent(self) -> tuple[Spooled, ...]:
         """Return the messages that wait or were given up. Raises SpoolError."""
 
     async def revive(self) -> int:
-        """Retry the messages that were given up, and return their number. Raises SpoolError."""
+        """Make the given-up messages wait again, and return their number. Raises SpoolError."""
 
 
 def routes(outbox: Outbox | None) -> list[Route]:
