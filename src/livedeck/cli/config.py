@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from pydantic import BaseModel
 
-from livedeck.atomic_file import write_private
-from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import FORCE, merge_flags, platform
 from livedeck.cli.output import echo
-from livedeck.cli.wiring import make_keymap
-from livedeck.environment import config_path
-from livedeck.settings import (
-    TOKEN_SOURCES,
-    LoadedSettings,
-    Settings,
-    SettingsError,
-    load,
-    load_display,
-    load_with_origins,
-    template,
-    toml,
-    unknown_variables,
-)
-from livedeck.text.addresses import show
-from livedeck.text.secrets import mask_secrets
-from livedeck.text.values import safe
+from livedeck.environment import SettingsError, config_path
+
+if TYPE_CHECKING:
+    from livedeck.settings import LoadedSettings, Settings
 
 
 @click.command
@@ -48,6 +31,11 @@ def init_command(ctx: click.Context, /, *, force: bool) -> None:
     """
 
     async def work() -> int:
+        import asyncio
+
+        from livedeck.atomic_file import write_private
+        from livedeck.settings import template
+
         target = config_path()
         try:
             await asyncio.to_thread(write_private, target, template(), replace=force)
@@ -70,6 +58,8 @@ def show_command(ctx: click.Context, /, *, origin: bool, **flags: Any) -> None:
     """Print the settings in force, as TOML. Secrets are masked."""
 
     async def work() -> int:
+        from livedeck.settings import Settings, load_with_origins
+
         loaded = load_with_origins(**merge_flags(ctx, flags))
         rows = [(f"{name} = {masked_toml(loaded.settings, name)}", name) for name in Settings.model_fields]
         width = max(len(text) for text, _ in rows) if origin else 0
@@ -91,6 +81,10 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
     """
 
     async def work() -> int:
+        from livedeck.cli.collect.receivers import notify_faults
+        from livedeck.cli.wiring import make_keymap
+        from livedeck.settings import load, load_with_origins, unknown_variables
+
         given = merge_flags(ctx, flags)
         loaded = load_with_origins(**given)
         make_keymap(loaded.settings)
@@ -109,6 +103,13 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
 
 def masked_toml(settings: Settings, name: str) -> str:
     """Return a setting as TOML without secrets: no token, no arguments of a command that prints one."""
+    from pydantic import BaseModel
+
+    from livedeck.settings import toml
+    from livedeck.text.addresses import show
+    from livedeck.text.secrets import mask_secrets
+    from livedeck.text.values import safe
+
     value = getattr(settings, name)
     if name == "token":
         return toml("••••" if value else "")
@@ -139,6 +140,8 @@ def _without_arguments(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _origin(loaded: LoadedSettings, name: str) -> str:
+    from livedeck.settings import TOKEN_SOURCES
+
     return loaded.origins.get(name, "not set" if name in TOKEN_SOURCES else "default")
 
 
@@ -148,6 +151,8 @@ def keys_command(ctx: click.Context) -> None:
     """Print the keys in force: every action with its keys and its command, as a table."""
 
     async def work() -> int:
+        from livedeck.cli.wiring import make_keymap
+        from livedeck.settings import load_display
         from livedeck.ui.features import FEATURES
         from livedeck.ui.shell.commands import markdown
         from livedeck.ui.shell.context import ActionRegistry
