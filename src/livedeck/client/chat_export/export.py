@@ -35,6 +35,7 @@ from livedeck.client.http.files import (
 from livedeck.client.http.request import Request, StreamedResponse, describe_call, id_text, make_request
 from livedeck.client.http.response import NotJson, Response, rows
 from livedeck.client.http.transport import Transport
+from livedeck.record import Record
 
 _MAX_ERROR_BODY = 64 * 2**10
 
@@ -67,8 +68,7 @@ class ChatExport:
         return CHAT_FORMATS[self.format].is_verbatim and not (self.filter or self.zone or self.safe_csv)
 
 
-@dataclass(frozen=True, slots=True)
-class ExportProgress:
+class ExportProgress(Record):
     """The progress of an export. `received`: bytes, out of `size`, which is None if unknown.
 
     `messages`: written so far; None in a verbatim export, which does not count them. `seconds`: since the start.
@@ -90,8 +90,7 @@ class ExportProgress:
         return None if self.size is None or not self.rate else max(0, self.size - self.received) / self.rate
 
 
-@dataclass(frozen=True, slots=True)
-class ExportResult:
+class ExportResult(Record):
     """A complete export. `size`: bytes written. `messages`: written; None if not counted.
 
     `read`: messages in the log, before the filter. `undated`: messages without a readable time. `unreadable`: items of

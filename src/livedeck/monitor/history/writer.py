@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -18,6 +18,7 @@ from threading import Thread
 from typing import TypeVar
 
 import structlog
+from msgspec import field
 
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, published, samples
@@ -31,6 +32,7 @@ from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.readings import NO_STATUS, Readings
 from livedeck.monitor.model.records import LinkRecord
 from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.record import Record
 
 _LARGEST = 2**62
 
@@ -189,8 +191,7 @@ _SAME_LINK_CHANGE = timedelta(minutes=1)
 log = structlog.get_logger("livedeck.history")
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Record):
     """Data that waits to be written.
 
     Attributes:

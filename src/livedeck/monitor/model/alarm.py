@@ -13,6 +13,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
+from livedeck.record import Record
+
 DECK = ""
 """`event_id` of the deck's own alarms."""
 
@@ -207,8 +209,7 @@ _BY_PERSON = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmChange:
+class AlarmChange(Record):
     """Transition of an alarm, with the alarm after it."""
 
     at: datetime

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import uuid4
 
+from msgspec import field
+
 from livedeck.monitor.model.alarm import AlarmKey, Severity, Shown
+from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 TAKE_BACK_FOR = timedelta(minutes=5)
@@ -32,8 +35,7 @@ SHELVINGS = frozenset({ActionKind.SHELVE, ActionKind.UNSHELVE, ActionKind.OUT_OF
 """Kinds that replace each other: acknowledgements, and shelvings. Notes are independent of both."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmCommand:
+class AlarmCommand(Record):
     """Command of an operator for an alarm; `carry_out` decides on it.
 
     `shown`: the alarm on the operator's screen; None: its present state. `minutes`: length of a shelf, None until it

@@ -7,14 +7,17 @@ See monitoring.md, "Rulings".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TypeAlias
 
+from msgspec import field
+
 from livedeck.monitor.model.alarm_action import person
 from livedeck.monitor.model.readings import Reading
 from livedeck.monitor.model.thresholds import Content
+from livedeck.record import Record
 
 _JUST_AFTER = 0.001
 """Seconds after a sample; a ruling counts from the next sample on."""
@@ -78,8 +81,7 @@ class ProfileChoice:
 Ruling: TypeAlias = UsualMark | ProfileChoice
 
 
-@dataclass(frozen=True, slots=True)
-class Rulings:
+class Rulings(Record):
     """Set of rulings; the order and repetition in which they arrived do not matter.
 
     `marks`: by event and stream, oldest first; `choices`: the last one of each event.
