@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import Thread
 from typing import TypeVar
 
-import structlog
 from msgspec import field
 
+from livedeck.log import Log
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, published, samples
 from livedeck.monitor.history.columns import SLOT
@@ -188,7 +188,7 @@ _WAITING_SNAPSHOTS = 32
 _SAME_LINK_CHANGE = timedelta(minutes=1)
 """Longest time between the records of two processes for the same change: each polls and backs off by itself."""
 
-log = structlog.get_logger("livedeck.history")
+log = Log("livedeck.history")
 
 
 class Batch(Record):

@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
 from textual.worker import Worker, WorkerCancelled
 
 from livedeck.client import Api, ApiError, ChatExport, ExportProgress, ExportResult
+from livedeck.log import Log
 from livedeck.monitor import Severity
 from livedeck.operations.operation import Target
 from livedeck.presentation import chat_export
@@ -53,7 +53,7 @@ class ExportJob(Record):
         return self.state is JobState.RUNNING
 
 
-log = structlog.get_logger()
+log = Log(__name__)
 
 
 class Exports:
