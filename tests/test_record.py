@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from copy import copy, deepcopy
 from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
+from datetime import UTC, datetime
 from math import nan
 from typing import Any
 
 import msgspec
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from livedeck.record import Record
 
@@ -110,3 +113,33 @@ def test_a_record_is_frozen_and_hashed_by_its_fields() -> None:
 def test_the_fields_of_a_record_do_not_hide_those_of_its_heir() -> None:
     assert [item.name for item in fields(Point)] == ["x", "names", "notes"]
     assert [item.name for item in fields(Named)] == ["x", "names", "notes", "title"]
+
+
+class Checked(Record):
+    """A record that checks itself."""
+
+    point: Point
+    marks: tuple[Flag, ...] = ()
+    at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.point.x < 0:
+            raise ValueError("left of the origin")
+
+
+def _iso(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def test_pydantic_reads_and_writes_a_record_as_an_object_of_its_fields() -> None:
+    adapter = TypeAdapter(Checked)
+    value = Checked(Point(1.5, ("a",), {"b": "c"}), (Flag(is_up=True),), datetime(2026, 11, 24, tzinfo=UTC))
+    text = adapter.dump_json(value)
+    assert json.loads(text) == json.loads(json.dumps(asdict(value), default=_iso))
+    assert adapter.validate_json(text) == adapter.validate_json(text, strict=True) == value
+    assert adapter.validate_python(value) is value
+    assert adapter.validate_python(adapter.dump_python(value)) == value
+    broken: Any
+    for broken in ({}, {"point": {"x": "?"}}, {"point": {"x": -1.0}}, [], {"point": {"x": 1.0}, "marks": [{}]}):
+        with pytest.raises(ValidationError):
+            adapter.validate_python(broken)

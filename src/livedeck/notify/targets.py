@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Protocol
 
 from livedeck.egress import Egress, literal_addresses
 from livedeck.notify.message import Message
+from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 _REFUSED = frozenset({400, 413, 422})
@@ -53,8 +54,7 @@ class Post(Protocol):
         """Send the request and return the result."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Record):
     """Result of a try.
 
     `answer`: the reply of the receiver, in words. `is_refused`: no try will succeed. `retry_after`: seconds that the

@@ -25,7 +25,6 @@ from livedeck.monitor.history import alarm_actions, alarms, events, journal, lea
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
-from livedeck.monitor.history.salvage import salvage_in_process
 from livedeck.monitor.history.samples import FPS_SCALE, Row, Stream, StreamKey, prune
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.alarm_action import AlarmAction
@@ -350,6 +349,8 @@ class HistoryWriter:
 
     def _salvage(self, path: Path, aside: Path) -> None:
         begun, self.notice = self.notice, f"{self.notice}; its readable rows are being copied"
+        from livedeck.monitor.history.salvage import salvage_in_process  # a whole file seldom needs it
+
         result = salvage_in_process(aside, path, self._now)
         self.notice = f"{begun}; {result.text}"
         log.warning("history salvaged", aside=str(aside), what=result.text, saved=result.saved, lost=result.lost)

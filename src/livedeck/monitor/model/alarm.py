@@ -73,8 +73,7 @@ class AlarmState(StrEnum):
         return self in {AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED}
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Record):
     """Probable cause, effect on viewers and advice, one short sentence each."""
 
     cause: str = ""

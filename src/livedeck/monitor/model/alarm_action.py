@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import uuid4
 
 from msgspec import field
+from msgspec.structs import force_setattr
 
 from livedeck.monitor.model.alarm import AlarmKey, Severity, Shown
 from livedeck.record import Record
@@ -53,8 +54,7 @@ class AlarmCommand(Record):
     uid: str = field(default_factory=lambda: uuid4().hex)
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmAction:
+class AlarmAction(Record):
     """Action of an operator. `since`, `severity`, `stage`: the alarm at that time.
 
     `at`, `until`: by this machine's clock. `until`: expiry of the acknowledgement or shelf, None without one; for an
@@ -74,7 +74,7 @@ class AlarmAction:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", masked_line(self.reason))
+        force_setattr(self, "reason", masked_line(self.reason))
 
     @property
     def shown(self) -> Shown:

@@ -7,7 +7,6 @@ See monitoring.md, "Rulings".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TypeAlias
@@ -23,8 +22,7 @@ _JUST_AFTER = 0.001
 """Seconds after a sample; a ruling counts from the next sample on."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsualMark:
+class UsualMark(Record):
     """Mark at `time` (epoch s, server clock): the samples of the stream at that time are usual.
 
     `at` is by this machine's clock; `actor` is `user@host:pid`.
@@ -53,8 +51,7 @@ class UsualMark:
         return datetime.fromtimestamp(self.time, UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileChoice:
+class ProfileChoice(Record):
     """Choice of an event's content by a person; stored with its key `profile`.
 
     `profile` is the content, or None to follow the settings. `at` is by this machine's clock; `actor` is
