@@ -14,3 +14,12 @@ MODULES = {
 
 HEAVY = ("httpx", "pydantic", "sqlite3", "starlette", "structlog", "textual")
 """Packages that neither the help of a command nor `livedeck config path` imports."""
+
+FIRST_FRAME = {"modules": 820, "dataclasses": 155}
+"""Most modules beside those of the bare interpreter, and most dataclasses, ours and of others, at the first frame.
+
+A dataclass takes 0.7 ms, so a plain frozen value is a `Record`.
+"""
+
+NOT_AT_FIRST_FRAME = ("structlog", "xlsxwriter", "redis", "apprise", "keyring", "starlette", "uvicorn")
+"""Packages that the first frame does without."""

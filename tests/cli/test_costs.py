@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from cli.commands import TIMEOUT, environment
-from costs_start import HEAVY, MODULES
+from cli.terminals import terminal
+from costs_start import FIRST_FRAME, HEAVY, MODULES, NOT_AT_FIRST_FRAME
 from livedeck.cli import TREE
 from livedeck.cli.description import load_description
 
@@ -67,3 +68,16 @@ def test_a_short_command_imports_few_modules(tmp_path: Path, words: str) -> None
     names = imported(tmp_path, [words.split()])
     assert not heavy(names)
     assert len(names) <= MODULES[words], (len(names), names)
+
+
+def test_the_first_frame_of_a_deck_waits_for_few_modules_and_dataclasses(tmp_path: Path) -> None:
+    counts_file = tmp_path / "counts"
+    program = [sys.executable, str(Path(__file__).with_name("counting.py")), str(counts_file)]
+    with terminal(tmp_path, program=program, LIVEDECK_BASE_URL="http://127.0.0.1:9", LIVEDECK_TOKEN="none") as deck:
+        deck.until("2 Streams")
+        deck.press("q")
+        assert deck.ended() == 0
+    counts = json.loads(counts_file.read_text(encoding="utf-8"))
+    assert not {*NOT_AT_FIRST_FRAME} & {*counts["modules"]}
+    assert len(counts["modules"]) <= FIRST_FRAME["modules"]
+    assert counts["dataclasses"] <= FIRST_FRAME["dataclasses"]
