@@ -21,5 +21,16 @@ FIRST_FRAME = {"modules": 820, "dataclasses": 155}
 A dataclass takes 0.7 ms, so a plain frozen value is a `Record`.
 """
 
-NOT_AT_FIRST_FRAME = ("structlog", "xlsxwriter", "redis", "apprise", "keyring", "starlette", "uvicorn")
-"""Packages that the first frame does without."""
+NOT_AT_FIRST_FRAME = (
+    "apprise",
+    "keyring",
+    "livedeck.monitor.history.salvage",
+    "livedeck.notify.groups",
+    "livedeck.notify.targets",
+    "redis",
+    "starlette",
+    "structlog",
+    "uvicorn",
+    "xlsxwriter",
+)
+"""Packages and modules that the first frame does without."""
