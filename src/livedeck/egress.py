@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Self
+
+from livedeck.record import Record
 
 THIS_MACHINE = "localhost"
 """Entry that also allows services without an address: the desktop, syslog, local programs and Unix sockets."""
@@ -40,9 +41,8 @@ def host_key(host: str) -> str:
     return host.strip("[]").partition("%")[0].casefold().removesuffix(".")
 
 
-@dataclass(frozen=True, slots=True)
-class Egress:
-    """Private hosts and networks to which notifications may go. Public addresses are always allowed.
+class Egress(Record):
+    """Private hosts and networks that notifications may go to. Public addresses are always allowed.
 
     `hosts`: names in the form of `host_key`; such a host may have any address.
     """

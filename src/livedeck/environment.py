@@ -5,18 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import shutil
 import struct
 import sys
 import termios
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from pwd import getpwuid
-from socket import gethostname
-
-import platformdirs
+from typing import Literal
 
 PREFIX = "LIVEDECK_"
 
@@ -61,28 +57,32 @@ def config_path() -> Path:
     Raises SettingsError.
     """
     path = os.environ.get(f"{PREFIX}CONFIG")
-    return expand_user(path) if path else _absolute(platformdirs.user_config_path, "XDG_CONFIG_HOME") / "config.toml"
+    return expand_user(path) if path else _absolute("config", "XDG_CONFIG_HOME") / "config.toml"
 
 
 def log_path() -> Path:
-    """Return the path of the log file. Raises SettingsError."""
-    return _absolute(platformdirs.user_log_path, "XDG_STATE_HOME") / "livedeck.log"
+    """Return the path of the log. Raises SettingsError."""
+    return _absolute("log", "XDG_STATE_HOME") / "livedeck.log"
 
 
 def history_path(profile: str, base_url: str) -> Path:
-    """Return the default path of the history for a profile and platform. Raises SettingsError."""
+    """Return the default path of a history; each profile and platform has its own file. Raises SettingsError."""
+    from hashlib import sha256
+
     name = re.sub(r"[^a-z0-9]+", "-", profile.lower()).strip("-") or "platform"
     platform = sha256(base_url.rstrip("/").encode()).hexdigest()[:8]
-    return _absolute(platformdirs.user_data_path, "XDG_DATA_HOME") / f"history-{name[:40]}-{platform}.sqlite"
+    return _absolute("data", "XDG_DATA_HOME") / f"history-{name[:40]}-{platform}.sqlite"
 
 
 def state_folder() -> Path:
     """Return the folder of the deck's preferences. Raises SettingsError."""
-    return _absolute(platformdirs.user_state_path, "XDG_STATE_HOME")
+    return _absolute("state", "XDG_STATE_HOME")
 
 
 def this_process() -> str:
-    """Return user and process as `user@host:pid`. A user without a name appears by number."""
+    """Return the user and process as `user@host:pid`, with the user's number if the account has no name."""
+    from socket import gethostname
+
     try:
         user = getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -101,8 +101,8 @@ def expand_user(path: str) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111  Path.expanduser raises RuntimeError for an unknown user
 
 
-def _absolute(find_folder: Callable[[str], Path], variable: str) -> Path:
-    """Return the folder that `find_folder` finds for livedeck. Raises SettingsError if `variable` makes it relative.
+def _absolute(kind: Literal["config", "data", "log", "state"], variable: str) -> Path:
+    """Return livedeck's folder of a kind. Raises SettingsError if a variable makes it relative.
 
     A relative folder would change with the working directory, and could hold the settings of anybody.
     """
@@ -110,7 +110,10 @@ def _absolute(find_folder: Callable[[str], Path], variable: str) -> Path:
         value = os.environ.get(name, "").strip()
         if value and not Path(value).is_absolute():
             raise SettingsError(f"{name}: should be an absolute path; set it to one, or unset it")
-    return find_folder("livedeck")
+    from platformdirs import PlatformDirs
+
+    folders = PlatformDirs("livedeck")
+    return Path(getattr(folders, f"user_{kind}_path"))
 
 
 def multiplexer() -> str:
@@ -152,7 +155,9 @@ def cell_pixels() -> tuple[int, int]:
 
 
 def file_opener() -> str:
-    """Return the program that opens a file in its default application; empty without a desktop, such as over ssh."""
+    """Return the program that opens a file in its default application; empty without a desktop, as over ssh."""
+    import shutil
+
     if sys.platform == "darwin":
         return shutil.which("open") or ""
     desktop = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
@@ -185,6 +190,8 @@ class Terminal:
 
 def terminal() -> Terminal:
     """Return the facts of this process's terminal, or defaults if there is none."""
+    import shutil
+
     size = shutil.get_terminal_size()
     return Terminal(os.environ.get("TERM", ""), _colours(), size.columns, size.lines, sys.stdout.encoding or "unknown")
 

@@ -14,7 +14,7 @@ import pytest
 
 from cli.commands import called, served
 from livedeck.cli import SECTIONS, TREE, main
-from livedeck.cli.command_tree import GUESSES, MOVED, MOVED_FLAGS, describe
+from livedeck.cli.command_tree import MOVED, MOVED_FLAGS, DescribedCommand, describe
 from livedeck.cli.description import DESCRIPTION, load_description
 from livedeck.cli.schema import command_schemas
 from livedeck.monitor import ActionKind, HistoryReader
@@ -77,6 +77,21 @@ def leaves() -> Iterator[tuple[str, click.Command]]:
 def test_the_description_is_that_of_the_commands() -> None:
     """`livedeck docs --write src/livedeck/docs` renews it."""
     assert describe(TREE, main) == DESCRIPTION.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_help_of_the_description_is_that_of_the_command(width: int) -> None:
+    for path, command in leaves():
+        ctx = click.Context(main, info_name="livedeck", terminal_width=width)
+        for word in path.split():
+            assert isinstance(ctx.command, click.Group)
+            _, found, rest = ctx.command.resolve_command(ctx, [word, "--help"])
+            assert found
+            assert rest == ["--help"]
+            ctx = click.Context(found, parent=ctx, info_name=word)
+        own = click.Context(command, parent=ctx.parent, info_name=ctx.info_name, terminal_width=width)
+        assert isinstance(ctx.command, DescribedCommand) or not path
+        assert ctx.get_help() == own.get_help()
 
 
 def test_a_flag_has_one_meaning_in_every_command() -> None:

@@ -38,7 +38,7 @@ from livedeck.client.resources.events import EventDraft, EventRestreamDraft
 from livedeck.client.resources.rooms import RelayDraft, RoomDraft
 from livedeck.client.resources.subtitles import SubtitleDraft
 from livedeck.egress import Egress
-from livedeck.monitor import AlarmLimits, Thresholds, with_overrides
+from livedeck.monitor import AlarmLimits, Thresholds, limits_of, with_overrides
 from livedeck.notify import TARGETS
 from livedeck.operations import annotations as notes
 from livedeck.operations import events, rooms, subtitles
@@ -171,8 +171,9 @@ def names_read() -> frozenset[str]:
 
 @pytest.mark.parametrize("field", [*limit_fields()], ids=lambda field: field.name)
 def test_a_limit_is_complete(field: Any) -> None:
-    assert field.metadata.get("unit"), f"thresholds.py: {field.name} has no unit; make it with _limit(...)"
-    assert field.metadata.get("reason"), f"thresholds.py: {field.name} has no reason; make it with _limit(...)"
+    limit = (limits_of(AlarmLimits) | limits_of(Thresholds)).get(field.name)
+    assert limit, f"thresholds.py: {field.name} has no Limit(unit, reason)"
+    assert all(limit), f"thresholds.py: the Limit of {field.name} lacks its unit or its reason"
     assert field.name in names_read(), f"nothing reads {field.name}: use it, or delete it"
     is_inner = field.name in {inner.name for inner in fields(AlarmLimits)}
     path = f"attention.{field.name}" if is_inner else field.name

@@ -217,8 +217,15 @@ class NounGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does. For an unknown word, raise UsageError that names the commands it may mean."""
+        """Resolve as click does, but import no command for its help alone.
+
+        Raises UsageError that names the nearest commands, or the new word of an old one.
+        """
         name = args[0]
+        path = f"{self.path} {name}".strip()
+        asks_for_help = len(args) == 2 and args[1] in ctx.help_option_names
+        if asks_for_help and path not in self.tree.groups and (facts := load_description().get(path)):
+            return name, with_examples(path, DescribedCommand(name, facts)), args[1:]
         is_unknown = name not in self.list_commands(ctx) and not name.startswith("-")
         if is_unknown and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
             raise click.UsageError(unknown_text(self.path, args, self.list_commands(ctx)), ctx)
@@ -230,6 +237,24 @@ class NounGroup(click.Group):
         paths = {name: f"{self.path} {name}".strip() for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
             formatter.write_dl([(name, str(known[path]["purpose"])) for name, path in paths.items()])
+
+
+class DescribedCommand(click.Command):
+    """A command made from its description: it prints the help of the command, and cannot run it."""
+
+    def __init__(self, name: str, facts: Mapping[str, Any]) -> None:
+        super().__init__(name, help=facts["text"])
+        self._usage: list[str] = facts["usage"]
+        self._rows = [(option["form"], option["help"] + option["note"]) for option in facts["options"]]
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return self._usage
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and --help at the end."""
+        help_rows = [param.get_help_record(ctx) for param in self.get_params(ctx)]
+        with formatter.section("Options"):
+            formatter.write_dl([*self._rows, *filter(None, help_rows)])
 
 
 def unknown_text(group: str, words: list[str], names: list[str]) -> str:
@@ -267,19 +292,15 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     options = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
     purpose = tree.groups[path] if path in tree.groups else command.get_short_help_str(200).rstrip(".")
+    ctx = click.Context(command)
     yield (
         path,
         {
             "purpose": purpose,
+            "text": command.help or "",
+            "usage": command.collect_usage_pieces(ctx),
             "arguments": [{"name": str(param.metavar), "takes": _takes(param, command)} for param in arguments],
-            "options": [
-                {
-                    "names": [*param.opts, *param.secondary_opts],
-                    "help": param.help or "",
-                    "takes": None if param.is_flag else _takes(param, command),
-                }
-                for param in options
-            ],
+            "options": [_option_facts(param, command, ctx) for param in options],
         },
     )
     for name in tree.names(path) if path in tree.groups else ():
@@ -287,6 +308,19 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
         inner = tree.get(inner_path)
         if inner is not None and not inner.hidden:
             yield from _facts(tree, inner_path, inner)
+
+
+def _option_facts(option: click.Option, command: click.Command, ctx: click.Context) -> dict[str, Any]:
+    """Return the facts of an option. `form`: how it is written; `note`: the end of its line in the help."""
+    help_text = option.help or ""
+    form, line = option.get_help_record(ctx) or ("", "")
+    return {
+        "names": [*option.opts, *option.secondary_opts],
+        "form": form,
+        "help": help_text,
+        "note": line.removeprefix(help_text),
+        "takes": None if option.is_flag else _takes(option, command),
+    }
 
 
 def _takes(param: click.Parameter, command: click.Command) -> Any:

@@ -13,8 +13,6 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Any
 
-import structlog
-
 from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.output import echo
 from livedeck.cli.process import end_on_signals, lasting_imports
@@ -30,12 +28,13 @@ from livedeck.environment import (
     no_screen_reason,
     state_folder,
 )
+from livedeck.log import Log
 from livedeck.monitor import Feed, LimitsSource, Playback
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
 from livedeck.ui.shell.preferences import Preferences
 
-_log: Any = structlog.get_logger("livedeck.preferences")
+_log = Log("livedeck.preferences")
 
 
 class StateFile:

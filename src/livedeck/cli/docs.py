@@ -9,7 +9,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from livedeck import docs
-from livedeck.atomic_file import replace_file
 from livedeck.cli.output import echo
 
 
@@ -80,10 +79,8 @@ def show(topic: str) -> None:
 
 
 def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> None:
-    """Write commands.json, and every generated table between its markers in the pages of `folder`.
-
-    `flags`: names of the settings that have a flag.
-    """
+    """Write commands.json, and every generated table between its markers. `flags`: the settings that have a flag."""
+    from livedeck.atomic_file import replace_file
     from livedeck.cli.command_tree import NounGroup, describe
     from livedeck.cli.description import DESCRIPTION, commands_table, load_description
     from livedeck.operations.catalogue import evidence_table
@@ -127,7 +124,7 @@ def help_command(ctx: click.Context, /, *, words: tuple[str, ...]) -> None:
         group = shown.command
         if not isinstance(group, click.Group):
             raise click.UsageError(f"{shown.command_path} has no further commands")
-        name, found, _ = group.resolve_command(shown, [word])
+        name, found, _ = group.resolve_command(shown, [word, shown.help_option_names[0]])
         assert found is not None  # else it has raised UsageError
         shown = click.Context(found, parent=shown, info_name=name)
     echo(shown.get_help())

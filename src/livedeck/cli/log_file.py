@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import logging
 import os
+from functools import cached_property
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import structlog
-from structlog.typing import EventDict, Processor
-
+from livedeck import log
 from livedeck.atomic_file import open_private
 from livedeck.cli.output import echo
 from livedeck.text.outside import escaped_json
 from livedeck.text.secrets import mask_value, masked
+
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, Processor
 
 
 def _mask_line(_logger: object, _method: str, line: EventDict) -> EventDict:
@@ -48,27 +50,52 @@ class _PrivateFileHandler(RotatingFileHandler):
 
 
 def start_logging(path: Path) -> None:
-    """Write every log line to the file. If the file cannot be written, nothing is logged."""
-    processors: list[Processor] = [
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.ExceptionRenderer(
-            structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)
-        ),
-    ]
-    handler, renderer = _handler(path), structlog.processors.JSONRenderer(serializer=_to_json)
+    """Write every log line to the file. Without write access there is no log, and the screen stays intact."""
+    handler = _handler(path)
     handler.addFilter(_belongs_in_the_log)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _mask_line, renderer],
-            foreign_pre_chain=processors,
-        )
-    )
+    handler.setFormatter(_Formatter())
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    log.configure(_configure)
+
+
+def _configure() -> None:
+    import structlog
+
     structlog.configure(
-        processors=[*processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*_processors(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
+
+
+def _processors() -> list[Processor]:
+    from structlog import processors, tracebacks
+
+    return [
+        processors.add_log_level,
+        processors.TimeStamper(fmt="iso", utc=True),
+        processors.ExceptionRenderer(tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)),
+    ]
+
+
+class _Formatter(logging.Formatter):
+    """The formatter of structlog, made for the first line."""
+
+    @cached_property
+    def _formatter(self) -> logging.Formatter:
+        from structlog import processors, stdlib
+
+        return stdlib.ProcessorFormatter(
+            processors=[
+                stdlib.ProcessorFormatter.remove_processors_meta,
+                _mask_line,
+                processors.JSONRenderer(serializer=_to_json),
+            ],
+            foreign_pre_chain=_processors(),
+        )
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a line of JSON."""
+        return self._formatter.format(record)
 
 
 def _belongs_in_the_log(record: logging.LogRecord) -> bool:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.cli.output import echo
 from livedeck.text.themes import THEME_NAMES
 
 if TYPE_CHECKING:
@@ -136,7 +135,9 @@ def formats(*names: str, default: str = "table") -> Callable[[Command], Command]
 
 def _print_schema(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not ctx.resilient_parsing:
-        schema = import_module("livedeck.cli.schema")  # imported by name: it imports the commands, which import this
+        from livedeck.cli.output import echo
+
+        schema = import_module("livedeck.cli.schema")  # by its name: it imports the commands, which import this
         echo(schema.schema_text(command_words(ctx)))
         ctx.exit()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from livedeck.atomic_file import FileLock
+from livedeck.record import Record
 
 if TYPE_CHECKING:
     from livedeck.monitor import Clock
@@ -22,8 +22,7 @@ WAIT_SECONDS = 30.0
 RETRY_SECONDS = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class WriteLocks:
+class WriteLocks(Record):
     """Locks of the objects of the platform at `base_url`, as files in `folder`.
 
     `warn`: called with the reason if an object cannot be locked; the change then goes on without a lock.

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
-
-import structlog
+from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTiming, Stream
+from livedeck.log import Log
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes, still_valid
@@ -52,7 +51,7 @@ _ANALYSIS_BATCH = 32
 _EVALUATION_BATCH = 16
 """Events evaluated without a pause of the event loop."""
 
-_log: Any = structlog.get_logger("livedeck.monitor")
+_log = Log("livedeck.monitor")
 
 
 class ClockReading(NamedTuple):

@@ -8,17 +8,18 @@ import stat
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from errno import EINVAL, EISDIR, ENXIO
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from msgspec import field
 from pydantic import BaseModel, ValidationError
 
 from livedeck.atomic_file import owner_fault, read_regular
 from livedeck.environment import PREFIX, SettingsError, config_path, expand_user, variables
+from livedeck.record import Record
 from livedeck.settings.model import (
     COLLECTOR_TOKEN_SOURCES,
     TOKEN_SOURCES,
@@ -46,8 +47,7 @@ _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^="'#\[])+)=""")
 _PATHS = ("token_file", "ca_file", "client_cert", "collector_token_file")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Record):
     """The settings file. `text` is empty if the file does not exist."""
 
     path: Path
@@ -217,12 +217,8 @@ def _configured_document() -> Document:
 DEFAULT = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """The settings of one origin: flags, environment, or a part of the file.
-
-    `location`: returns the place of a setting: `--read-only`, `LIVEDECK_READ_ONLY`, `config.toml:3`.
-    """
+class Layer(Record):
+    """The settings of one origin, and the place of each (`--read-only`, `LIVEDECK_READ_ONLY`, `config.toml:3`)."""
 
     values: Mapping[str, Any]
     location: Callable[[tuple[str | int, ...]], str]
@@ -230,9 +226,8 @@ class Layer:
     is_profile: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedSettings:
-    """The settings in force. `origins`: setting -> place of its value; settings without a place have their default."""
+class LoadedSettings(Record):
+    """The settings in force. `origins`: name -> place of its value; the other settings have their default."""
 
     settings: Settings
     origins: Mapping[str, str]

@@ -40,7 +40,7 @@ OFF, IN_MEMORY = "off", ":memory:"
 HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
 """Values of `history` besides a path. The empty value means the default file of the platform."""
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 _CADENCE = Cadence()
 
 
@@ -407,7 +407,7 @@ class SharingSettings(BaseModel):
     model_config = _STRICT
 
     collector: CollectorSettings = Field(
-        default=CollectorSettings(), description="address and tokens of the collector (`collector.md`)"
+        default=CollectorSettings.model_construct(), description="address and tokens of the collector (`collector.md`)"
     )
 
 
@@ -574,11 +574,13 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         description="percent of the time on air that should be good; the rest is the error budget",
     )
     cadence: CadenceSettings = Field(
-        default=CadenceSettings(), description="seconds between polls, and limits of their number"
+        default=CadenceSettings.model_construct(), description="seconds between polls, and their number"
     )
-    notify: NotifySettings = Field(default=NotifySettings(), description="notifications of alarms (`notifications.md`)")
+    notify: NotifySettings = Field(
+        default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"
+    )
     engine: EngineSettings = Field(
-        default=EngineSettings(), description="Redis of several collectors of a workspace (`engine.md`)"
+        default=EngineSettings.model_construct(), description="Redis of several collectors of a workspace (`engine.md`)"
     )
 
     _withheld_token_reason: str = PrivateAttr("")

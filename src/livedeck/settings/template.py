@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from livedeck.environment import PREFIX
-from livedeck.monitor import AlarmLimits, Thresholds
+from livedeck.monitor import AlarmLimits, Thresholds, limits_of
 from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, is_structured
 
 _HEAD = """\
@@ -165,14 +165,14 @@ def _fields(model: type[BaseModel]) -> Iterator[str]:
 
 def _limits(table: object, path: str) -> Iterator[str]:
     """Yield a table of limits, each with its unit and its reason in a comment."""
-    tables = []
+    tables, limits = [], limits_of(type(table))
     yield f"[{path}]\n"
     for field in fields(table):  # type: ignore[arg-type]
         value = getattr(table, field.name)
         if isinstance(value, AlarmLimits):
             tables.append((value, f"{path}.{field.name}"))
         else:
-            yield f"# {field.name} = {toml(value)}  # {field.metadata.get('unit')}; {field.metadata.get('reason')}\n"
+            yield f"# {field.name} = {toml(value)}  # {limits[field.name].unit}; {limits[field.name].reason}\n"
     for value, inner_path in tables:
         yield "\n"
         yield from _limits(value, inner_path)
@@ -185,10 +185,11 @@ def limits_table() -> str:
 
 
 def _limit_rows(table: object, prefix: str = "") -> Iterator[str]:
+    limits = limits_of(type(table))
     for field in fields(table):  # type: ignore[arg-type]
         value = getattr(table, field.name)
         if isinstance(value, AlarmLimits):
             yield from _limit_rows(value, f"{prefix}{field.name}.")
         else:
-            name, unit, reason = f"{prefix}{field.name}", field.metadata.get("unit"), field.metadata.get("reason")
-            yield f"| `{name}` | `{toml(value)}` | {unit} | {reason} |"
+            unit, reason = limits[field.name]
+            yield f"| `{prefix}{field.name}` | `{toml(value)}` | {unit} | {reason} |"

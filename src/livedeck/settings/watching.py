@@ -6,11 +6,9 @@ See monitoring.md, "Changed limits", and collector.md, "Access".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
-
-import structlog
 
 from livedeck.environment import SettingsError, config_path
+from livedeck.log import Log
 from livedeck.monitor import Limits, LimitsError
 from livedeck.settings.loading import load_limits, load_sharing
 from livedeck.settings.model import CollectorTokenSettings
@@ -65,7 +63,7 @@ class WatchedTokens:
             _log.warning("tokens of the collector not reloaded", error=str(error))
 
 
-_log: Any = structlog.get_logger("livedeck.settings")
+_log = Log("livedeck.settings")
 
 
 def _written() -> tuple[int, int, int] | None:

@@ -6,10 +6,10 @@ People type `18:30`, `2104`, `tomorrow 9:00`, `in 20 min`, `-15m` or `2026-11-21
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import overload
 
+from livedeck.record import Record
 from livedeck.text.values import duration
 
 EXAMPLES = "18:30, tomorrow 18:30, in 20 min, 2026-11-21 18:30, ...Z for UTC"
@@ -31,8 +31,7 @@ _ABSOLUTE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TimeReference:
+class TimeReference(Record):
     """Reference for a typed time.
 
     Attributes:

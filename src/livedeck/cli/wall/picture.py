@@ -7,14 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
-
-import structlog
 
 from livedeck.atomic_file import replace_file
+from livedeck.log import Log
 from livedeck.ui.wallboard.app import Picture
 
-_log: Any = structlog.get_logger("livedeck.wallboard")
+_log = Log("livedeck.wallboard")
 
 
 class SvgPublisher:

@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable
 from struct import error, unpack_from
 from typing import NamedTuple
 
-import structlog
-
 from livedeck.client import ApiError, Secret
+from livedeck.log import Log
 
 MAX_BYTES = 2 * 2**20
 """Maximum bytes of a picture; the platform scales pictures to the size of a tile."""
@@ -26,7 +25,7 @@ RETRY_SECONDS = 60.0
 Fetch = Callable[[Secret, int, str], Awaitable[bytes]]
 """Fetch the content of a link: arguments as those of `Cdn.content`. Raises ApiError."""
 
-log = structlog.get_logger("livedeck.wallboard")
+log = Log("livedeck.wallboard")
 
 
 class PosterPicture(NamedTuple):

@@ -25,6 +25,7 @@ from collections.abc import (
 )
 from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.util import find_spec
 from socket import gaierror
@@ -490,9 +491,11 @@ def _make_client(token: Secret, timeout: float, transport: httpx.AsyncBaseTransp
 
 
 class Connections(httpx.AsyncBaseTransport):
-    """httpcore's connection pools over `network.py`, one for each proxy.
+    """httpcore's connection pools over `network.py`, one for each scheme and proxy.
 
-    Raises Misconfigured for an unusable route, and for HTTP/2 without the package h2.
+    The TLS context takes 20 ms, so it is made for the first address that needs one, unless the route names
+    certificates, whose faults are found at once. Raises Misconfigured for an unusable route, and for HTTP/2 without the
+    package h2.
     """
 
     def __init__(self, route: Route, *, http2: bool) -> None:
@@ -500,21 +503,25 @@ class Connections(httpx.AsyncBaseTransport):
             raise Misconfigured("HTTP/2 needs the package h2")
         route.check()
         self._route, self._http2 = route, http2
-        self._ssl_context = route.ssl_context(lambda: httpx.create_ssl_context(trust_env=route.use_environment))
-        self._pools: dict[Proxy | None, httpcore.AsyncConnectionPool] = {}
+        make_default = partial(httpx.create_ssl_context, trust_env=route.use_environment)
+        self._ssl_context = cache(partial(route.ssl_context, make_default))
+        self._pools: dict[tuple[str, Proxy | None], httpcore.AsyncConnectionPool] = {}
+        if route.names_certificates:
+            self._ssl_context()
 
     def _pool(self, url: httpx.URL) -> httpcore.AsyncConnectionPool:
-        """Return the pool of connections that use the same proxy."""
+        """Return the pool of connections that use the same scheme and proxy."""
         proxy = self._route.proxy_for(url.scheme, url.host)
-        if proxy not in self._pools:
-            self._pools[proxy] = httpcore.AsyncConnectionPool(
-                ssl_context=self._ssl_context,
-                proxy=_httpcore_proxy(proxy, self._ssl_context) if proxy else None,
+        if (url.scheme, proxy) not in self._pools:
+            ssl_context = self._ssl_context() if url.scheme == "https" else None
+            self._pools[url.scheme, proxy] = httpcore.AsyncConnectionPool(
+                ssl_context=ssl_context,
+                proxy=_httpcore_proxy(proxy, ssl_context) if proxy else None,
                 http2=self._http2,
                 network_backend=AsyncioBackend(),
                 **_LIMITS,
             )
-        return self._pools[proxy]
+        return self._pools[url.scheme, proxy]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request. Raises httpcore's errors, not httpx's."""
@@ -542,7 +549,7 @@ class Connections(httpx.AsyncBaseTransport):
             await pool.aclose()
 
 
-def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext) -> httpcore.Proxy:
+def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext | None) -> httpcore.Proxy:
     user, password = proxy.credentials or (None, None)
     return httpcore.Proxy(
         proxy.address,

@@ -11,11 +11,10 @@ from math import inf
 from random import Random
 from urllib.parse import quote
 
-import structlog
-
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.link import CollectorError, CollectorRefusedError, Link, ServerEvent
 from livedeck.collector.protocol.wire import LISTED_SAMPLES, STARTING, Held, UnknownSchemaError
+from livedeck.log import Log
 from livedeck.monitor import AttachmentState, ConnectionState
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import UnreadableSnapshotError
@@ -40,7 +39,7 @@ _GONE, _TOO_MANY = 410, 429
 _PLACE = re.compile(r"[A-Za-z0-9_.-]{1,64}-[0-9]{1,18}")
 _TIME = re.compile(r"[0-9]{1,14}")  # epoch ms
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 class _RelistError(Exception):

@@ -6,16 +6,16 @@ import asyncio
 from datetime import datetime
 from typing import Any
 
-import structlog
 from pydantic import TypeAdapter
 
 from livedeck.collector.attached.link import CollectorError, Link
+from livedeck.log import Log
 from livedeck.monitor import ActionRecord, History, IntentRecord, Marker
 
 _PATIENCE = 2.0
 """Maximum seconds to send a record; a change of the platform does not wait longer for the collector."""
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 class AttachedHistory(History):

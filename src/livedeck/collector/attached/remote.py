@@ -15,13 +15,12 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-import structlog
-
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
 from livedeck.collector.protocol.commands import request_of
 from livedeck.collector.protocol.wire import Held
+from livedeck.log import Log
 from livedeck.monitor import (
     ActionKind,
     Alarm,
@@ -77,7 +76,7 @@ _READ_ONLY = "read-only: this deck has no platform token of its own"
 
 _OWN = AlarmKey(DECK, COLLECTOR_SILENT)
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 @dataclass(slots=True)

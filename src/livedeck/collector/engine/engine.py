@@ -8,10 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from math import inf
-from typing import Any
 from uuid import uuid4
-
-import structlog
 
 from livedeck.collector.engine.packets import decode_answer, encode_answer
 from livedeck.collector.engine.shared import (
@@ -24,6 +21,7 @@ from livedeck.collector.engine.shared import (
     SharedStoreError,
     UnreadableLog,
 )
+from livedeck.log import Log
 from livedeck.monitor import Clock, SharedAnswer, SharingFault
 
 DESK = "@desk"
@@ -61,7 +59,7 @@ _MAX_RETRY, _ROUNDING = 600.0, 1.0
 _SETTLING = 2.0
 """Seconds after the return of Redis in which leases stay with their last holders, so that all of these can claim."""
 
-_log: Any = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 def first_in_rank(event_id: str, workers: Iterable[str]) -> str:

@@ -17,7 +17,6 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-import structlog
 from redis import BlockingConnectionPool as ThreadPool
 from redis import Redis as ThreadRedis
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -26,6 +25,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry as ThreadRetry
 
+from livedeck.log import Log
 from livedeck.text.secrets import masked_line
 
 PATIENCE = 0.5
@@ -56,7 +56,7 @@ _NEVER = 2**53
 _LEAST_VERSION = 7
 _MAX_DIGITS = 16
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 _LENIENT, _STRICT = frozenset({"ssl_cert_reqs", "ssl_check_hostname"}), frozenset({"required", "true", "yes", "1"})

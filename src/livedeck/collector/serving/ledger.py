@@ -15,9 +15,8 @@ from heapq import nlargest
 from pathlib import Path
 from typing import NamedTuple
 
-import structlog
-
 from livedeck.atomic_file import BackgroundWriter, read_regular
+from livedeck.log import Log
 from livedeck.monitor import ActionRecord, AuditOutcome, Clock
 
 USES_SECONDS = 60.0
@@ -32,7 +31,7 @@ REFUSED_ACTION = "collector.token"
 MAX_KEPT, _MAX_BYTES = 1000, 2**20
 """Maximum tokens in the file of last uses (the most recently used stay), and maximum bytes read from it."""
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 class Use(NamedTuple):

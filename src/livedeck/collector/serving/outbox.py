@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import structlog
 from starlette.requests import Request
 from starlette.routing import Route
 
 from livedeck.collector.protocol.commands import Body
 from livedeck.collector.protocol.unsent import Unsent
 from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
+from livedeck.log import Log
 from livedeck.notify import Spooled, SpoolError
 from livedeck.text.secrets import masked_line
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 class Outbox(Protocol):

@@ -8,8 +8,7 @@ their place: the fold restarts at the last checkpoint before them.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
 from math import isnan
 from typing import NamedTuple
 
@@ -32,6 +31,7 @@ from livedeck.monitor.signal.hysteresis import (
     on_other_sample,
 )
 from livedeck.monitor.signal.memory import Burst
+from livedeck.record import Record
 from livedeck.text.values import age
 
 _MAX_CHECKPOINTS = 4
@@ -46,14 +46,7 @@ _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: 
 """Rates that are not learnt during a fault of a rate: if video lacks bits, sound may too."""
 
 
-class _Rule(NamedTuple):
-    kind: AlarmKind
-    detector: SampleDetector
-    hold: Hold
-
-
-@dataclass(frozen=True)  # without slots, so that its properties are kept
-class StreamRules:
+class StreamRules(Record):
     """Rules for judging a stream.
 
     `floor`: lowest video rate (bit/s) that fits its preset; 0: none. `marks`: times (epoch s) at which a person

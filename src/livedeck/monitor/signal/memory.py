@@ -12,6 +12,7 @@ from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL
 from livedeck.monitor.signal.levels import Levels, LevelSample, Standing
 from livedeck.monitor.signal.order import SampleOrder, Step, bounded, copier
 from livedeck.monitor.signal.usual import Rates
+from livedeck.record import Record
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
 """Minimum and maximum number of samples for judging a rate, however many fit into the window."""
@@ -22,8 +23,7 @@ _NO_NEW_FRAME = 2.0
 _NOTHING = Standing()
 
 
-@dataclass(frozen=True, slots=True)
-class Burst:
+class Burst(Record):
     """Samples of one status less than a pause apart: times of the first and the last (epoch s)."""
 
     first: float
