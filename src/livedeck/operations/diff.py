@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +19,7 @@ from livedeck.operations.schema import (
     row_title,
     schema_of_rows,
 )
+from livedeck.record import Record
 from livedeck.text import addresses, times
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.text.times import TimeReference
@@ -26,8 +27,7 @@ from livedeck.text.times import TimeReference
 D_co = TypeVar("D_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Record):
     """A change of a field: its values before and after, as text with secrets masked.
 
     `before`: empty if there was no value. `after`: empty if the value is removed.
@@ -38,8 +38,7 @@ class Change:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedForm(Generic[D_co]):
+class ParsedForm(Record, Generic[D_co]):
     """Parsed form. `draft`: draft to send. `values`: values of the draft by dotted name. `changes`: for a person."""
 
     entries: FieldValues

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from msgspec import field
+
 from livedeck.client import Draft, Invalid, Secret
+from livedeck.record import Record
 from livedeck.text import addresses, times, values
 from livedeck.text.outside import escaped
 from livedeck.text.times import TimeReference
@@ -45,8 +47,7 @@ class Referent(StrEnum):
     VIDEO = "video"
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Record):
     """Id offered for a REFERENCE. `name`: name of the object, or empty. `note`: text to tell it from similar objects.
 
     >>> Suggestion("4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10", "Concerts").label
@@ -86,8 +87,7 @@ def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
     return labelled[0] if labelled else named[0] if len(named) == 1 else typed
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Record):
     """A field of a form.
 
     Attributes:
@@ -122,8 +122,7 @@ class Field:
         return {FieldKind.FLAG: None, FieldKind.MULTI_CHOICE: (), FieldKind.ROWS: ()}.get(self.kind, "")
 
 
-@dataclass(frozen=True, slots=True)
-class FormSchema(Generic[D_co]):
+class FormSchema(Record, Generic[D_co]):
     """Fields of a form, and the function that makes a draft from them.
 
     Attributes:
@@ -254,8 +253,7 @@ def schema_of_rows(field: Field) -> FormSchema[Any]:
     return field.row_schema
 
 
-@dataclass(frozen=True, slots=True)
-class FieldErrors:
+class FieldErrors(Record):
     """Errors of a form that was sent. `by_field`: errors by field name. `rest`: errors that belong to no field.
 
     `by_row`: name of a ROWS field -> index of the row, from 0 -> error of each field of that row.
@@ -266,8 +264,7 @@ class FieldErrors:
     by_row: Mapping[str, Mapping[int, Mapping[str, str]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class FormState:
+class FormState(Record):
     """State in which a form opens.
 
     Attributes:
@@ -297,8 +294,7 @@ class FormState:
         return self.initial if is_refused else self.entered or self.initial
 
 
-@dataclass(frozen=True, slots=True)
-class FormResult:
+class FormResult(Record):
     """Saved form: all entries, and the names of the changed fields."""
 
     entries: FieldValues

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +28,7 @@ from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.transport import LOST, Connections, lost_cause
 from livedeck.egress import Egress, literal_addresses
+from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 _MAX_ANSWER = 2000
@@ -43,8 +44,7 @@ _TIMEOUT = 10.0
 """Seconds for a whole exchange."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Record):
     """Reply of a receiver.
 
     `status`: HTTP status; 0 if no reply came, and `text` then says why. `retry_after`: seconds to wait, if the receiver

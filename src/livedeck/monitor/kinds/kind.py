@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
+
+from msgspec import field
 
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
@@ -25,6 +26,7 @@ from livedeck.monitor.model.thresholds import AlarmLimits, Duty, Expectation, Ho
 from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
+from livedeck.record import Record
 
 API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"
 COLLECTOR_SILENT = "COLLECTOR_SILENT"
@@ -53,8 +55,7 @@ class Observation(NamedTuple):
     is_withdrawn: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DutyRule:
+class DutyRule(Record, kw_only=True):
     """Rule for a fault that comes and goes: it counts by its share of the time.
 
     `limits`: name of a Duty among the thresholds. `bad_seconds`: seconds of a sample that are bad; 0 for a good sample,
@@ -74,8 +75,7 @@ class DutyRule:
         return limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleDetector:
+class SampleDetector(Record, kw_only=True):
     """Detector that judges each sample: bad samples that last raise the fault, good samples that last clear it.
 
     `hold`: name of a Hold among the thresholds; empty: raise and clear at once. `is_immediate`: the first bad sample
@@ -109,8 +109,7 @@ class SampleDetector:
 _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastState.LATE, BroadcastState.COMPLETED})
 
 
-@dataclass(frozen=True, slots=True)
-class EventCase:
+class EventCase(Record):
     """An event at the instant `now` (server time), as an EventDetector gets it."""
 
     analysis: SignalAnalysis
@@ -140,15 +139,13 @@ class EventCase:
         return not self.is_off_air and self.quality.freshness is not Freshness.STALE
 
 
-@dataclass(frozen=True, slots=True)
-class EventDetector:
+class EventDetector(Record):
     """Detector that looks at an event at an instant; each observation is a finding."""
 
     observe: Callable[[EventCase, Thresholds], Iterable[Observation]]
 
 
-@dataclass(frozen=True, slots=True)
-class DeckCase:
+class DeckCase(Record):
     """The deck itself, as a DeckDetector gets it.
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
@@ -164,8 +161,7 @@ class DeckCase:
     now: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeckDetector:
+class DeckDetector(Record):
     """Detector for the deck itself: connection, clock, history, notifications.
 
     `subject`: subject of the alarm, in words.
@@ -183,8 +179,7 @@ class Incident(NamedTuple):
     since: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentCase:
+class IncidentCase(Record):
     """Input of an IncidentDetector, at the instant `now` (this machine's clock).
 
     `alarms`: ongoing alarms of a shared kind, of events on air. `inputs`: each event on air -> its input. `previous`:
@@ -197,15 +192,13 @@ class IncidentCase:
     previous: Alarm | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentDetector:
+class IncidentDetector(Record):
     """Detector that looks at the alarms of all events together."""
 
     observe: Callable[[IncidentCase, AlarmLimits], Incident | None]
 
 
-@dataclass(frozen=True, slots=True)
-class EndDetector:
+class EndDetector(Record):
     """Detector for an event that ended on air; it may have no state left."""
 
     observe: Callable[[EndedEvent], Observation]
@@ -214,8 +207,7 @@ class EndDetector:
 Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDetector | EndDetector
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlarmKind:
+class AlarmKind(Record, kw_only=True):
     """Kind of alarm, with everything specific to it.
 
     `name` is used in settings, history and JSON, and never changes. `severity`: severity at the start. `component`:

@@ -8,16 +8,18 @@ server's. `ConnectionStatus.skew` is the difference.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import field
 
 from livedeck.client import Event
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.thresholds import Content
+from livedeck.record import Record
 
 
 class Clock(Protocol):
@@ -135,8 +137,7 @@ class Component(StrEnum):
     NONE = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ingest:
+class Ingest(Record):
     """Encoder's side: start of its state and end of the reconnect window, both by the server's clock."""
 
     state: IngestState = IngestState.UNKNOWN
@@ -144,8 +145,7 @@ class Ingest:
     window_ends: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(Record):
     """Tally and ingest of an event. Its clock counts from `reference_time` (on air, T+) or down to it (T-).
 
     For a completed event the reference is its end, and `elapsed` its seconds on air; None if the platform lacks a time.
@@ -163,8 +163,7 @@ class Phase:
         return self.tally.expects_signal and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record):
     """Present fault, with the actual and expected value in words.
 
     `since`: start by samples or schedule (server clock); None if unknown. `target`: faulty part of the event (a
@@ -181,8 +180,7 @@ class Finding:
     stage: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(Record):
     """Fault of a stream, present (`until` None) or past, according to its samples (server clock).
 
     `since`: first bad sample; `until`: first good sample of its confirmed end. `severity`: the highest it had; `actual`
@@ -212,8 +210,7 @@ class Pattern(StrEnum):
     NONE = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Record):
     """Score from 0 to 100, the minimum of its components; `score` is None without a fresh measured picture.
 
     `component` is the lowest one, `detail` its measured value (`fps 22.1/30`); both are empty at 100.
@@ -226,8 +223,7 @@ class Health:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HealthAssessment:
+class HealthAssessment(Record):
     """Result of `health.assess` for one event: health, findings and reference values.
 
     `limit_video`: bit/s under which the video counts as low. The reference values are None until enough was measured.
@@ -241,8 +237,7 @@ class HealthAssessment:
     limit_video: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QosState:
+class QosState(Record):
     """Samples of an event and the trust in them.
 
     `as_of`: last good response (this machine's clock). `cadence`: seconds between samples, learnt. `error`: reason of
@@ -265,8 +260,7 @@ class QosState:
     is_frozen: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EventState:
+class EventState(Record):
     """Event as the operator sees it: the platform's object, and the monitor's results.
 
     `episodes`: present and past faults of this stream by the kept samples, oldest first, 200 at most. `pattern`: known
@@ -296,8 +290,7 @@ class EventState:
         return self.event.id
 
 
-@dataclass(frozen=True, slots=True)
-class EndedEvent:
+class EndedEvent(Record):
     """Event that ended on air: `how` in words, up to its time; `at`: time of the response.
 
     `is_gone`: no list has it; otherwise it was completed. `by`: the person who ended it at a deck of this history,
@@ -312,8 +305,7 @@ class EndedEvent:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClockChange:
+class ClockChange(Record):
     """Step of this machine's clock at `at` by `seconds`, or a sleep of `seconds` until `at`."""
 
     at: datetime
@@ -321,8 +313,7 @@ class ClockChange:
     is_sleep: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SharingFault:
+class SharingFault(Record):
     """Fault among processes that poll together: start and reason of this one's separation, and the lost ones."""
 
     apart_since: datetime | None = None
@@ -333,8 +324,7 @@ class SharingFault:
 NO_SHARING_FAULT = SharingFault()
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionStatus:
+class ConnectionStatus(Record):
     """Connection to the platform.
 
     `since`: start of `state`. `problem`: its cause in two words, empty without one; `reason`: the full text. `as_of`:

@@ -6,9 +6,10 @@ This module lies below both the folds (`detection`) and the alarm kinds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
+
+from msgspec import field
 
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import Episode, Freshness
@@ -17,6 +18,7 @@ from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import FaultInterval
 from livedeck.monitor.signal.memory import StreamMemory
 from livedeck.monitor.signal.usual import Usual
+from livedeck.record import Record
 
 MAX_EPISODES = 200
 """Episodes kept of a stream."""
@@ -44,8 +46,7 @@ class Checkpoint(NamedTuple):
         return self.samples % CHECKPOINT_SAMPLES == 0
 
 
-@dataclass(frozen=True, slots=True)
-class SignalAnalysis:
+class SignalAnalysis(Record):
     """The findings from the samples.
 
     `intervals`: kind -> its raised fault; `past`: ended episodes in the order of their end; `features`: the newest
@@ -80,8 +81,7 @@ class SignalAnalysis:
         return self.checkpoints[-1].memory.last_hole
 
 
-@dataclass(frozen=True, slots=True)
-class RestreamHistory:
+class RestreamHistory(Record):
     """The findings from the event list on an event's restreams, by id.
 
     `intervals`: their faults, including pending ones; `last_connected`: the last time each was seen connected (epoch s,
@@ -95,8 +95,7 @@ class RestreamHistory:
     listed_at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class DataQuality:
+class DataQuality(Record):
     """The reliability of the last answer: STALE if polling fails or its time stands still, LATE if its samples are.
 
     `since`: the last good answer, or the first failure without one (server time). `error`: the reason of the last

@@ -21,7 +21,7 @@ from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 FRAME_CELLS = 5
-"""Width in cells of the frame, a blank and the scroll bar together (app.tcss)."""
+"""Width in cells of the frame, a blank and the scroll bar together (dialogs.tcss)."""
 
 COLUMN_CELLS, CAP_CELLS, GAP = 37, 11, 1
 """Widths in cells: minimum of a column, a key's cap, and the gap between two columns."""

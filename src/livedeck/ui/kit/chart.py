@@ -6,12 +6,14 @@ Colours, layers and sizes: interface.md, "Charts".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import ceil
 from typing import NamedTuple
 
+from msgspec import field
+
 from livedeck.presentation.qos import BARS, HIGHLIGHTED, Axis, Bucket, StatusStyle
+from livedeck.record import Record
 from livedeck.text.segments import Role, Segment, Shade, ShadedLine, StyleRole
 from livedeck.ui.kit.braille import BLANK, HORIZONTAL, VERTICAL, draw_curve
 from livedeck.ui.kit.scale import DOTS, LABEL_CELLS, Scale, round_scale
@@ -25,8 +27,7 @@ ENVELOPE, BASE, GOOD, AROUND, FAINT = 45, 55, 75, 50, 16
 """Strengths of a colour in percent: extreme values, baseline, normal statuses, map outside the window, grid."""
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Record):
     """A curve: its name and unit, and its values.
 
     `scale_unit`: one unit of the scale, as a value: 1e6 for Mbit/s. `dots`: values, two to a cell; None in a gap.
@@ -57,8 +58,7 @@ class TimeTick(NamedTuple):
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Backdrop:
+class Backdrop(Record):
     """Parts that all panels of a chart share, by cell.
 
     `statuses`: the worst status in each cell. `expected`: cells that should have samples; without any, they are gaps.

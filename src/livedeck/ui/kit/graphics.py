@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
 from itertools import groupby
@@ -18,6 +17,8 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+
+from livedeck.record import Record
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -52,8 +53,7 @@ class Frame(NamedTuple):
     cell_height: int = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Record):
     """A picture, ready to be drawn in one frame.
 
     `strips`: cells of the frame. `sequence`: control string that draws the picture over them, from the first cell on;

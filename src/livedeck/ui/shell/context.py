@@ -6,12 +6,13 @@ The registry of actions provides keys, footer, help, palette and commands.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, TypeVar
 
+from msgspec import field
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.worker import Worker
@@ -20,6 +21,7 @@ from livedeck.client import Api
 from livedeck.monitor import AlarmKey, Clock, EventState, Feed, History, HistoryReads, Playback, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
+from livedeck.record import Record
 from livedeck.text.segments import Segment
 from livedeck.ui.kit.graphics import Graphics
 from livedeck.ui.shell.preferences import Displayed, ViewState
@@ -264,8 +266,7 @@ def needs_chosen_event(ctx: Context) -> str:
     return needs_event(ctx)
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Record):
     """An action that a person can start.
 
     `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: Textual's key names; the first one
@@ -378,8 +379,7 @@ def change(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(Record):
     """A feature's tab, and the action that opens the tab.
 
     `key`, `label`, `help`: key, label and help of the action. `run`: function to run; None to open the feature's first
@@ -403,8 +403,7 @@ class Tab:
         return Action(self.action_name, (self.key,), self.label, self.help, run)
 
 
-@dataclass(frozen=True, slots=True)
-class HelpGroup:
+class HelpGroup(Record):
     """A heading of the help. `name`: group of the actions below it. `order`: sort key, smallest first."""
 
     name: str
@@ -412,8 +411,7 @@ class HelpGroup:
     order: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished:
+class Unfinished(Record):
     """Work that leaving the deck would end. `stop`: function that ends the work and waits until it is cleaned up."""
 
     title: str
@@ -432,8 +430,7 @@ class FeatureScreen(NamedTuple):
         return self.load()()
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(Record):
     """A package of `ui` as the rest of the deck sees it. Its actions module imports only what the first picture needs.
 
     `screens`: screens by mode. `help`: headings of the actions. `unfinished`: returns work that leaving the deck would

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from math import inf
+from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
@@ -22,6 +23,9 @@ from livedeck.ui.kit.text_field import TextField
 
 R = TypeVar("R")
 S = TypeVar("S")
+
+STYLES = Path(__file__).with_name("dialogs.tcss")
+"""Layout of all modal screens. Apart from that of the deck, which is parsed four times before its first frame."""
 
 ECHO = 0.5
 """Seconds after the enter that closed a dialog during which another enter counts as its echo and is dropped."""
@@ -66,6 +70,8 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     Textual queues the keys of a burst in the screen's widgets before it handles the first of them. If that key closes
     or covers the screen, the others must do nothing: neither to this screen, nor to the screen in front by then.
     """
+
+    CSS_PATH = STYLES
 
     TAKES_TYPED_AHEAD: ClassVar[bool] = False
     """True if the screen takes keys pressed before it was drawn, because it has a text field."""
