@@ -2,13 +2,12 @@
 
 The same samples give the same faults, whether they arrive singly or a hundred at once. Late samples are folded in at
 their place: the fold restarts at the last checkpoint before them.
-
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from functools import cached_property
 from math import isnan
 from typing import NamedTuple
 
@@ -46,7 +45,13 @@ _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: 
 """Rates that are not learnt during a fault of a rate: if video lacks bits, sound may too."""
 
 
-class StreamRules(Record):
+class _Rule(NamedTuple):
+    kind: AlarmKind
+    detector: SampleDetector
+    hold: Hold
+
+
+class StreamRules(Record, dict=True):
     """Rules for judging a stream.
 
     `floor`: lowest video rate (bit/s) that fits its preset; 0: none. `marks`: times (epoch s) at which a person

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 from livedeck.record import Record
