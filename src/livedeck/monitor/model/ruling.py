@@ -1,4 +1,4 @@
-"""Rulings: persons' decisions on how an event is judged, as rows of the history that never change.
+"""Rulings: people's decisions on how to judge an event. Each is a row of the history and is never changed.
 
 See monitoring.md, "Rulings".
 
@@ -17,7 +17,7 @@ from livedeck.monitor.model.readings import Reading
 from livedeck.monitor.model.thresholds import Content
 
 _JUST_AFTER = 0.001
-"""Seconds after a sample; a ruling counts from the next sample on."""
+"""Seconds between the newest sample and a ruling, which counts from the next sample on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class UsualMark:
 
     @classmethod
     def of(cls, event_id: str, stream_id: str, newest: Reading, at: datetime, actor: str) -> UsualMark:
-        """Return a mark for this sample and those just before it."""
+        """Return a mark by which the sample `newest` and those just before it are usual."""
         return cls(at, event_id, stream_id, newest.time + _JUST_AFTER, actor)
 
     @property
@@ -46,13 +46,13 @@ class UsualMark:
 
     @property
     def moment(self) -> datetime:
-        """Position in the charts."""
+        """Time at which charts show the ruling."""
         return datetime.fromtimestamp(self.time, UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileChoice:
-    """Choice of an event's content by a person; stored with its key `profile`.
+    """Choice of an event's content by a person; stored under the key `profile`.
 
     `profile` is the content, or None to follow the settings. `at` is by this machine's clock; `actor` is
     `user@host:pid`.
@@ -71,7 +71,7 @@ class ProfileChoice:
 
     @property
     def moment(self) -> datetime:
-        """Position in the charts."""
+        """Time at which charts show the ruling."""
         return self.at
 
 
@@ -80,9 +80,9 @@ Ruling: TypeAlias = UsualMark | ProfileChoice
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """Set of rulings; the order and repetition in which they arrived do not matter.
+    """Set of rulings. Neither their order of arrival nor repetition matters.
 
-    `marks`: by event and stream, oldest first; `choices`: the last one of each event.
+    `marks`: by event and stream, oldest first; `choices`: the last choice of each event.
 
     """
 
@@ -102,7 +102,7 @@ class Rulings:
         return Rulings(marks, choices)
 
     def lacks(self, ruling: Ruling) -> bool:
-        """Return whether a ruling is new and changes something."""
+        """Return whether a ruling is missing here and would change something."""
         return self.including([ruling]) != self
 
     def on(self, event_id: str, stream_id: str) -> tuple[Ruling, ...]:
@@ -112,12 +112,12 @@ class Rulings:
         return (*self.marks.get((event_id, stream_id), ()), *chosen)
 
     def content_of(self, event_id: str) -> Content | None:
-        """Return the content that a person chose, or None to follow the settings."""
+        """Return the content that a person chose for the event, or None if the settings decide."""
         choice = self.choices.get(event_id)
         return choice.profile if choice else None
 
     def next_moment(self, event_id: str, now: datetime) -> datetime:
-        """Return a time for a choice made `now`: later than the last choice, even if a clock was set back."""
+        """Return the time to date a choice made `now`: later than the last choice, even if a clock was set back."""
         known = self.choices.get(event_id)
         return max(now, known.at + timedelta(microseconds=1)) if known else now
 
