@@ -251,7 +251,7 @@ class QosState:
     the last failure, or empty; `failing_since`: first failure since `as_of`. `future_samples`: number of samples of the
     last response left out because they are dated in the future; `unreadable`: field -> number of samples without a
     readable value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: at the last response the newest
-    sample was older than usual. `is_frozen`: samples arrive, but their time stands still.
+    sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still.
     """
 
     readings: Readings = field(default_factory=Readings)
