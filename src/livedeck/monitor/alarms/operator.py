@@ -22,7 +22,7 @@ _NEEDS_ACK = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
 
 
 class AlarmRefused(Exception):  # noqa: N818  a refusal, no error
-    """A command for an alarm was refused; the text says why and what to do. `code`: the same for a program."""
+    """A command for an alarm was refused; the text says why and what to do. `code`: the reason, for programs."""
 
     code = "refused"
 

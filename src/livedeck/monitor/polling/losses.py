@@ -1,4 +1,4 @@
-"""Measure the share of lost responses: a state of the link, not a fault of an event (monitoring.md, "Lost answers")."""
+"""Meter of lost responses: a state of the link, not a fault of an event (monitoring.md, "Lost answers")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poll in bounded rounds: due calls, a few at a time, each in flight once; back-off, jitter and budget."""
+"""Poll rounds of bounded length, which make the due calls, a few at a time; back-off, jitter and request budget."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Poller:
         self._requested.pop(LIST, None)
 
     def note_answer(self, key: PollKey, monotonic: float) -> bool:
-        """Note another process's poll at `monotonic` (s); return whether it is newer than the last one here.
+        """Note another process's poll at `monotonic` (s). Return whether it is newer than the call's last poll here.
 
         The next poll is due one interval after the other process's poll.
         """
@@ -308,7 +308,7 @@ class Poller:
         return max(0, floor(self._tokens))
 
     def _seconds_to_tokens(self) -> float:
-        """Return seconds until a round's calls are affordable; one call at a time would make a round each."""
+        """Return seconds until the budget allows the calls of a round, so that not each call makes its own round."""
         budget = self._budget
         lacking = max(1.0, budget * self._cadence.together) - self._tokens
         return lacking / budget - (self._clock.monotonic() - self._refilled_at)

@@ -116,7 +116,7 @@ def _is_near_start(phase: Phase, now: datetime, cadence: Cadence) -> bool:
 
 
 def _has_unsettled_restream(state: EventState) -> bool:
-    """Return whether a restream's listed status contradicts its findings, so that a list is needed soon."""
+    """Return whether the listed status of a restream contradicts the findings, so that a new list is needed soon."""
     if state.phase.tally is not BroadcastState.ON_AIR or state.phase.ingest.state is not IngestState.RECEIVING:
         return False
     statuses = {restream.id: restream.status for restream in state.event.restreams or () if restream.enabled}
