@@ -356,7 +356,7 @@ class EventTracker:
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
-        """Return the last good response with new samples, or the first failure before any (server time)."""
+        """Return the time of the last good response with new samples, or of the first failure (server time)."""
         if self._is_frozen and self._readings.last:
             return datetime.fromtimestamp(self._readings.last.time, UTC)
         at = self._answered_at or self._failing_since
@@ -511,8 +511,8 @@ class WorldTracker:
     ) -> None:
         """Evaluate everything after a round, whose results were ingested. Without results only time passed.
 
-        `is_urgent`: only events with results are evaluated, unless the connection changed or the list came. Pauses now
-        and then.
+        `is_urgent`: no further events are evaluated, unless the connection changed or the list came. Pauses now and
+        then.
         """
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
         told = self._thresholds.ended_told

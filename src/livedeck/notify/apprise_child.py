@@ -1,6 +1,6 @@
-"""A try of a service of apprise, as a program that `AppriseTarget` runs and kills at its limit.
+"""Program that tries once to send a message through apprise. `AppriseTarget` runs it, and kills it at its time limit.
 
-It is started by its path and imports only the rule for receivers, because each try pays for every import.
+The program is started by its path and imports only the rule for receivers, because each try pays for every import.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ class RefusedError(PermissionError):
 class Gate:
     """A guard that refuses connections and programs that the rule does not allow.
 
-    `hear` is an audit hook: Python calls it with the address of each connection, after the look-up, for every library.
-    `refusals`: refused connections, in words. `has_connected`: a receiver was allowed. `proxy`: its address, or empty.
+    `hear` is an audit hook: for every library, Python calls it with the address of each connection, after the name
+    look-up. `refusals`: refused connections, in words. `has_connected`: a connection was allowed. `proxy`: address of
+    the proxy, or empty.
     """
 
     def __init__(self, egress: Egress, proxy: str) -> None:
@@ -147,7 +148,7 @@ _LOCAL_EVENTS = (
 
 
 class Statuses(logging.Handler):
-    """A log handler that keeps the HTTP statuses that urllib3 logs, because apprise words each differently."""
+    """A log handler that keeps the HTTP statuses that urllib3 logs, because apprise words each status differently."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)

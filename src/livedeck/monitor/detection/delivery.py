@@ -86,7 +86,7 @@ class Delivery:
         return replace(after, peaks=(*self.peaks, peak)[-_MAX_PEAKS:])
 
     def late_limit(self, cadence: float | None, usual_lag: float | None, thresholds: Thresholds) -> float:
-        """Return the maximum age of the newest sample (s); `usual_lag`: of the workspace, None if unknown."""
+        """Return the age (s) above which the newest sample is late. `usual_lag`: that of the workspace (s), or None."""
         cadence, own = cadence or 0.0, self.lag(thresholds)
         lag = own if own is not None else usual_lag
         if lag is None:

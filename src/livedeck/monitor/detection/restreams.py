@@ -107,7 +107,7 @@ def _changed(restream: EventRestream) -> float:
 def _ended_episodes(
     history: RestreamHistory, intervals: Mapping[str, FaultInterval], as_of: float
 ) -> tuple[Episode, ...]:
-    """Return faults that ended: connected again, switched off or removed."""
+    """Return the past faults, including those that have just ended by a reconnection, a switch-off or a removal."""
     return tuple(
         make_episode(RESTREAM_KIND.name, interval, as_of if interval.good_since is None else interval.good_since, key)
         for key, interval in history.intervals.items()
