@@ -201,7 +201,7 @@ class Monitor:
             await self._history.record_ruling(ruling)
 
     def _apply_rulings(self, rulings: Iterable[Ruling], *, is_news: bool) -> None:
-        """Apply rulings and report their effect, except for those from before this monitor started."""
+        """Apply rulings. If `is_news`, report their effect; those from before this monitor started are no news."""
         unknown = [ruling for ruling in rulings if self._rulings.lacks(ruling)]
         if not unknown:
             return

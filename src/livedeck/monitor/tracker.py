@@ -232,7 +232,9 @@ class EventTracker:
         return StreamRules(self._thresholds, self._thresholds.floor(presets), marks)
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
-        """Learn the delivery delay; a silence that ends with late samples but no gap was false (server time, epoch s).
+        """Learn the delivery delay at `at` (server time, epoch s).
+
+        A silence that ends with late samples but no gap was false.
 
         Samples whose time stands still prove neither.
         """

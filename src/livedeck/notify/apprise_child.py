@@ -125,7 +125,7 @@ class Gate:
         return any((address, port) == _listens_at(sock) for sock in tuple(self._bound))
 
     def _check_tunnel(self, _connection: object, data: object) -> str:
-        """Check the host of a tunnel. A proxy looks names up itself, so only addresses can be checked."""
+        """Check the host of a tunnel through a proxy. The proxy looks up names, so only addresses can be checked."""
         head = _TUNNEL.match(data) if self._proxy.hostname and isinstance(data, bytes) else None
         host = head[1].decode("ascii", "replace") if head else ""
         return next((why for address in literal_addresses(host) if (why := self._egress.refusal(host, address))), "")

@@ -428,7 +428,7 @@ class _Turn:
                     yield compose(box.route, box.target, entries, self.now, self.plan.sender)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
-        """Return whether an entry waits: for the hours of its route, or an end until its alarm has surely cleared."""
+        """Return whether an entry waits for the hours of its route, or an end until its alarm has surely cleared."""
         life = self.lives.get(entry.key) if shown_status(entry) is Status.RESOLVED else None
         may_be_present = life is not None and (life.id == entry.life or box.route in life.notified)
         return may_be_present or self._waits_for_hours(box, entry)

@@ -64,10 +64,10 @@ class Storage(Protocol):
         """Release the storage."""
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """Return the stored state in the times of a notifier that starts at `now`; `offset` as in `keep`."""
+        """Return the stored state, with times by the clock of a notifier started at `now`. `offset`: as in `keep`."""
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Store the outcome of a step as a whole, in the machine's times, which are `offset` seconds ahead."""
+        """Store the outcome of a step as a whole, with times by the machine's clock, `offset` seconds ahead."""
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Return the messages in that state, oldest first, with times by the machine's clock."""

@@ -138,7 +138,7 @@ class Spool:
         return True
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """Return the stored state in the times of a notifier that starts at `now`; `offset` as in `keep`."""
+        """Return the stored state, with times by the clock of a notifier started at `now`. `offset`: as in `keep`."""
         ahead = timedelta(seconds=offset)
         with self._named():
             notified = self._rows("SELECT life, route, stage, at FROM notified")

@@ -203,7 +203,7 @@ class AppriseTarget:
         )
 
     def _keyed_address(self, key: str) -> str:
-        """Return the address, with the key of the message as a header if the service takes headers (a plus sign)."""
+        """Return the address. Adds the key of the message as a header if the service takes headers (marked by `+`)."""
         if not self._takes_headers:
             return self._address
         return f"{self._address}{'&' if '?' in self._address else '?'}+Idempotency-Key={key}"

@@ -90,7 +90,7 @@ def _fault(fault: Fault) -> documents.ReportFault:
 
 
 def report_csv(report: Report) -> str:
-    """Return the whole report as CSV."""
+    """Return the whole report as CSV, with a row for each fact."""
     rows: list[Mapping[str, Any]] = [
         {"event_id": facts.event.event_id, "event": facts.name, **fact}
         for facts in report.events

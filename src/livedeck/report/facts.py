@@ -58,7 +58,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """A raised alarm, and the first person who acknowledged it, `seconds` after the raise; both None if nobody did."""
+    """A raised alarm, and the first person who acknowledged it.
+
+    `by` is that person, empty if nobody did. `seconds`: time from the raise to the acknowledgement, None if nobody did.
+    """
 
     kind: str
     severity: Severity
@@ -70,7 +73,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventFacts:
-    """The facts of one event in a stretch of time. `cadence`: seconds between samples, the precision of outages.
+    """The facts of one event in a stretch of time. `cadence`: seconds between samples, the accuracy of outages.
 
     `on_air`: time from the start to the end of the event's streams, by the platform's dates. It consists of `up`: time
     with samples; `outages`: time without samples in which somebody watched; `unknown`: the rest. `bad`: time of outages

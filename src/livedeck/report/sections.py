@@ -321,7 +321,7 @@ def percent(uptime: float | None) -> str:
 
 
 def budget(facts: EventFacts) -> str:
-    """Return the error budget and its use. Uptime counts outages only; bad time includes a faulty picture or sound."""
+    """Return the error budget and its use as text. Bad time includes faulty picture and sound; uptime ignores them."""
     if not facts.budget:
         return "none"
     used = facts.spent / facts.budget

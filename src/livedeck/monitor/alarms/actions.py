@@ -109,7 +109,7 @@ def holding_acknowledgement(
 
 
 def _acknowledgements(actions: AlarmActions, shelving: AlarmAction | None, limit: datetime) -> list[AlarmAction]:
-    """Return acknowledgements, and actions that took them back, since the alarm was last shelved or unshelved."""
+    """Return the acknowledgements, and what took them back, since the alarm was last shelved or unshelved."""
     return [
         action
         for action in actions.acknowledgements

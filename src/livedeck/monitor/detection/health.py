@@ -123,7 +123,7 @@ def _measure_health(analysis: SignalAnalysis, freshness: Freshness, thresholds: 
 
 
 def _score_faults(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """Yield a low score for a fault that has not cleared, despite good newest samples, and for an unknown status."""
+    """Yield a low score for each fault that has not cleared, despite good new samples, and for an unknown status."""
     for kind in _SCORED_KINDS:
         interval = analysis.intervals.get(kind.name)
         if interval is None:

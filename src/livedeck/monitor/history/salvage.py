@@ -147,7 +147,7 @@ class _Shape(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Stream of the new file for a stream of the damaged one. `moved`: ms to add to a time of the damaged file."""
+    """Stream of the new file for a stream of the damaged one. `moved`: ms to add to times of the damaged file."""
 
     id: int
     base: int
@@ -348,7 +348,7 @@ class _Salvage:
         self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
-        """Count the lost samples by the roll-ups. Unsound rows are among them, so the larger number counts."""
+        """Count the lost samples by the roll-ups. They include the unsound rows, so the larger number counts."""
         missing = 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)

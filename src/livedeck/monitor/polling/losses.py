@@ -59,7 +59,10 @@ class LossMeter:
         return len(self._unsettled) if is_wide else 0
 
     def share(self, at: float, before: float) -> float:
-        """Return the share lost in the last minute; 0 while the link is not poor. `before`: the previous value."""
+        """Return the share of responses lost in the last minute; 0 while the link is not poor.
+
+        `before`: the previous result.
+        """
         thresholds = self._thresholds
         for times in (self._answered, self._lost):
             while times and times[0] < at - thresholds.link_window:
