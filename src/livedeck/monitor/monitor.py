@@ -108,13 +108,13 @@ class Monitor:
         self._losses = LossMeter(self._limits.base)
         self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
-        self._focus: dict[str, str] = {}  # by viewer; the last to switch events is at the end
+        self._focus: dict[str, str] = {}  # viewer -> event; the viewer that switched last is at the end
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
         self._shared: History | HistoryReader | None = history or reader
-        self._actions: list[AlarmAction] = []  # since the last snapshot
-        self._are_actions_read = False  # those from before this monitor
+        self._actions: list[AlarmAction] = []  # actions since the last snapshot
+        self._are_actions_read = False  # whether the actions from before this monitor were read
         self._is_report = False  # one snapshot without further polls
-        self._is_step_known = False  # an open step of the clock: everything was polled again
+        self._is_step_known = False  # for the open step of the clock everything was polled again
         self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()

@@ -93,7 +93,7 @@ class EventTracker:
         self, event: Event, listed_at: ClockReading, thresholds: Thresholds, state: EventState | None = None
     ) -> None:
         self.event, self.state, self.is_listed = event, state, True
-        self._missed_at: ClockReading | None = None  # time of the first list in a row that lacks it
+        self._missed_at: ClockReading | None = None  # first list, of those in a row, that lacks the event
         self._listed_at, self._thresholds = listed_at, thresholds
         self._readings, self._recorded = Readings(), Readings()
         self._learnt: Learnt | None = None  # from an earlier process, before the first response
@@ -102,7 +102,7 @@ class EventTracker:
         self._last_empty_at: ClockReading | None = None  # last good response without samples
         self._error = ""
         self._failing_since: ClockReading | None = None  # first failure since the last good response
-        self._future_samples = 0  # dropped from the last response because of their date
+        self._future_samples = 0  # samples of the last response dropped for a date in the future
         self._unreadable: Mapping[str, int] = {}  # of the last response: field -> samples without it
         self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
         self._is_frozen = False  # samples arrive, but their time stands still
@@ -449,12 +449,12 @@ class WorldTracker:
         self._timings, self._limits, self._rulings, self._base_cadence = timings, limits, Rulings(), cadence
         self._trackers: dict[str, EventTracker] = {}
         self._preloaded: dict[str, str] = {}  # event id -> stream whose recorded samples were read
-        self._answered_at = started_at.monotonic  # last good response of all
+        self._answered_at = started_at.monotonic  # last good response to any call (monotonic s)
         self._workspace_lag: float | None = None  # s; usual delay of samples
         self.cadence, self.unreadable, self.part = cadence, 0, 1.0
         self.needs_second_look = False  # the last list lacked an event of the one before
-        self.ended: tuple[EndedEvent, ...] = ()  # on air, in the last minute
-        self.seconds_ahead: float | None = None  # the platform's clock ahead of the monitor's
+        self.ended: tuple[EndedEvent, ...] = ()  # events that ended on air in the last minute
+        self.seconds_ahead: float | None = None  # lead of the platform's clock over the monitor's
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
 
     @property

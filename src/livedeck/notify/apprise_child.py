@@ -26,7 +26,7 @@ def main() -> None:
     """Read the request from stdin and write the result to stdout, both as JSON."""
     output = os.dup(1)
     silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)  # a service may print to stdout
+    os.dup2(silence, 1)  # a service may print to stdout, which carries the result
     request = json.load(sys.stdin.buffer)
     signal.alarm(ceil(request["limit"]))  # the parent may be gone
     gate = Gate(Egress.of(request["allowed"]), request["proxy"])
@@ -121,7 +121,7 @@ class Gate:
         return bool(proxy) and port == self._proxy.port and address in _addresses(str(proxy))
 
     def _is_own(self, address: str, port: int) -> bool:
-        """Return whether this process listens at that address, as some libraries do to wake their threads."""
+        """Return whether this process listens at that address. Some libraries wake a thread by such a connection."""
         return any((address, port) == _listens_at(sock) for sock in tuple(self._bound))
 
     def _check_tunnel(self, _connection: object, data: object) -> str:

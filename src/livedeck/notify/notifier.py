@@ -103,8 +103,8 @@ class Notifier:
         self._is_open = False
         self._unkept: list[Message] = []
         self._unmarked: dict[str, Spooled] = {}  # new states that the storage does not have yet
-        self._withheld: list[Message] = []  # until this process is known to be on duty
-        self._withdrawn: list[str] = []  # the file does not know it yet
+        self._withheld: list[Message] = []  # messages kept until this process is known to be on duty
+        self._withdrawn: list[str] = []  # keys that the file still has to drop
         self._called_back = frozenset[str]()
         self._on_way = set[str]()
         self._queues: dict[str, dict[str, Spooled]] = {name: {} for name in targets}

@@ -52,7 +52,7 @@ class Sender:
 
 
 def shown_status(entry: Entry) -> Status:
-    """Return the status for the receiver, which need not open an alarm that cleared before its message."""
+    """Return the status for a receiver: RESOLVED for an alarm that cleared before its message."""
     return Status.RESOLVED if entry.is_cleared else entry.status
 
 

@@ -285,7 +285,7 @@ def _watching(report: Report) -> Iterator[str]:
 
 
 _SHORT = {"Severity": '<span class="word">Severity</span>'}
-"""Table heads that a narrow page hides -> their HTML."""
+"""Table head -> HTML with which a narrow page can hide it."""
 
 
 def _table(columns: Sequence[Column[T]], items: Iterable[T]) -> str:

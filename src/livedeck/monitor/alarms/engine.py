@@ -43,13 +43,13 @@ class AlarmEngine:
     def __init__(self, thresholds: Thresholds) -> None:
         self.alarms: Mapping[AlarmKey, Alarm] = {}
         self.judge_by(thresholds)
-        self._bells_due: Mapping[AlarmKey, datetime] = {}  # of alarms that may belong to an incident
-        self._rung_at: Mapping[AlarmKey, datetime] = {}  # in the last 10 min
+        self._bells_due: Mapping[AlarmKey, datetime] = {}  # times to ring for alarms that may belong to an incident
+        self._rung_at: Mapping[AlarmKey, datetime] = {}  # times of the last bells, within 10 min
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
-        self._changes: list[AlarmChange] = []  # by a person, since the last step
+        self._changes: list[AlarmChange] = []  # changes by a person since the last step
         self._seen: dict[AlarmKey, datetime] = {}  # time until which another engine judged the alarms it handed over
         self._actions: Mapping[AlarmKey, AlarmActions] = {}
-        self._carried_out: dict[str, AlarmAction] = {}  # by command id
+        self._carried_out: dict[str, AlarmAction] = {}  # resulting actions by command id
 
     def judge_by(self, thresholds: Thresholds) -> None:
         """Use these limits from the next step on."""

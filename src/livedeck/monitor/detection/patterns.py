@@ -19,10 +19,10 @@ from livedeck.monitor.signal.series import mean_measured
 
 _DEFAULTS = Thresholds()
 _KEY_STATUSES = frozenset({KEY_DRIFT, KEY_SEVERE})
-_NEWEST_SAMPLES = 5  # for the present signal; a single odd sample must not decide
-_BURST_SECONDS = 300.0  # in which bursts are counted
-_MIN_BURSTS = 3  # bursts, with calm between them, that make the pattern
-_LOW_SHARE = 0.85  # of the usual, higher than any alarm limit: more than a scene changes on a steady encoder
+_NEWEST_SAMPLES = 5  # samples that make the present signal; a single odd sample must not decide
+_BURST_SECONDS = 300.0  # period in which bursts are counted
+_MIN_BURSTS = 3  # number of bursts, with calm between them, that make the pattern
+_LOW_SHARE = 0.85  # share of the usual rate, above any alarm limit: a scene on a steady encoder changes it less
 _LOW_FPS_SHARE = 0.95
 _AUDIO_STEP = 10  # every tenth sample of an hour is enough for the usual sound
 

@@ -35,7 +35,7 @@ CACHE = 4096
 """Memory for pages, in KiB: enough for the last page of every stream and the pages of a chart."""
 
 _LOG_LIMIT = 4 * 2**20
-"""Bytes of the write-ahead log at which SQLite moves it into the file. Also its size on disk once it is empty."""
+"""Bytes at which SQLite moves the write-ahead log into the file. Also the log's size on disk once it is empty."""
 
 _TABLES = """
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);

@@ -113,7 +113,7 @@ _MIN_BREAK = 30.0
 (monitoring.md, "Freshness")."""
 
 _LONGEST = timedelta(hours=1)
-"""Longest stretch. Pruning looks at its beginning, so a longer one would be deleted while its end is still recent."""
+"""Longest stretch. Pruning goes by the beginning, so a longer stretch would be deleted while its end is recent."""
 
 
 def _is_alike(before: EventState, state: EventState) -> bool:

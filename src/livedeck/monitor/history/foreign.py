@@ -93,7 +93,7 @@ _BASE_STEPS, _STEPS_PER_BYTE = 500_000, 16
 
 _BASE_ROWS, _BYTES_PER_ROW = 1000, 2
 _BASE_TEXT, _TEXT_PER_BYTE = 2**20, 4
-"""Most rows and bytes that a statement may return: no stored row is shorter, and no query repeats a text more often."""
+"""Maximum of rows and bytes that a statement may return; no livedeck query returns more from a file of its size."""
 
 _TARGET = "target"
 """SQL name of the recording that an export writes."""

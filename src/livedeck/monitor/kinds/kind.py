@@ -258,7 +258,7 @@ class AlarmKind:
             return self.hidden_by
         incident = (PLATFORM,) if self.shared else ()
         silence: tuple[str, ...] = (NO_INGEST, RECONNECTING) if isinstance(self.detector, SampleDetector) else ()
-        if self.name == DROPOUTS:  # DROPOUTS covers the silences that it consists of
+        if self.name == DROPOUTS:  # RECONNECTING is a part of DROPOUTS, so it must not hide it
             silence = (NO_INGEST,)
         return (API_BLIND, *incident, *silence, *self.hidden_by)
 

@@ -45,8 +45,8 @@ class EndedStreams:
     def __init__(self, cadence: Cadence, history: History | None) -> None:
         self._cadence, self._history = cadence, history
         self._pending: dict[str, _Pending] = {}
-        self._closed: set[StreamKey] = set()  # collected, or given up
-        self._news: list[CollectedStream] = []  # since the last record
+        self._closed: set[StreamKey] = set()  # streams that were collected or given up
+        self._news: list[CollectedStream] = []  # streams collected since the last `record`
 
     async def update(self, states: Iterable[EventState], now: datetime, monotonic: float) -> None:
         """Add streams that ended, except those that another deck of the history collected. `now`: server time."""

@@ -32,8 +32,8 @@ class LossMeter:
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
         self._answered, self._lost = deque[float](), deque[float]()  # times (monotonic s)
-        self._run: list[_Failure] = []  # since the last good response to any call
-        self._unsettled: list[_Failure] = []  # of calls without a success since, while others succeeded
+        self._run: list[_Failure] = []  # failures since the last good response to any call
+        self._unsettled: list[_Failure] = []  # failures of calls that have not succeeded since, while other calls did
 
     def judge_by(self, thresholds: Thresholds) -> None:
         """Use these thresholds from now on."""

@@ -100,7 +100,7 @@ class ResourceCache:
         self._api, self._cadence = api, cadence
         self._polled = api.without_retry()  # the next round retries
         self._watched: dict[str, tuple[ResourceKey, ...]] = {}
-        self._current: set[ResourceKey] = set()  # received since the last refresh
+        self._current: set[ResourceKey] = set()  # lists received since the last refresh
 
     def watch(self, viewer: str, keys: Iterable[ResourceKey]) -> bool:
         """Poll exactly these lists while the viewer shows them.

@@ -136,14 +136,14 @@ class Poller:
             cadence.budget,
             clock.monotonic(),
         )  # available requests, and time of that count
-        self._list_failures = 0  # in a row
+        self._list_failures = 0  # failures in a row
         self._is_pulse_due = False  # calls begin to fail: the list shows whether everything does
         self._failing: set[PollKey] = set()  # calls whose last result was a failure
         self._uncounted: dict[PollKey, PollResult] = {}  # last result of each call since the last complete round
         self._is_probing = False
-        self._has_probe_answered = False  # the last probe, since the list worked
-        self._has_connection_error = False  # a call of this round met one; queued calls would too
-        self._retry_from = -inf  # Retry-After (monotonic s)
+        self._has_probe_answered = False  # whether the last probe succeeded, since the list last worked
+        self._has_connection_error = False  # a call of this round met such an error; queued calls would too
+        self._retry_from = -inf  # end of the platform's Retry-After (monotonic s)
 
     def expedite(self) -> None:
         """Make every call due now; only a Retry-After is still obeyed."""

@@ -16,7 +16,7 @@ _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, _MOST_QUIET = 3, 60.0, 300.0
-"""A cycle ends after so many of its own periods without a spell, but after this minimum and maximum of seconds."""
+"""A cycle ends after so many of its periods without a spell; this time has a minimum and a maximum (s)."""
 
 
 class _Slot(NamedTuple):

@@ -61,7 +61,7 @@ def on_bad_sample(interval: FaultInterval, time: float, evidence: Evidence, hold
 def on_other_sample(interval: FaultInterval, level: Level, time: float, good_since: float) -> FaultInterval | None:
     """Return the interval after a sample that is not bad, or None if the fault was not raised.
 
-    `good_since`: latest time at which a run of good samples begins.
+    `good_since`: start of a run of good samples that begins here, if that is earlier than `time`.
     """
     if not interval.is_raised:
         return None
