@@ -1,7 +1,7 @@
-"""Writes files atomically (temporary file, fsync, rename), and reads and locks private files.
+"""Files: atomic writes (temporary file, fsync, rename), and reads and locks of private files.
 
 Owner and mode are read from the opened file, never from its path, which may lead elsewhere by then. Every function
-waits for the disk: call it in a thread from an event loop, or use a `BackgroundWriter`.
+waits for the disk: in an event loop, call it in a thread, or use a `BackgroundWriter`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import IO, NamedTuple, Self
 
 @contextmanager
 def _naming(target: Path) -> Iterator[None]:
-    """Name the target in every OSError, since the caller does not know the temporary file."""
+    """Put the name of the target into every OSError of the block: the caller does not know the temporary file."""
     try:
         yield
     except OSError as error:
@@ -35,17 +35,17 @@ def _naming(target: Path) -> Iterator[None]:
 class AtomicFile:
     """A file that replaces `target` on `commit` and vanishes on `discard`.
 
-    Until then its name is the target's with a random part and `.part`, which identifies the leftover of a killed
-    process. As a context manager it commits at the end of the block, or discards if an exception leaves the block.
+    Until then its name is that of the target, a random part and `.part`, which identifies the leftover of a killed
+    process. As a context manager it commits at the end of the block, or discards if the block raises.
 
     Args:
         target: Path of the finished file.
         replace: Replace an existing target.
         mode: Mode of the finished file.
-        is_synced: Sync the file, so that it survives a power loss. Needless for a file that is rewritten each second.
+        is_synced: Sync the file to disk, so that it survives a power loss. Not needed for files rewritten each second.
 
     Raises:
-        FileExistsError: The target exists and `replace` is false, even if it appeared while this file was written.
+        FileExistsError: `replace` is false and the target exists, perhaps only since this file was begun.
         OSError: The file cannot be written.
     """
 
@@ -68,7 +68,7 @@ class AtomicFile:
         try:
             if kind is None:
                 self.commit()
-            elif isinstance(error, OSError) and error.filename is None:  # writing the file failed: a full disk
+            elif isinstance(error, OSError) and error.filename is None:  # the write failed, such as on a full disk
                 error.filename = str(self._target)
         finally:
             self.discard()
@@ -97,7 +97,7 @@ class AtomicFile:
 
     def discard(self) -> None:
         """Close the file and remove it, unless it was committed."""
-        with suppress(OSError):  # flushing the buffer to a full disk, which was reported already
+        with suppress(OSError):  # the flush may fail on a full disk, which was reported already
             self.file.close()
         self.path.unlink(missing_ok=True)
 
@@ -107,7 +107,7 @@ class AtomicFile:
             raise FileExistsError(f"{self._target.name} already exists")
 
     def _claim_target(self) -> None:
-        """Name the file in a single step that fails if the name is taken; a rename would replace that file."""
+        """Give the file the name of the target, in one step that fails if the name is taken, unlike a rename."""
         try:
             os.link(self.path, self._target)
         except FileExistsError:
@@ -118,7 +118,7 @@ class AtomicFile:
 
 
 def resolve_target(target: Path) -> Path:
-    """Follow the user's own links and return the path to write to, so that the links stay.
+    """Follow links that belong to the user, and return the path to write to; the links stay.
 
     Raises OSError for a folder, device, pipe or socket, and for a link that belongs to another user.
     """
@@ -142,7 +142,7 @@ def _resolve(target: Path) -> Path:
 
 
 _MAX_LINKS = 40
-"""Most links in a row; the kernel has the same limit."""
+"""Maximum number of links in a row; the kernel has the same limit."""
 
 
 def _check_regular(status: os.stat_result) -> None:
@@ -165,8 +165,8 @@ def _trusted_users() -> set[int]:
 class FileStatus(NamedTuple):
     """Owner, mode and size (bytes) of an opened file.
 
-    `mode`: from `stat`. With an access control list, the group's bits are the rights of anybody but the owner, root and
-    this user.
+    `mode`: from `stat`. If the file has an access control list, the group's bits are the rights that the list gives to
+    anybody except the owner, root and this user.
     """
 
     owner: int
@@ -175,9 +175,9 @@ class FileStatus(NamedTuple):
 
 
 def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
-    """Return up to `max_bytes + 1` bytes of a file, and its status; the additional byte shows that it is too long.
+    """Return up to `max_bytes + 1` bytes of a file, and its status; the extra byte shows that the file is too long.
 
-    Raises OSError, also for anything but a regular file: it does not wait for a pipe and does not read a device.
+    Raises OSError, also for a pipe or device, without waiting for it or reading it.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with os.fdopen(descriptor, "rb") as file:
@@ -188,10 +188,10 @@ def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
 
 
 def _granted_mode(descriptor: int, mode: int) -> int:
-    """Return the mode, with the group's bits replaced by the rights in the access control list.
+    """Return the mode with the group's bits replaced by the rights in the access control list, if the file has one.
 
-    For a file with a list, `stat` shows the list's mask in these bits. systemd gives a credential to a service with
-    such a list: the mode is 0440, but only root and the service's user may read it.
+    For a file with a list, `stat` shows the mask of the list in these bits. systemd uses such a list for credentials of
+    a service: the mode is 0440, but only root and the user of the service may read the file.
     """
     if sys.platform != "linux" or not mode & stat.S_IRWXG:
         return mode
@@ -209,15 +209,15 @@ def _granted_mode(descriptor: int, mode: int) -> int:
 
 
 _ACL_VERSION = b"\x02\0\0\0"
-"""Header of an access control list (linux/posix_acl_xattr.h); entries of 8 bytes follow."""
+"""Header of an access control list (linux/posix_acl_xattr.h), before its entries of 8 bytes."""
 
 _ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP = 0x02, 0x04, 0x08
 _ACL_OTHERS = {_ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP}
-"""Entries that the mask limits: named users, the file's group, named groups."""
+"""Kinds of entries that the mask limits: named users, the file's group, named groups."""
 
 
 def owner_fault(path: Path, status: FileStatus, *, others: int) -> str:
-    """Return why a file cannot be trusted and what to do; empty if it can be.
+    """Return why the file cannot be trusted, and what to do; empty if it can be trusted.
 
     `others`: mode bits that group and others must not have: 0o077 for a secret, 0o022 for settings.
     """
@@ -231,7 +231,7 @@ def owner_fault(path: Path, status: FileStatus, *, others: int) -> str:
 def open_private(path: Path, flags: int) -> int:
     """Open a private file and return its descriptor. Creates the file and its folders if they are missing.
 
-    Sets the mode to 0600. Raises OSError, also for a device, a pipe, and a link or file of another user.
+    Sets the mode to 0600. Raises OSError, also for a device, a pipe, and a link or file that belongs to another user.
     """
     path = resolve_target(path)
     make_private_folder(path.parent)
@@ -263,7 +263,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def write_private(target: Path, text: str, *, replace: bool) -> None:
-    """Write a small file with mode 0600, and create its folders. Raises OSError, such as FileExistsError."""
+    """Write a small file with mode 0600, and create its folders. Raises OSError; FileExistsError without `replace`."""
     target = resolve_target(target)
     make_private_folder(target.parent)
     with AtomicFile(target, replace=replace) as atomic:
@@ -271,7 +271,7 @@ def write_private(target: Path, text: str, *, replace: bool) -> None:
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Write a file that others, such as a web server, may read, and replace an existing one. Raises OSError.
+    """Write a file that others, such as a web server, may read; replace an existing file. Raises OSError.
 
     Not synced, because a picture or a documentation page can be made again.
     """
@@ -290,14 +290,14 @@ class FileLock:
 
     @classmethod
     def acquire(cls, path: Path) -> Self | None:
-        """Lock a file, and create it with its folders. Return None at once if another process holds the lock.
+        """Create the file with its folders and lock it. Returns None at once if another process holds the lock.
 
         Raises OSError.
         """
         descriptor = open_private(path, os.O_RDWR)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_ours = os.path.samestat(os.fstat(descriptor), path.stat())  # the last holder may have removed the file
+            is_ours = os.path.samestat(os.fstat(descriptor), path.stat())  # the last holder may have removed it
         except (BlockingIOError, FileNotFoundError):
             is_ours = False
         except BaseException:
@@ -316,9 +316,9 @@ class FileLock:
 
 
 class BackgroundWriter:
-    """Rewrites a file in a thread of its own, in order, and skips a text if a newer one is waiting.
+    """Rewrites a file in a thread of its own. Skips a text if a newer text is waiting already.
 
-    `on_error` is called in that thread.
+    `on_error`: called in that thread if a write fails.
     """
 
     def __init__(self, target: Path, on_error: Callable[[OSError], None]) -> None:
@@ -328,14 +328,14 @@ class BackgroundWriter:
         self._pending: str | None = None
 
     def write(self, text: str) -> None:
-        """Queue a text, replacing one that still waits. Returns at once."""
+        """Queue the text in place of a text that still waits. Returns at once."""
         with self._lock:
             is_scheduled, self._pending = self._pending is not None, text
         if not is_scheduled:
             self._thread.submit(self._write_pending)
 
     def close(self) -> None:
-        """Wait until the last text is written. No call of `write` may follow."""
+        """Wait until the last text is written. Do not call `write` afterwards."""
         self._thread.shutdown()
 
     def _write_pending(self) -> None:

@@ -1,4 +1,4 @@
-"""Rule for the hosts that notifications may go to (notifications.md, "Reach"). Pure, except `literal_addresses`.
+"""Rule for the hosts to which notifications may go (notifications.md, "Reach"). Pure, except `literal_addresses`.
 
 The process that sends through apprise imports this module, so it imports only the standard library.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Self
 
+from livedeck.record import Record
+
 THIS_MACHINE = "localhost"
-"""The entry that also allows services without an address: the desktop, syslog, local programs and Unix sockets."""
+"""Entry that also allows services without an address: the desktop, syslog, local programs and Unix sockets."""
 
 _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(\.(?!-)[a-z0-9_-]{1,63})*")
 _NUMBER = re.compile(r"(\d+|0x[0-9a-f]*)")
@@ -22,9 +23,9 @@ _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
 def read_entry(text: str) -> IPv4Network | IPv6Network | str:
-    """Parse an entry of `allow_private` as a network, or as a host name in the form of `host_key`.
+    """Parse an entry of `allow_private`: a network, or a host name in the form of `host_key`.
 
-    Raises ValueError for anything else, also for a number that only some systems accept as an address.
+    Raises ValueError for any other text, and for a number that only some systems read as an address.
     """
     try:
         return ip_network(text)
@@ -40,11 +41,10 @@ def host_key(host: str) -> str:
     return host.strip("[]").partition("%")[0].casefold().removesuffix(".")
 
 
-@dataclass(frozen=True, slots=True)
-class Egress:
+class Egress(Record):
     """Private hosts and networks that notifications may go to. Public addresses are always allowed.
 
-    `hosts`: names in the form of `host_key`. A host in this list may have any address.
+    `hosts`: names in the form of `host_key`; such a host may have any address.
     """
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -63,11 +63,11 @@ class Egress:
         return (*map(str, self.networks), *sorted(self.hosts))
 
     def names(self, host: str) -> bool:
-        """Return whether the list has the host's name."""
+        """Return whether `hosts` has the host's name."""
         return host_key(host) in self.hosts
 
     def refusal(self, host: str, address: str) -> str:
-        """Return why nothing may be sent to an IP address of a host, and what to set; empty if sending is allowed."""
+        """Return why nothing may be sent to this IP address of the host, and what to set; empty if it is allowed."""
         zone = zone_of(address)
         if not zone or self.names(host) or self._has_network(address):
             return ""
@@ -76,21 +76,21 @@ class Egress:
         return f"not sent: {subject} is on {zone}; {self.mend(name if _is_entry(name) else host_key(address))}"
 
     def refusal_unseen(self, host: str) -> str:
-        """Return why nothing may be sent to a host with an unknown address; empty if the list names the host."""
+        """Return why nothing may be sent to a host whose address is unknown; empty if `hosts` has its name."""
         if self.names(host):
             return ""
         name = host_key(host)
         return f"not sent: this service does not show the address of {name}; {self.mend(name)}"
 
     def refusal_local(self, subject: str) -> str:
-        """Return why nothing may be sent to a part of this machine; empty if the list has `localhost`.
+        """Return why nothing may be sent to a part of this machine; empty if `hosts` has `localhost`.
 
         `subject`: the part in words, such as a program or a socket.
         """
         return "" if self.names(THIS_MACHINE) else f"not sent: {subject} is on this machine; {self.mend(THIS_MACHINE)}"
 
     def mend(self, entry: str) -> str:
-        """Return the change of the settings that allows an entry, in words."""
+        """Return, in words, how to change the settings so that they allow the entry."""
         if self.networks or self.hosts:
             return f'to allow it, add "{entry}" to allow_private of [notify]'
         return f'to allow it, set allow_private = ["{entry}"] in [notify]'
@@ -101,14 +101,14 @@ class Egress:
 
 
 def zone_of(address: str) -> str:
-    """Return the kind of network of an IP address in words; empty for a public address."""
+    """Return, in words, in which kind of private network an IP address is; empty for a public address."""
     outer = ip_address(address.partition("%")[0])
     ip = _unwrapped(outer)
     return _zone(ip) or (_zone(outer) if _is_isatap(outer) else "")
 
 
 def literal_addresses(host: str) -> list[str]:
-    """Return the IP address that a host's text spells, in any notation such as `0x7f.1`; an empty list for a name.
+    """Return the IP address that the text of a host spells, also in a notation like `0x7f.1`; empty for a name.
 
     `localhost` counts as 127.0.0.1. Makes no DNS query.
     """
@@ -142,7 +142,7 @@ def _zone(ip: IPv4Address | IPv6Address) -> str:
 
 
 def _unwrapped(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address that an IPv6 address holds, or leads to through a tunnel or translator."""
+    """Return the IPv4 address that an IPv6 address contains or reaches by a tunnel or translator, else `ip` itself."""
     if isinstance(ip, IPv4Address):
         return ip
     if ip in _NAT64 or _is_isatap(ip) or (int(ip) >> 32 == 0 and int(ip) > 1):

@@ -5,18 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import shutil
 import struct
 import sys
 import termios
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from pwd import getpwuid
-from socket import gethostname
-
-import platformdirs
+from typing import Literal
 
 PREFIX = "LIVEDECK_"
 
@@ -31,7 +27,7 @@ def variables() -> Mapping[str, str]:
 
 
 def child_variables() -> dict[str, str]:
-    """Return the variables for a child process: all but livedeck's own, one of which may be a token."""
+    """Return the variables for a child process: all except livedeck's own, which may hold a token."""
     return {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
 
 
@@ -61,28 +57,32 @@ def config_path() -> Path:
     Raises SettingsError.
     """
     path = os.environ.get(f"{PREFIX}CONFIG")
-    return expand_user(path) if path else _absolute(platformdirs.user_config_path, "XDG_CONFIG_HOME") / "config.toml"
+    return expand_user(path) if path else _absolute("config", "XDG_CONFIG_HOME") / "config.toml"
 
 
 def log_path() -> Path:
     """Return the path of the log. Raises SettingsError."""
-    return _absolute(platformdirs.user_log_path, "XDG_STATE_HOME") / "livedeck.log"
+    return _absolute("log", "XDG_STATE_HOME") / "livedeck.log"
 
 
 def history_path(profile: str, base_url: str) -> Path:
     """Return the default path of a history; each profile and platform has its own file. Raises SettingsError."""
+    from hashlib import sha256
+
     name = re.sub(r"[^a-z0-9]+", "-", profile.lower()).strip("-") or "platform"
     platform = sha256(base_url.rstrip("/").encode()).hexdigest()[:8]
-    return _absolute(platformdirs.user_data_path, "XDG_DATA_HOME") / f"history-{name[:40]}-{platform}.sqlite"
+    return _absolute("data", "XDG_DATA_HOME") / f"history-{name[:40]}-{platform}.sqlite"
 
 
 def state_folder() -> Path:
     """Return the folder of the deck's preferences. Raises SettingsError."""
-    return _absolute(platformdirs.user_state_path, "XDG_STATE_HOME")
+    return _absolute("state", "XDG_STATE_HOME")
 
 
 def this_process() -> str:
     """Return the user and process as `user@host:pid`, with the user's number if the account has no name."""
+    from socket import gethostname
+
     try:
         user = getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -91,7 +91,7 @@ def this_process() -> str:
 
 
 def is_credential(path: Path) -> bool:
-    """Return whether a file is a systemd credential of this service, which is copied when the service starts."""
+    """Return whether the file is a systemd credential of this service, which changes only when the service restarts."""
     folder = os.environ.get("CREDENTIALS_DIRECTORY")
     return bool(folder) and path.is_relative_to(str(folder))
 
@@ -101,16 +101,19 @@ def expand_user(path: str) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111  Path.expanduser raises RuntimeError for an unknown user
 
 
-def _absolute(find_folder: Callable[[str], Path], variable: str) -> Path:
+def _absolute(kind: Literal["config", "data", "log", "state"], variable: str) -> Path:
     """Return livedeck's folder of a kind. Raises SettingsError if a variable makes it relative.
 
-    A relative folder would change with the working directory, and could hold anybody's settings.
+    A relative folder would change with the working directory, and could hold the settings of anybody.
     """
     for name in (variable, "HOME"):
         value = os.environ.get(name, "").strip()
         if value and not Path(value).is_absolute():
             raise SettingsError(f"{name}: should be an absolute path; set it to one, or unset it")
-    return find_folder("livedeck")
+    from platformdirs import PlatformDirs
+
+    folders = PlatformDirs("livedeck")
+    return Path(getattr(folders, f"user_{kind}_path"))
 
 
 def multiplexer() -> str:
@@ -124,9 +127,9 @@ _KITTY_PROGRAMS, _SIXEL_TERMS = {"ghostty", "WezTerm"}, ("foot", "mlterm", "cont
 
 
 def graphics() -> str:
-    """Return the terminal's graphics protocol by its variables: `kitty`, `iterm2` or `sixel`; empty if unknown.
+    """Return the terminal's graphics protocol, `kitty`, `iterm2` or `sixel`, judged by its variables; empty if unknown.
 
-    Always empty in tmux and GNU screen, which hide the terminal behind them.
+    Always empty in tmux and GNU screen, which hide the terminal outside.
     """
     term, program = os.environ.get("TERM", ""), os.environ.get("TERM_PROGRAM", "")
     if multiplexer():
@@ -141,7 +144,7 @@ def graphics() -> str:
 def cell_pixels() -> tuple[int, int]:
     """Return width and height of a cell in pixels.
 
-    Returns a small cell, 6 by 12, if the terminal does not report a size: then no picture is too large.
+    If the terminal does not report a size, returns 6 by 12: cells are rarely smaller, so no picture gets too large.
     """
     try:
         size = fcntl.ioctl(sys.__stdout__ or 1, termios.TIOCGWINSZ, bytes(8))
@@ -153,6 +156,8 @@ def cell_pixels() -> tuple[int, int]:
 
 def file_opener() -> str:
     """Return the program that opens a file in its default application; empty without a desktop, as over ssh."""
+    import shutil
+
     if sys.platform == "darwin":
         return shutil.which("open") or ""
     desktop = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
@@ -164,7 +169,7 @@ def no_screen_reason() -> str:
     if os.environ.get("TERM", "") in {"dumb", ""}:
         return "TERM is not set" if not os.environ.get("TERM") else "TERM=dumb"
     streams = {"standard input": sys.stdin, "standard output": sys.stdout, "standard error": sys.stderr}
-    for name, stream in streams.items():  # standard error too, because Textual draws on it
+    for name, stream in streams.items():  # standard error too, because Textual draws there
         if stream is None:
             return f"{name} is closed"
         if not stream.isatty():
@@ -185,6 +190,8 @@ class Terminal:
 
 def terminal() -> Terminal:
     """Return the facts of this process's terminal, or defaults if there is none."""
+    import shutil
+
     size = shutil.get_terminal_size()
     return Terminal(os.environ.get("TERM", ""), _colours(), size.columns, size.lines, sys.stdout.encoding or "unknown")
 

@@ -1,4 +1,4 @@
-"""HTTP server for an app on a listening socket. A slow or silent peer cannot keep it waiting for ever."""
+"""HTTP server for an ASGI app on a listening socket. Slow or silent peers cannot make it wait for ever."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 MAX_HEAD, MAX_FIELDS = 32 * 1024, 100
-"""Bytes of the head of a request, a usual default of reverse proxies, and its header fields."""
+"""Maximum bytes of the head of a request, as reverse proxies have them, and maximum number of its header fields."""
 
 SEND_BUFFER = 256 * 1024
-"""Bytes that the system buffers for a peer that reads nothing; without this limit it buffers up to 4 MB."""
+"""Maximum bytes that the kernel buffers for a peer that reads nothing; without a limit it buffers up to 4 MB."""
 
 _WORDS = {
     400: "The length of this request is ambiguous.",
@@ -47,12 +47,16 @@ TIMEOUTS = Timeouts(idle=5.0)
 """Timeouts of `serve_app`."""
 
 CROWDED_SECONDS = 1.0
-"""`Timeouts.head` of `serve_app` while half of the connections are in use."""
+"""Value of `Timeouts.head` in `serve_app` while at least half of the connections are in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """The part of a request or response that the peer delays, its request, and the bytes so far."""
+    """Part of a request or response for which the server waits.
+
+    `cycle`: the latest request with its response, or None. `progress`: number of bytes, which changes while the
+    peer makes progress.
+    """
 
     part: Literal["head", "body", "response"]
     cycle: RequestResponseCycle | None
@@ -60,7 +64,7 @@ class Owed:
 
 
 class Connection(H11Protocol):
-    """An HTTP connection by h11, which is cut if the peer delays a request or a response too long."""
+    """HTTP connection by h11. It is cut if the peer delays a request or a response too long."""
 
     is_body_whole: ClassVar[bool] = True
     """True if a request body must end within `Timeouts.head`, False if it must progress within `Timeouts.body`."""
@@ -81,7 +85,7 @@ class Connection(H11Protocol):
         return cycle
 
     def end_overdue(self, timeouts: Timeouts, now: float) -> None:
-        """End the connection if the peer was silent too long; call repeatedly with `now` in seconds of any clock."""
+        """End the connection if the peer has been silent too long. Call it repeatedly; `now`: seconds of any clock."""
         owed = self._find_owed()
         if owed is None or owed != self._owed:
             self._owed, self._owed_since = owed, now
@@ -91,11 +95,11 @@ class Connection(H11Protocol):
             self.end(owed)
 
     def end(self, owed: Owed) -> None:  # noqa: ARG002  for subclasses that tell the peer
-        """End the connection because of a delay; a close would wait for the peer to read the rest."""
+        """Cut the connection because of a delay. An ordinary close would wait until the peer has read the rest."""
         self.transport.abort()
 
     def _find_owed(self) -> Owed | None:
-        """Return the wait for the peer, or None; uvicorn itself handles the wait between two requests."""
+        """Return what the peer owes, or None. Between two requests uvicorn itself limits the wait."""
         unsent = self.transport.get_write_buffer_size()
         if unsent:
             return Owed("response", self.last_cycle, unsent)
@@ -107,9 +111,9 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """uvicorn without signals and logs of its own; `ready` is set once it listens, and `stop` ends it.
+    """uvicorn without its signal handlers and logs. It sets `ready` once it listens, and ends when `stop` is set.
 
-    `options`: of `uvicorn.Config`, beside those that are the same for all.
+    `options`: further options of `uvicorn.Config`.
     """
 
     def __init__(
@@ -174,7 +178,7 @@ class Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serve_app(listener: socket.socket, app: ASGIApp, *, max_connections: int) -> AsyncIterator[str]:
-    """Serve the app while the block runs, and yield its URL. The caller must end endless streams before that."""
+    """Serve the app while the block runs. Yields its URL. End endless streams before leaving the block."""
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
     server = Server(
         _StrictHead(app), TIMEOUTS, shutdown_seconds=1.0, http=Connection, limit_concurrency=max_connections
@@ -185,7 +189,7 @@ async def serve_app(listener: socket.socket, app: ASGIApp, *, max_connections: i
 
 
 class _StrictHead:
-    """Refuses a request with a bad head, and ends the connection."""
+    """Middleware that refuses requests with a bad head, and ends their connections."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -197,9 +201,10 @@ class _StrictHead:
 
 
 def head_fault(scope: Scope) -> Literal[400, 431] | None:
-    """Return the status of a refusal if the head is too large, or if two servers may read its framing differently.
+    """Return the HTTP status of a refusal if the head is too large or two servers may frame the body differently.
 
-    h11 refuses other ambiguous framing. It accepts a length beside chunks, and a long head that arrives all at once.
+    Returns None for a good head. h11 itself refuses other ambiguous framing, but accepts a length beside chunks, and a
+    long head that arrives at once.
     """
     fields = scope["headers"]
     size = (

@@ -36,7 +36,7 @@ SIZES = {"120x40": (112, (11, 5, 5)), "200x60": (142, (21, 13, 13))}
 """Cells and rows of the panels on a screen of that size."""
 
 COUNTS = (60, 3_600, 86_400)
-"""Samples: of two minutes, what the platform answers at most (platform-api.md, "QoS answer"), and of two days."""
+"""Samples: of two minutes, what the platform answers at most (platform-api.md, "QoS response"), and of two days."""
 
 
 def readings(count: int) -> Readings:

@@ -22,6 +22,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
@@ -211,8 +212,11 @@ async def ticks(folder: Path, report: Report) -> None:
         more=f"slowest {slowest:.2f}",
     )
     recorder = HistoryWriter(folder / "ticks.sqlite", START, timedelta(days=30), None)
-    recorder.write(_batch(None, snapshot(streams, START), ""), START)
-    stored = [once(partial(recorder.write, _batch(None, snapshot(streams, START), ""), START)) for _ in range(TICKS)]
+    times = (START + timedelta(seconds=EVERY * tick) for tick in count(1))  # a segment is named by its time
+    recorder.write(_batch(None, snapshot(streams, next(times)), ""), START)
+    stored = [
+        once(partial(recorder.write, _batch(None, snapshot(streams, next(times)), ""), START)) for _ in range(TICKS)
+    ]
     usual, every = middle_of(stored), [took.processor for took in stored]
     recorder.close()
     naive = Naive(folder / "naive-ticks.sqlite")

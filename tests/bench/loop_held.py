@@ -33,7 +33,7 @@ from livedeck.simulator.engine.encoder import SHAPES, qos
 BUDGET = 16.0
 EVERY = 2.0
 KEPT, MORE = 3600, 100
-"""Samples that the platform answers at most (platform-api.md, "QoS answer"), and that a stream gets while it is
+"""Samples that the platform answers at most (platform-api.md, "QoS response"), and that a stream gets while it is
 watched."""
 
 HARD = ("clean", "variable", "packet-loss", "fps-halving", "keyframe-severe")

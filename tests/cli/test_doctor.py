@@ -204,7 +204,7 @@ _EXPIRED = b'{"error":"expired token","say":"the token of anna expired 2026-11-0
     ("answer", "code", "words", "advice"),
     [
         (plain("401 Unauthorized", _NOT_KNOWN), 3, "this token is not known here", "livedeck collector token create"),
-        (plain("401 Unauthorized", _EXPIRED), 3, "the token of anna expired 2026-11-01", "put the new token into"),
+        (plain("401 Unauthorized", _EXPIRED), 3, "the token of anna expired 2026-11-01", "store the new token in"),
         (plain("200 OK", b'{"hello":1}'), 4, "is not a collector", "collector_url"),
         (plain("404 Not Found", b"<html>", "Content-Type: text/html"), 4, "unlike a collector", ""),
         (plain("200 OK", b'{"schema":2}'), 3, "COLLECTOR SPEAKS SCHEMA 2", "version"),

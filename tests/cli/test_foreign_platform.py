@@ -1,4 +1,4 @@
-"""The real programs on a platform of another house (monitoring.md, "Lost answers", "Missing events", "Connection").
+"""The real programs on a platform of another house (monitoring.md, "Lost replies", "Missing events", "Connection").
 
 Each lives through the same trouble in real time. No event is blamed for what is the platform's or the link's.
 """

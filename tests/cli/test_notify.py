@@ -113,6 +113,21 @@ def test_what_would_be_told_is_explained(
     assert (done.returncode, done.stdout) == (code, f"ops -> ops: {words}\n")
 
 
+def test_without_a_severity_each_one_of_the_kind_is_explained(tmp_path: Path, sink: Sink) -> None:
+    env = configured(tmp_path, sink)
+    fixed = called(tmp_path, "alarm", "explain", "Friday show", "NO_INGEST", "--at", "2026-11-21T12:00", env=env)
+    rising = called(tmp_path, "alarm", "explain", "Friday show", "PACKET_LOSS", "--at", "2026-11-21T12:00", env=env)
+    assert (fixed.returncode, fixed.stdout) == (0, "critical: ops -> ops: yes, 5 s after it began\n")
+    assert (rising.returncode, rising.stdout.splitlines()) == (
+        0,
+        [
+            "critical: ops -> ops: yes, 5 s after it began",
+            "warning: ops -> ops: yes, 5 s after it began",
+            "info: ops -> ops: no: severity info is below warning",
+        ],
+    )
+
+
 def test_what_is_explained_is_of_a_known_kind_and_the_event_of_the_history(tmp_path: Path, sink: Sink) -> None:
     env = configured(tmp_path, sink)
     typo = called(tmp_path, "alarm", "explain", "Main stage", "PACKETLOSS", "critical", env=env)

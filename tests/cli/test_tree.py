@@ -14,7 +14,7 @@ import pytest
 
 from cli.commands import called, served
 from livedeck.cli import SECTIONS, TREE, main
-from livedeck.cli.command_tree import MOVED, MOVED_FLAGS, describe
+from livedeck.cli.command_tree import MOVED, MOVED_FLAGS, DescribedCommand, describe
 from livedeck.cli.description import DESCRIPTION, load_description
 from livedeck.cli.schema import command_schemas
 from livedeck.monitor import ActionKind, HistoryReader
@@ -77,6 +77,21 @@ def leaves() -> Iterator[tuple[str, click.Command]]:
 def test_the_description_is_that_of_the_commands() -> None:
     """`livedeck docs --write src/livedeck/docs` renews it."""
     assert describe(TREE, main) == DESCRIPTION.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_help_of_the_description_is_that_of_the_command(width: int) -> None:
+    for path, command in leaves():
+        ctx = click.Context(main, info_name="livedeck", terminal_width=width)
+        for word in path.split():
+            assert isinstance(ctx.command, click.Group)
+            _, found, rest = ctx.command.resolve_command(ctx, [word, "--help"])
+            assert found
+            assert rest == ["--help"]
+            ctx = click.Context(found, parent=ctx, info_name=word)
+        own = click.Context(command, parent=ctx.parent, info_name=ctx.info_name, terminal_width=width)
+        assert isinstance(ctx.command, DescribedCommand) or not path
+        assert ctx.get_help() == own.get_help()
 
 
 def test_a_flag_has_one_meaning_in_every_command() -> None:
@@ -146,13 +161,31 @@ def test_moved_words_lead_to_commands_and_no_command_moved() -> None:
     assert {new.partition(" --")[0] for new in MOVED.values()} - {*known} == {"docs json"}
 
 
+@pytest.mark.parametrize("guess", GUESSES)
+def test_a_first_guess_is_answered_with_the_commands_that_it_means(tmp_path: Path, guess: str) -> None:
+    known = load_description()
+    assert guess not in {*known, *MOVED}
+    assert {*GUESSES[guess]} <= {*known}
+    done = called(tmp_path, *guess.split(), "word")
+    meant = " or ".join(f"'livedeck {path}'" for path in GUESSES[guess])
+    assert (done.returncode, f"Did you mean {meant}?" in " ".join(done.stderr.split())) == (2, True), done.stderr
+
+
+def test_the_option_of_a_field_says_more_than_its_name() -> None:
+    for path, command in leaves():
+        for param in command.params:
+            if isinstance(param, click.Option) and str(param.name).startswith("field_"):
+                said = str(param.help).partition("  [required]")[0].rstrip(".").casefold()
+                assert said != param.opts[0].removeprefix("--").replace("-", " "), (path, said)
+
+
 @pytest.mark.parametrize("flag", MOVED_FLAGS)
 def test_an_old_flag_is_answered_with_the_new(tmp_path: Path, flag: str) -> None:
     done = called(tmp_path, "status", flag, "word")
     assert (done.returncode, f"No such option: {flag}. Use {MOVED_FLAGS[flag]}." in done.stderr) == (2, True)
 
 
-def test_the_help_shows_five_groups_on_one_screen(tmp_path: Path) -> None:
+def test_the_help_shows_its_groups_on_one_screen(tmp_path: Path) -> None:
     text = called(tmp_path, "--help").stdout
     assert len(text.splitlines()) <= 40
     groups = text.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from client.answers import TOKEN, Platform, api_of, listening, saying
 from client.test_transport import api_at
+from costs_chat import LIMITS, counted_calls
 from livedeck.client import (
     Api,
     ApiError,
@@ -157,6 +158,25 @@ async def test_texts_that_look_like_ends_of_messages_are_tried_once_and_not_agai
 async def test_a_log_may_be_empty(body: bytes) -> None:
     async with api_of(saying(body)) as api:
         assert await all_of(api) == []
+
+
+async def test_a_message_is_read_in_a_few_calls() -> None:
+    """Those of a log of two lengths, so that what is done once does not count."""
+    row = {
+        "id": "m1",
+        "message": "Hello",
+        "created_at": "2026-11-21T18:00:00Z",
+        "cteated_at_local": "2026-11-21T19:00:00",
+    }
+
+    async def calls(count: int) -> int:
+        async with api_of(saying({"data": [row] * count})) as api:
+            assert (await anext(aiter(api.chat.messages("e", "s")))).id == "m1"
+            with counted_calls() as calls:
+                assert len([message async for message in api.chat.messages("e", "s")]) == count
+        return calls.total()
+
+    assert await calls(1100) - await calls(100) <= 1000 * LIMITS["messages: calls for each"]
 
 
 async def test_an_error_where_the_log_should_be_is_that_error() -> None:

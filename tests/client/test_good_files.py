@@ -5,18 +5,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import json
+import random
+import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client.answers import TOKEN, listening
+from client.answers import EMPTY_LIST, TOKEN, listening
 from client.test_transport import api_at
-from livedeck.client import ApiError, ChatExport, ChatFormat, MessageFilter, Rejected
+from costs_chat import LIMITS, calls_of, counted_calls
+from livedeck.client import ApiError, ChatExport, ChatFormat, MessageFilter, Rejected, Unreachable
 from livedeck.client.chat_export.wholeness import JsonWholeness
+from trials import trials
 
 GOOD = b"what was exported yesterday"
 WHOLE = json.dumps(
@@ -94,6 +101,76 @@ async def test_a_whole_log_does_replace_it(file: Path) -> None:
     async with listening(answer(WHOLE)) as (address, _), api_at(address) as api:
         await api.chat.export(ChatExport("e", "s"), file, replace=True)
     assert content(file) == WHOLE
+
+
+LONG = b'{"data":[' + b",".join([b'{"id":"m1","message":"Hello"}'] * 150_000) + b"]}"
+"""A log of 4 MiB."""
+
+
+@pytest.mark.parametrize("further", [b"", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["exact", "more than stated"])
+async def test_a_long_log_is_whole_and_the_next_request_is_answered(further: bytes, file: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(LONG)
+    async with listening(head + LONG + further, EMPTY_LIST) as (address, heads), api_at(address) as api:
+        result = await api.chat.export(ChatExport("e", "s"), file, replace=True)
+        assert not (await api.events.list()).items
+    assert result.size == len(LONG)
+    assert content(file) == LONG
+    assert len(heads) == 2
+
+
+async def test_a_long_log_that_breaks_off_leaves_the_good_file(file: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (len(LONG) + 2)
+    async with listening(head + LONG) as (address, _), api_at(address) as api:
+        with pytest.raises(Unreachable, match="broke the connection"):
+            await api.chat.export(ChatExport("e", "s"), file, replace=True)
+    assert content(file) == GOOD
+    assert neighbours(file) == [file]
+
+
+async def test_a_long_log_that_stops_arriving_is_given_up(file: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (len(LONG) + 2)
+    given_up = asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + LONG)
+        with suppress(ConnectionError):
+            await writer.drain()
+            await given_up.wait()
+        writer.close()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with api_at(address, timeout=0.5) as api:
+            with pytest.raises(Unreachable) as caught:
+                await api.chat.export(ChatExport("e", "s"), file, replace=True)
+        given_up.set()
+    assert caught.value.cause == "timeout"
+    assert content(file) == GOOD
+
+
+async def test_a_long_compressed_log_is_whole(file: Path) -> None:
+    noise = random.Random(7).randbytes(1_500_000).hex()
+    whole = f'{{"data":[{{"id":"m1","message":"{noise}"}}]}}'.encode()
+    sent = answer(gzip.compress(whole, 1), b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip")
+    assert len(sent) > 3 * 2**19
+    async with listening(sent) as (address, _), api_at(address) as api:
+        await api.chat.export(ChatExport("e", "s"), file, replace=True)
+    assert content(file) == whole
+
+
+async def test_a_long_log_costs_the_parser_of_http_no_more_than_a_short_one(tmp_path: Path) -> None:
+    """It copies each byte four times."""
+
+    async def calls_in_h11(times: int) -> int:
+        body = b'{"data":[' + LONG[9:-2] + (b"," + LONG[9:-2]) * (times - 1) + b"]}"
+        async with listening(answer(body)) as (address, _), api_at(address) as api:
+            with counted_calls() as calls:
+                await api.chat.export(ChatExport("e", "s"), tmp_path / "chat", replace=True)
+        return sum(count for module, count in calls.items() if module.startswith("h11."))
+
+    limit = LIMITS["export: calls in h11 at four times the length"]
+    assert await calls_in_h11(4) <= limit * await calls_in_h11(1)
 
 
 def redirect(to: str, status: int = 302) -> bytes:
@@ -233,3 +310,71 @@ def test_every_beginning_of_a_log_is_told_from_the_whole(messages: object, step:
         for start in range(0, end, step):
             wholeness.add(whole[start : min(end, start + step)])
         assert (not wholeness.fault) == (end == len(whole)), whole[:end]
+
+
+MARKED = st.text('"\\\\{}[],:a', max_size=40)
+
+
+def reference(body: str) -> bool:
+    """Return whether a body closes all that it opens, character by character."""
+    depth, is_in_text, at = 0, False, 0
+    while at < len(body):
+        char = body[at]
+        at += 2 if body[at : at + 2] in {"\\\\", '\\"'} else 1
+        if char == "\\":
+            continue
+        is_in_text ^= char == '"'
+        depth += 0 if is_in_text else (char in "{[") - (char in "}]")
+    return not depth and not is_in_text
+
+
+@trials(2000)
+@given(MARKED, st.integers(1, 9))
+def test_a_log_is_whole_where_it_closes_all_that_it_opens(marked: str, step: int) -> None:
+    whole = f'{{"data":[{marked}]}}'
+    wholeness = JsonWholeness()
+    for start in range(0, len(whole), step):
+        wholeness.add(whole[start : start + step].encode())
+    assert (wholeness.fault == "") == reference(whole)
+
+
+def messages_of(size: int) -> bytes:
+    """Return the messages of a log, with a quotation mark escaped here and there."""
+    message = b'{"id":"4d2c2f2e-6f53","username":"someone","message":"Good evening, everyone","is_admin":"false"},'
+    quoting = message.replace(b"evening", b'\\"evening\\"')
+    return (message * 50 + quoting) * (size // (51 * len(message)))
+
+
+def bytes_held(chunk: bytes) -> int:
+    """Return the most bytes that are held for a piece, beside itself."""
+    wholeness = JsonWholeness()
+    wholeness.add(b'{"data":[')
+    tracemalloc.start()
+    try:
+        wholeness.add(chunk)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_piece_of_a_log_is_not_taken_apart() -> None:
+    """Each text of a message was once an object of its own, at a quarter of a gigabyte a second."""
+    plain = messages_of(2**18).replace(b'\\"', b"")
+    assert bytes_held(plain) <= LIMITS["wholeness: bytes held for each byte of a piece"] * len(plain)
+
+
+def test_ten_times_the_log_is_at_most_eleven_times_the_work() -> None:
+    pieces = [messages_of(2**16)] * 100
+
+    def work(count: int) -> Callable[[], None]:
+        wholeness = JsonWholeness()
+
+        def add() -> None:
+            for piece in pieces[:count]:
+                wholeness.add(piece)
+
+        return add
+
+    growth = LIMITS["growth of work at ten times the size"]
+    assert calls_of(work(100)) <= growth * calls_of(work(10))
+    assert bytes_held(messages_of(10 * 2**16)) <= growth * bytes_held(messages_of(2**16))

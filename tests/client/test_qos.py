@@ -74,7 +74,7 @@ async def test_an_hour_of_samples_is_read_whole() -> None:
 @pytest.mark.parametrize("name", ["bitrate_video", "bitrate_audio", "frame_rate", "status"])
 @pytest.mark.parametrize("value", ["many", "", True, 10**400, 2**70, -(2**70), 1e300, [], {}])
 async def test_a_value_that_cannot_be_read_is_missing_and_costs_no_other(name: str, value: object) -> None:
-    """platform-api.md, "QoS answer": one bad value must not cost the samples beside it."""
+    """platform-api.md, "QoS response": one bad value must not cost the samples beside it."""
     samples = await read({"data": [sample(1), sample(2, **{name: value}), sample(3)]})
     assert list(samples.time) == [NOON + 1, NOON + 2, NOON + 3]
     assert samples[1] == samples[0]._replace(time=at(2), **{name: None})

@@ -82,3 +82,15 @@ async def test_a_redirected_download_never_shows_the_token_and_never_leaves_tls(
         assert TOKEN.encode() not in head
         assert b"authorization" not in head.lower()
         assert b"f1rstsign" not in head or head in cdn_heads  # nor in a Referer
+
+
+async def test_a_long_download_is_whole(certificates: Certificates, tmp_path: Path) -> None:
+    """Most of it is read past the parser of HTTP."""
+    whole = bytes(range(256)) * 16_000
+    async with (
+        answering(answer(200, whole), server_context(certificates)) as (cdn, _),
+        api_at(cdn, ca_file=certificates.authority) as api,
+    ):
+        size = await api.cdn.save(Secret(f"{cdn}/slides?sign=f1rstsign"), tmp_path / "slides.pdf", "download slides")
+    assert size == len(whole)
+    assert (tmp_path / "slides.pdf").read_bytes() == whole

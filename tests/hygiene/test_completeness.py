@@ -29,6 +29,8 @@ from client.answers import api_of, saying
 from client.chats import chat
 from livedeck import cli
 from livedeck.cli.collect.receivers import make_targets, notify_faults
+from livedeck.cli.command_tree import describe
+from livedeck.cli.description import DESCRIPTION
 from livedeck.cli.docs import renew_tables
 from livedeck.client import CHAT_FORMATS, ChatExport, ChatFormat, Draft, Outgoing
 from livedeck.client.resources.annotations import AnnotationDraft
@@ -36,7 +38,7 @@ from livedeck.client.resources.events import EventDraft, EventRestreamDraft
 from livedeck.client.resources.rooms import RelayDraft, RoomDraft
 from livedeck.client.resources.subtitles import SubtitleDraft
 from livedeck.egress import Egress
-from livedeck.monitor import AlarmLimits, Thresholds, with_overrides
+from livedeck.monitor import AlarmLimits, Thresholds, limits_of, with_overrides
 from livedeck.notify import TARGETS
 from livedeck.operations import annotations as notes
 from livedeck.operations import events, rooms, subtitles
@@ -47,6 +49,7 @@ from livedeck.settings import ADDRESS_SOURCES, Settings, TargetSettings, setting
 from livedeck.text.segments import StyleRole
 from livedeck.text.themes import THEME_NAMES
 from livedeck.ui.chat.form import FORMATS as FORM_FORMATS
+from livedeck.ui.kit.palette import COLOURS
 from livedeck.ui.kit.themes import AUTO, PALETTES
 from notify.sinks import Sink, http_sink
 from notify.test_targets import message
@@ -168,8 +171,9 @@ def names_read() -> frozenset[str]:
 
 @pytest.mark.parametrize("field", [*limit_fields()], ids=lambda field: field.name)
 def test_a_limit_is_complete(field: Any) -> None:
-    assert field.metadata.get("unit"), f"thresholds.py: {field.name} has no unit; make it with _limit(...)"
-    assert field.metadata.get("reason"), f"thresholds.py: {field.name} has no reason; make it with _limit(...)"
+    limit = (limits_of(AlarmLimits) | limits_of(Thresholds)).get(field.name)
+    assert limit, f"thresholds.py: {field.name} has no Limit(unit, reason)"
+    assert all(limit), f"thresholds.py: the Limit of {field.name} lacks its unit or its reason"
     assert field.name in names_read(), f"nothing reads {field.name}: use it, or delete it"
     is_inner = field.name in {inner.name for inner in fields(AlarmLimits)}
     path = f"attention.{field.name}" if is_inner else field.name
@@ -320,6 +324,9 @@ def test_a_theme_is_complete(name: str) -> None:
     assert name in THEME_NAMES, f"text/themes.py: Theme lacks {name}"
     assert name in PALETTES, f"ui/kit/themes.py: PALETTES lacks {name}"
     assert set(PALETTES[name].styles) == set(StyleRole), f"ui/kit/themes.py: {name} has no style of some role"
+    if not PALETTES[name].ansi:
+        assert name in COLOURS, f"ui/kit/palette.py: COLOURS lacks {name}, which the browser's wall needs"
+        assert f"`{name}`" in page("wallboard"), f"wallboard.md, `?theme=`: `{name}`"
     assert f"`{name}`" in settings_table(frozenset()), "settings/model.py: theme"
     assert f"`{name}`" in page("interface"), f'interface.md, "Themes": `{name}`'
     options = {choice for param in _appearance() for choice in param}
@@ -488,6 +495,9 @@ def test_generated_tables_are_renewed(tmp_path: Path) -> None:
     """`livedeck docs --write src/livedeck/docs` renews them."""
     for path in DOCS.glob("*.md"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert describe(cli.main.tree, cli.main) == DESCRIPTION.read_text(), (
+        "commands.json: livedeck docs --write src/livedeck/docs"
+    )
     flags = frozenset(str(param.name) for param in cli.main.params)
     renew_tables(tmp_path, flags, cli.main)
     changed = [path.name for path in DOCS.glob("*.md") if path.read_bytes() != (tmp_path / path.name).read_bytes()]

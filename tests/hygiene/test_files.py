@@ -32,7 +32,7 @@ EXPECTED = {
     "src/livedeck/docs": ("*.py", "*.md"),
     "src/livedeck/presentation/prometheus": ("*.py", "*.json", "*.yml"),
     "src/livedeck/simulator/data": ("*.toml", "*.txt"),
-    "src/livedeck/ui": ("*.py", "app.tcss"),
+    "src/livedeck/ui": ("*.py", "*.tcss"),
     "src/livedeck/ui/wallboard/assets": ("*.html", "*.css", "*.js", "*.svg"),
     "tests": ("*.py", "quick.txt"),
     "tests/cli": ("*.py", "*.c"),

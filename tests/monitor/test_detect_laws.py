@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import inf
 from random import Random
+from types import FrameType
 from typing import NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from costs_chat import LIMITS, calls_of
 from livedeck.monitor import Episode, Reading, Readings, Thresholds
 from livedeck.monitor.detection.detect import SAMPLE_KINDS, StreamRules, detect, episodes
 from livedeck.monitor.signal.analysis import SignalAnalysis
@@ -113,6 +117,49 @@ def test_late_and_reordered_and_doubled_samples_make_no_difference(rows: list[Re
 def test_an_answer_without_news_costs_nothing(rows: list[Reading]) -> None:
     analysis = whole(rows)
     assert detect(analysis, merge(analysis.readings, samples(rows)), RULES) is analysis
+
+
+@quick
+@given(streams, st.integers(1, 90))
+def test_what_an_answer_made_known_is_not_changed_by_the_next(rows: list[Reading], size: int) -> None:
+    """An analysis is kept, stored and gone back to for late samples."""
+    analysis, readings = SignalAnalysis(), Readings()
+    for start in range(0, len(rows), size):
+        before, kept = analysis, copy.deepcopy((analysis.checkpoints, analysis.intervals))
+        readings = merge(readings, samples(rows[start : start + size]))
+        analysis = detect(analysis, readings, RULES)
+        assert (before.checkpoints, before.intervals) == kept
+
+
+def test_an_answer_of_two_samples_costs_one_copy_of_the_state() -> None:
+    """A poll brings two samples: the state was once copied twice for them, by name of each field."""
+    rows = [*_rows([Part(245, 0.0, 4.5e6, 128e3, 30.0, 0)])]
+    answers = [
+        *accumulate(
+            in_chunks(rows, [100] + [2] * 100), lambda so_far, chunk: merge(so_far, samples(chunk)), initial=Readings()
+        )
+    ]
+    analysis = detect(SignalAnalysis(), answers[1], RULES)
+    copies = 0
+
+    def profile(frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal copies
+        copies += event == "call" and frame.f_code.co_name in {"copy", "replace"}
+
+    def judge() -> None:
+        nonlocal analysis
+        for readings in answers[2:102]:
+            analysis = detect(analysis, readings, RULES)
+
+    begun = analysis
+    sys.setprofile(profile)
+    try:
+        judge()
+    finally:
+        sys.setprofile(None)
+    assert copies / 100 <= LIMITS["detector: copies of an answer of two samples"]
+    analysis = begun
+    assert calls_of(judge) / 200 <= LIMITS["detector: calls a sample, two in an answer"]
 
 
 @quick

@@ -1,4 +1,4 @@
-"""A link that loses or delays answers is a poor link, and no fault of an event (monitoring.md, "Lost answers")."""
+"""A link that loses or delays answers is a poor link, and no fault of an event (monitoring.md, "Lost replies")."""
 
 from __future__ import annotations
 

@@ -79,8 +79,7 @@ def test_of_what_the_platform_does_not_say_nothing_has_passed() -> None:
     """A field that is missing, and one that could not be read; null is an answer."""
     bare = preflight(facts(Event.model_validate({"id": "e"})))
     assert {item.name for item in bare.marked(Mark.GO)} == {"clock"}
-    odd = event()
-    odd._faults = (FieldFault("restreams.0.key", "should be text", "a number"),)
+    odd = event().with_faults((FieldFault("restreams.0.key", "should be text", "a number"),))
     assert {item.name for item in preflight(facts(odd)).marked(Mark.UNKNOWN)} >= {"restreams", "conflicts"}
 
 

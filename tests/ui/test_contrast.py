@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from livedeck.cli.screenshots import still_deck
+from livedeck.ui.kit.palette import COLOURS
 from ui.test_themes import contrast
 
 WAYS = ((), ("3",), ("7",), ("question_mark",), ("escape", "colon"))
 """The keys from one screen to the next; a dialog over a screen dims that, so none is opened here."""
 
 
-@pytest.mark.parametrize("theme", ["dark", "light", "contrast"])
+@pytest.mark.parametrize("theme", COLOURS)
 async def test_every_letter_on_a_screen_contrasts_with_what_is_behind_it(theme: str) -> None:
     """interface.md, "Colours": 4.5 to 1."""
     async with still_deck(theme=theme) as deck, deck.run_test(size=(80, 24)) as pilot:

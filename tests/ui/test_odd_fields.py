@@ -31,7 +31,7 @@ def odd(snapshot: Snapshot, name: str = "Choir") -> Snapshot:
     event, faults = read_model(Event, fields)
     assert event
     assert len(faults) == 1
-    event._faults = faults
+    event = event.with_faults(faults)
     events = tuple(replace(state, event=event) if state is first else state for state in snapshot.events)
     return replace(snapshot, events=events, unreadable=1)
 

@@ -21,6 +21,7 @@ from livedeck.settings import Settings
 from livedeck.text.segments import FILLED, Shade, StyleRole
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.line_filters import Plain, ascii_only
+from livedeck.ui.kit.palette import COLOURS
 from livedeck.ui.wallboard.styles import wall_style
 from ui.stage import act, running, text_of
 
@@ -78,7 +79,7 @@ def test_the_roles_that_are_filled_are_those_with_a_ground() -> None:
 
 
 @pytest.mark.parametrize("role", [StyleRole.TEXT, StyleRole.STRONG, StyleRole.DIM, StyleRole.OK])
-@pytest.mark.parametrize("name", ["dark", "light", "contrast"])
+@pytest.mark.parametrize("name", COLOURS)
 def test_words_can_be_read_on_the_ground_of_a_critical_row(name: str, role: StyleRole) -> None:
     style = themes.style(name, Shade(role, area=StyleRole.CRITICAL))
     assert style.color is not None
@@ -90,7 +91,7 @@ WORDS_ON_BOARDS = sorted({*StyleRole} - DECORATION - GRAPHIC)
 
 
 @pytest.mark.parametrize("board", [StyleRole.CRITICAL, StyleRole.WARNING, StyleRole.OK, StyleRole.STALE])
-@pytest.mark.parametrize("name", ["dark", "light", "contrast"])
+@pytest.mark.parametrize("name", COLOURS)
 def test_words_contrast_with_the_ground_of_every_tile_of_a_wall(name: str, board: StyleRole) -> None:
     """As the wall shows them: it has no pure white."""
     specs = {role: wall_style(themes.PALETTES[name], Shade(role, board=board), dim=False) for role in WORDS_ON_BOARDS}
@@ -128,7 +129,7 @@ VISION = {
 }
 """How eyes see linear RGB that lack a kind of cone altogether: G. M. Machado and others 2009, severity 1.0."""
 
-LEAST_DISTANCE = {"dark": 10.0, "light": 8.0, "contrast": 10.0}
+LEAST_DISTANCE = dict.fromkeys(COLOURS, 10.0) | {"light": 8.0}
 
 
 @pytest.mark.parametrize("pair", list(combinations((StyleRole.CRITICAL_MARK, StyleRole.WARNING, StyleRole.OK), 2)))
@@ -223,7 +224,8 @@ def test_without_colour_a_style_has_none_and_keeps_its_weight() -> None:
 
 async def test_themes_are_cycled_and_named() -> None:
     async with running() as (deck, pilot):
-        for name in ("light", "contrast", "ansi-16", "mono", "dark"):
+        first, *others = themes.PALETTES
+        for name in (*others, first):
             await act(pilot, "view.theme")
             assert deck.theme == name
             assert f"theme {name}" in text_of(deck)

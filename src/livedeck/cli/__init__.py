@@ -1,4 +1,4 @@
-"""cli JOINS. The only room that constructs the others: `main`, and the table of nouns.
+"""cli joins the other rooms, and is the only one that constructs them: `main`, and the tables of commands.
 
 `main` imports a command when it is called, so `--help` and `--version` cost next to nothing.
 """
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "": "A terminal deck for live events on a video platform",
-    "event": "live events: list, read and change, check and wait for",
-    "room": "meeting rooms: list, read, create and delete",
-    "video": "recordings of events: list, and change what belongs to them",
-    "alarm": "alarms: list, acknowledge, shelve, note and explain",
-    "past": "the history: show, search and report what happened, record and replay it, look after its file",
-    "change": "changes without a verdict: list and close",
-    "collector": "the collector: run it as a service, give out tokens, write its dashboard",
-    "notify": "notifications: test targets, list and retry unsent messages",
-    "config": "the settings: write, show and check them, list the keys",
-    "event stream": "the stream of an event: list and read",
-    "room relay": "the relay profiles of a room: list, read and edit",
-    "video poster": "the posters of a video: list, read, download, create, import, activate and delete",
-    "video subtitle": "the subtitle tracks of a video: list, read, create, change and delete",
-    "video annotation": "the annotations of a video: list, read, create, edit and delete",
-    "video material": "the files beside a video: list, read, upload, edit and delete",
-    "collector token": "tokens for decks and walls that attach: create, rotate, list and delete",
+    "event": "live events, with their streams, chat and quality of service",
+    "room": "meeting rooms and their relay profiles",
+    "video": "recordings of events, with their posters, subtitles, annotations and materials",
+    "alarm": "alarms: what is wrong now, your answers to it, and who is notified",
+    "past": "the history: what happened, recordings and replays, and the history file",
+    "change": "changes with an unknown outcome",
+    "collector": "the collector, which watches as a service, with its tokens and its dashboard",
+    "notify": "notifications: their targets and unsent messages (`livedeck alarm explain`: who is notified)",
+    "config": "the settings and the keys in force, and the settings file",
+    "event stream": "the streams of events",
+    "room relay": "the relay profiles of a room: name, address and stream key",
+    "video poster": "the posters of a video",
+    "video subtitle": "the subtitle tracks of a video",
+    "video annotation": "the annotations of a video",
+    "video material": "the materials of a video: files beside it",
+    "collector token": "the access tokens of the collector, for decks and walls",
 }
-"""Groups of the tree: their path, and their purpose."""
+"""Groups of the command tree: path -> purpose."""
 
 PLACES = {
     "event preflight": "event.preflight:command",
@@ -93,7 +93,7 @@ PLACES = {
     "docs": "docs:command",
     "help": "docs:help_command",
 }
-"""The words that lead to a command, and the module and name of it. The operations have further ones: `NOUNS`."""
+"""Path of a command -> its module and its name there. `NOUNS` adds the commands that are made from operations."""
 
 NOUNS = {
     "event": "event",
@@ -106,18 +106,20 @@ NOUNS = {
     "video annotation": "annotation",
     "video material": "material",
 }
-"""The groups whose commands are made from the operations, and the noun of these."""
+"""Path of a group -> the noun from whose operations its commands are made."""
 
 TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
 SECTIONS = {
-    "event, room, video": "the platform: list, read and change objects",
-    "status, alarm, past, change": "what is wrong now, and what happened",
-    "wall, demo, serve": "programs that run until you stop them",
+    "event, room, video": "list, read and change the objects of the platform",
+    "status, alarm": "show what is on air and what is wrong now",
+    "past, change": "show what happened, and changes of unknown outcome",
+    "wall, demo": "run a wall screen, or the deck without an account",
+    "serve": "run the simulator of the platform",
     "collector, notify": "watch as a service, notify people",
     "config, doctor, docs": "settings, checks, documentation",
 }
-"""The nouns in the help of `livedeck`, in five groups."""
+"""The nouns in the help of `livedeck`, in groups."""
 
 EPILOG = """\b
 Exit codes: 0 done, 1 fault, 2 wrong use or settings, 3 refused by the platform, 4 no usable response,
@@ -126,7 +128,7 @@ Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, th
 
 
 _WORDS = "livedeck.words"
-"""Key of the words after the options of `livedeck`, while a shell completes a line."""
+"""Key in `ctx.meta` of the words that follow `livedeck` and its options, while a shell completes a line."""
 
 
 class _Livedeck(NounGroup):
@@ -136,9 +138,9 @@ class _Livedeck(NounGroup):
         super().__init__("", TREE, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Unset variables with which Textual would write secrets elsewhere, before its import.
+        """Run the command, after unsetting environment variables with which Textual would write secrets elsewhere.
 
-        Wrong settings end it with one line, also in a command that reads them before it runs.
+        Wrong settings end it with one line, even if the command reads them before it runs.
         """
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
@@ -174,7 +176,7 @@ class _Livedeck(NounGroup):
 
         try:
             return answer(ctx.meta.get(_WORDS, ()), incomplete)
-        except SettingsError:  # the command itself reports it; here it would land in the middle of a line
+        except SettingsError:  # the command itself reports it; here the text would land in the line that the user types
             return []
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -214,7 +216,7 @@ def _past_moment(text: str) -> datetime:
 
 
 async def _start(flags: Mapping[str, Any], at: datetime | None = None) -> int:
-    """Run the deck, or the choice made at a first start. Returns the exit code. Raises SettingsError."""
+    """Run the deck; at a first start, run what the user chooses. Returns the exit code. Raises SettingsError."""
     from livedeck.cli.process import lasting_imports
     from livedeck.environment import no_screen_reason
 

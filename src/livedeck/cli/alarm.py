@@ -1,4 +1,4 @@
-"""`livedeck alarm`: list alarms, once or as they change, and acknowledge, shelve or note one."""
+"""`livedeck alarm`: list alarms, once or as they change, and acknowledge, shelve or annotate an alarm."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | N
 @_named_alarm
 @click.pass_context
 def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
-    """Take your own acknowledgement of an alarm back, within 5 min.
+    """Withdraw your acknowledgement of an alarm, within 5 min.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is none.
     """
@@ -137,7 +137,7 @@ def shelve_command(
 @_named_alarm
 @click.pass_context
 def unshelve_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
-    """Make an alarm visible again that is shelved or out of service.
+    """Show a shelved or out-of-service alarm again.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if it is neither.
     """
@@ -162,7 +162,7 @@ def note_command(ctx: click.Context, /, *, event: str, kind: str, target: str | 
 
 
 Act = Callable[[Alarm], tuple[ActionKind, float | None, str]]
-"""Return the kind of an alarm action, its minutes and its text."""
+"""Return the kind of an alarm action, its minutes (None: no duration) and its text."""
 
 _DONE = {
     ActionKind.ACKNOWLEDGE: ("alarm.acknowledge", "acknowledged"),
@@ -172,7 +172,7 @@ _DONE = {
     ActionKind.IN_SERVICE: ("alarm.return", "visible again"),
     ActionKind.NOTE: ("alarm.note", "note attached"),
 }
-"""Name of each action in the history, and its words."""
+"""Action -> its name in the history, and the words that are printed after it."""
 
 
 def _run_action(ctx: click.Context, flags: dict[str, Any], named: tuple[str, str, str | None], act: Act) -> None:
@@ -231,7 +231,7 @@ async def _carry_out(watch: Watch, settings: Settings, command: AlarmCommand) ->
 
 
 async def _share(feed: Remote, command: AlarmCommand) -> bool:
-    """Have the collector carry out the command. Returns False if it had nothing to do. Raises AlarmRefused."""
+    """Have the collector carry out the command. Returns False if nothing had to change. Raises AlarmRefused."""
     key, shown = command.key, command.shown
     match command.kind:
         case ActionKind.ACKNOWLEDGE:
@@ -250,7 +250,7 @@ async def _share(feed: Remote, command: AlarmCommand) -> bool:
 
 
 def _find_alarm(snapshot: Snapshot, event: Event, kind: str, target: str | None) -> Alarm | None:
-    """Return the alarm of an event and kind, None if there is none. Raises UsageError if several targets have one."""
+    """Return the event's alarm of that kind, or None. Raises UsageError if several targets have such an alarm."""
     alarms = [alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.key[:2] == (event.id, kind)]
     if target is not None:
         alarms = [alarm for alarm in alarms if target in {alarm.key.target, alarm.target_name}]
@@ -279,7 +279,7 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
 
 
 async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) -> int:
-    """Print every change until cancelled, and the state of the connection on standard error."""
+    """Print every change until cancelled; changes of the connection go to standard error."""
     reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
@@ -301,13 +301,13 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) ->
 
 
 def _subject(snapshot: Snapshot, answer: AlarmAction) -> str:
-    """Return the subject of the alarm; the id of the event if it is no longer listed."""
+    """Return the subject of the alarm of an action; the id of its event if the alarm is no longer listed."""
     alarms = (*snapshot.alarms, *snapshot.quiet)
     return next((alarm.subject for alarm in alarms if alarm.key == answer.key), answer.key.event_id or "platform")
 
 
 def _event_name(snapshot: Snapshot, event_id: str) -> str:
-    """Return the name of the event; its id if it is not listed, empty for all events."""
+    """Return the name of the event, or its id if the snapshot lacks it. An empty id (all events) stays empty."""
     state = snapshot.find(event_id)
     return (state.event.name if state else None) or event_id
 

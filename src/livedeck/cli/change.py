@@ -1,4 +1,4 @@
-"""`livedeck change`: changes without a verdict, listed and closed."""
+"""`livedeck change`: list and close changes with an unknown outcome."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from livedeck.settings import Settings, load
 @platform
 @click.pass_context
 def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
-    """List the changes in the history of this machine that have no verdict.
+    """List changes with an unknown outcome, from the history of this machine.
 
-    Sends no request. Look at the platform's own page before you repeat one: it may have happened.
+    Sends no request. Look at the platform's own page before you repeat a change: it may have been applied.
     """
 
     async def work() -> int:
@@ -49,7 +49,7 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
 @platform
 @click.pass_context
 def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> None:
-    """Close a change without a verdict, once you have looked at its outcome.
+    """Close a change with an unknown outcome, once you have looked at the platform.
 
     ID: the id of the change, or its beginning. Nothing is sent to the platform; the audit keeps both records.
     """
@@ -57,7 +57,10 @@ def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> Non
 
 
 async def close_change(settings: Settings, words: str) -> int:
-    """Close the change with that beginning of its id. Returns the exit code. Raises UsageError for none or several."""
+    """Close the open change whose id begins with `words`. Returns the exit code.
+
+    Raises UsageError if no open change, or several, begin so.
+    """
     async with make_api(settings) as api, make_audit(settings) as history:
         changes = await history.open_changes() if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]

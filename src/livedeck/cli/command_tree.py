@@ -1,4 +1,4 @@
-"""The tree of commands: nouns with their verbs, lazy import, the generated description, and words that moved."""
+"""The tree of commands: nouns with their verbs, imported on use; the description to generate; words that moved."""
 
 from __future__ import annotations
 
@@ -71,6 +71,72 @@ MOVED = {
 }
 """Words of earlier versions -> the words that replace them. The table goes with 0.2."""
 
+GUESSES = {
+    "ack": ("alarm ack",),
+    "alarm acknowledge": ("alarm ack",),
+    "alarm comment": ("alarm note",),
+    "alarm get": ("alarm list",),
+    "alarm hide": ("alarm shelve",),
+    "alarm mute": ("alarm shelve",),
+    "alarm show": ("alarm list",),
+    "alarm silence": ("alarm shelve",),
+    "alarm snooze": ("alarm shelve",),
+    "alarm unmute": ("alarm unshelve",),
+    "alarm who": ("alarm explain",),
+    "alarm why": ("alarm explain",),
+    "collector serve": ("collector run",),
+    "collector start": ("collector run",),
+    "config get": ("config show",),
+    "config list": ("config show",),
+    "config test": ("config check",),
+    "config verify": ("config check",),
+    "event add": ("event create",),
+    "event end": ("event complete",),
+    "event new": ("event create",),
+    "event remove": ("event delete",),
+    "event set": ("event edit", "event content"),
+    "event show": ("event get",),
+    "event start": ("event enable", "event schedule"),
+    "event status": ("event check", "event get"),
+    "event stop": ("event complete",),
+    "event update": ("event edit",),
+    "event verify": ("event check",),
+    "event view": ("event get",),
+    "explain": ("alarm explain",),
+    "notify check": ("notify test",),
+    "notify resend": ("notify retry",),
+    "notify send": ("notify test",),
+    "notify show": ("notify list",),
+    "notify who": ("alarm explain",),
+    "notify why": ("alarm explain",),
+    "past clean": ("past prune",),
+    "past compact": ("past vacuum",),
+    "past delete": ("past prune",),
+    "past list": ("past episodes", "past show"),
+    "past play": ("past replay",),
+    "past repair": ("past salvage",),
+    "room edit": ("room relay edit",),
+    "room relay add-key": ("room relay edit",),
+    "room relay key": ("room relay edit",),
+    "room relay set-key": ("room relay edit",),
+    "room relay update": ("room relay edit",),
+    "room set-key": ("room relay edit",),
+    "room show": ("room get",),
+    "shelve": ("alarm shelve",),
+    "silence": ("alarm shelve",),
+    "simulate": ("serve",),
+    "simulator": ("serve",),
+    "token": ("collector token",),
+    "video annotation add": ("video annotation create",),
+    "video material add": ("video material upload",),
+    "video material create": ("video material upload",),
+    "video poster add": ("video poster create", "video poster import"),
+    "video poster set": ("video poster activate",),
+    "video subtitle add": ("video subtitle upload",),
+    "video subtitle create": ("video subtitle upload", "video subtitle recognise"),
+}
+"""Words that strangers try first -> the commands that they mean."""
+
 MOVED_FLAGS = {
     "--all": "`alarm list --shelved`, `event chat --all-streams`, or `event check` without a name",
     "--close": "`livedeck change close ID`",
@@ -90,10 +156,10 @@ MOVED_FLAGS = {
 
 @dataclass(frozen=True, slots=True)
 class CommandTree:
-    """The tree by paths, the words after `livedeck`.
+    """The command tree by paths. A path is the words after `livedeck`: `event list`.
 
     `groups`: path of a group -> its purpose. `places`: path of a command -> `module:attribute`. `nouns`: path of a
-    group -> the noun of the operations whose commands it has.
+    group -> the noun from whose operations its commands are made.
     """
 
     groups: Mapping[str, str]
@@ -101,7 +167,7 @@ class CommandTree:
     nouns: Mapping[str, str]
 
     def get(self, path: str) -> click.Command | None:
-        """Return the command or group at that path, None if there is none. Imports the command."""
+        """Return the command or group at that path, or None. Imports the module of the command."""
         if path in self.groups:
             return NounGroup(path, self)
         group, _, name = path.rpartition(" ")
@@ -113,7 +179,7 @@ class CommandTree:
         return with_examples(path, command) if command else None
 
     def names(self, group: str) -> list[str]:
-        """Return the words that follow the path of a group, in the order of the documentation."""
+        """Return the names in a group, in the order of the documentation: its commands, then its groups."""
         paths = [*self._of_noun(group), *(_last(path) for path in self.places if _parent(path) == group)]
         return [*paths, *(_last(path) for path in self.groups if path and _parent(path) == group)]
 
@@ -134,7 +200,7 @@ def _parent(path: str) -> str:
 
 
 class NounGroup(click.Group):
-    """The commands of a noun. Its help reads the generated description; a command is imported when it is called."""
+    """Group of commands. Its help comes from the generated description; a command is imported when it is called."""
 
     def __init__(self, path: str, tree: CommandTree, **attributes: Any) -> None:
         purpose = tree.groups[path]
@@ -151,40 +217,73 @@ class NounGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does. Raises UsageError that names the nearest commands, or the new word of an old one."""
+        """Resolve as click does, but import no command for its help alone.
+
+        Raises UsageError that names the nearest commands, or the new word of an old one.
+        """
         name = args[0]
+        path = f"{self.path} {name}".strip()
+        asks_for_help = len(args) == 2 and args[1] in ctx.help_option_names
+        if asks_for_help and path not in self.tree.groups and (facts := load_description().get(path)):
+            return name, with_examples(path, DescribedCommand(name, facts)), args[1:]
         is_unknown = name not in self.list_commands(ctx) and not name.startswith("-")
         if is_unknown and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
             raise click.UsageError(unknown_text(self.path, args, self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the whole purpose of each command, without importing it."""
+        """Write each command with its purpose, uncut, without importing it."""
         known = load_description()
         paths = {name: f"{self.path} {name}".strip() for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
             formatter.write_dl([(name, str(known[path]["purpose"])) for name, path in paths.items()])
 
 
+class DescribedCommand(click.Command):
+    """A command made from its description: it prints the help of the command, and cannot run it."""
+
+    def __init__(self, name: str, facts: Mapping[str, Any]) -> None:
+        super().__init__(name, help=facts["text"])
+        self._usage: list[str] = facts["usage"]
+        self._rows = [(option["form"], option["help"] + option["note"]) for option in facts["options"]]
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return self._usage
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and --help at the end."""
+        help_rows = [param.get_help_record(ctx) for param in self.get_params(ctx)]
+        with formatter.section("Options"):
+            formatter.write_dl([*self._rows, *filter(None, help_rows)])
+
+
 def unknown_text(group: str, words: list[str], names: list[str]) -> str:
-    """Return `No such command ...`, with the new words of a moved command, else the nearest names in the group."""
+    """Return `No such command ...`, followed by the commands that the words may mean.
+
+    `words`: the words after the path of the group. `names`: the names in the group. Moved words and usual guesses come
+    first; without either, similar names do.
+    """
     from difflib import get_close_matches
 
     typed = [*group.split(), *(word for word in words if not word.startswith("-"))]
     near = [repr(name) for name in get_close_matches(words[0], names, 3)]
     for count in range(len(typed), len(group.split()), -1):
-        if new := MOVED.get(" ".join(typed[:count])):
+        words_so_far = " ".join(typed[:count])
+        if new := MOVED.get(words_so_far):
             rest = typed[count:]
             while rest and f"{new} {rest[0]}" in load_description():
                 new, rest = f"{new} {rest[0]}", rest[1:]
             near = [f"'livedeck {new}'"]
+            break
+        if meant := GUESSES.get(words_so_far):
+            near = [f"'livedeck {path}'" for path in meant]
             break
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
     return f"No such command {words[0]!r}.{advice}"
 
 
 def describe(tree: CommandTree, root: click.Group) -> str:
-    """Return the description of every command of the tree as JSON, a line each; imports all of them."""
+    """Return the description of every command as JSON, each on a line. Imports all commands."""
     lines = (f"{json.dumps(path)}: {json.dumps(facts)}" for path, facts in _facts(tree, "", root))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -193,19 +292,15 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     options = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
     purpose = tree.groups[path] if path in tree.groups else command.get_short_help_str(200).rstrip(".")
+    ctx = click.Context(command)
     yield (
         path,
         {
             "purpose": purpose,
+            "text": command.help or "",
+            "usage": command.collect_usage_pieces(ctx),
             "arguments": [{"name": str(param.metavar), "takes": _takes(param, command)} for param in arguments],
-            "options": [
-                {
-                    "names": [*param.opts, *param.secondary_opts],
-                    "help": param.help or "",
-                    "takes": None if param.is_flag else _takes(param, command),
-                }
-                for param in options
-            ],
+            "options": [_option_facts(param, command, ctx) for param in options],
         },
     )
     for name in tree.names(path) if path in tree.groups else ():
@@ -215,8 +310,24 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
             yield from _facts(tree, inner_path, inner)
 
 
+def _option_facts(option: click.Option, command: click.Command, ctx: click.Context) -> dict[str, Any]:
+    """Return the facts of an option. `form`: how it is written; `note`: the end of its line in the help."""
+    help_text = option.help or ""
+    form, line = option.get_help_record(ctx) or ("", "")
+    return {
+        "names": [*option.opts, *option.secondary_opts],
+        "form": form,
+        "help": help_text,
+        "note": line.removeprefix(help_text),
+        "takes": None if option.is_flag else _takes(option, command),
+    }
+
+
 def _takes(param: click.Parameter, command: click.Command) -> Any:
-    """Return the values of an option or argument: words, `{"list": words}`, or the name of a source of completion."""
+    """Return the possible values of an option or argument, for completion.
+
+    They are a list of words, `{"list": words}` if commas separate several, or the name of a source of words.
+    """
     if isinstance(param.type, click.Choice):
         return [str(choice) for choice in param.type.choices]
     name = str(param.name)

@@ -4,7 +4,7 @@ The commands come from the generated description (`description.py`). Ids and nam
 command lists them. Completion sends no request to the platform.
 
 A shell evaluates the text that completion inserts, and each shell quotes differently. Anybody who can name an event
-would run commands at the operator's prompt. So only plain words are inserted: of an event its id, never its name.
+could run commands at the operator's prompt. So only plain words are inserted: for an event its id, never its name.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from livedeck.cli.description import children, load_description
 from livedeck.environment import config_path, state_folder
 
 MAX_EVENTS = 2000
-"""Most names to keep."""
+"""Maximum number of events to keep."""
 
 
 def events_file() -> Path:
-    """Return the file with the events that were listed last."""
+    """Return the path of the file with the events that a command listed last."""
     return state_folder() / "completion-events.json"
 
 
 def remember_events(names: Iterable[tuple[str, str]]) -> None:
-    """Store ids and names for completion. A fault of the file is ignored: completion is a convenience."""
+    """Store pairs of id and name for completion. Faults of the file are ignored: completion is a convenience."""
     from livedeck.atomic_file import write_private
 
     kept = [pair for pair, _ in zip(names, range(MAX_EVENTS), strict=False)]
@@ -40,7 +40,7 @@ def remember_events(names: Iterable[tuple[str, str]]) -> None:
 
 
 def answer(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return the candidates for the last, incomplete word."""
+    """Return the candidates for the last, incomplete word. `words`: the complete words before it."""
     return [*complete(load_description(), words, incomplete)]
 
 
@@ -49,11 +49,11 @@ def complete_values(source: str, incomplete: str) -> list[CompletionItem]:
     return [*_values(source, incomplete)]
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # the scripts of click split at a comma
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # no comma: the shell scripts of click split there
 
 
 def may_insert(word: str) -> bool:
-    """Return whether a value means only itself in every shell, quoted or not, and is no option."""
+    """Return whether the word is safe to insert: literal in every shell, quoted or not, and no option."""
     return bool(_PLAIN.fullmatch(word))
 
 
@@ -63,7 +63,7 @@ _HELP = {"--help": {"help": "Show this message and exit.", "takes": None}}
 
 
 def complete(described: Described, words: Iterable[str], incomplete: str) -> Iterator[CompletionItem]:
-    """Yield the candidates for the last, incomplete word."""
+    """Yield the candidates for the last, incomplete word, as `answer` does, from that description."""
     path, position, awaiting = "", 0, ""
     options = _options(described, path)
     for word in words:
@@ -91,25 +91,25 @@ def complete(described: Described, words: Iterable[str], incomplete: str) -> Ite
 
 
 def _options(described: Described, path: str) -> dict[str, Any]:
-    """Return the options of a command by each of their names."""
+    """Return the options of the command at that path, each by all its names."""
     return {name: facts for facts in described[path]["options"] for name in facts["names"]} | _HELP
 
 
 def _short(purpose: str) -> str:
-    """Return a purpose in 60 characters at most."""
+    """Return the purpose, cut to 60 characters."""
     return purpose if len(purpose) <= _PURPOSE else f"{purpose[: _PURPOSE - 3].rpartition(' ')[0]}..."
 
 
 _PURPOSE = 60
-"""Characters of a purpose beside a candidate."""
+"""Maximum characters of a purpose beside a candidate."""
 
 
 def _values(takes: Any, incomplete: str) -> Iterator[CompletionItem]:
     """Yield values of an option or argument: `takes` is a list of words, or the name of a source."""
-    if isinstance(takes, dict):  # several, with commas between them
+    if isinstance(takes, dict):  # several values with commas between them
         head, comma, last = incomplete.rpartition(",")
         found = [CompletionItem(f"{head}{comma}{name}") for name in takes["list"] if name.startswith(last)]
-    elif takes == "FILE":  # bash and zsh complete the word on their line; fish evaluates the word that it is given
+    elif takes == "FILE":  # bash and zsh complete the word themselves; fish would evaluate the word that it is given
         yield CompletionItem(incomplete if _PATH.fullmatch(incomplete) else "_", type="file")
         return
     elif takes == "EVENT":
@@ -128,7 +128,7 @@ _PATH = re.compile(r"[A-Za-z0-9_./~][A-Za-z0-9_./+-]*")
 
 
 def _events(text: str) -> list[CompletionItem]:
-    """Return the ids that begin with `text`. If there is none, return the id of the only event whose name does."""
+    """Return the event ids that begin with `text`. If none does, return the id of the only event whose name does."""
     try:
         pairs = [(str(identity), str(name)) for identity, name in json.loads(events_file().read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError, RecursionError):
@@ -141,7 +141,7 @@ def _events(text: str) -> list[CompletionItem]:
 
 
 def _described(name: str) -> str:
-    """Return a name as a description in one line: letters, digits and a few signs, as no shell expands them."""
+    """Return the name reduced to letters, digits and a few signs, which no shell expands."""
     kept = "".join(char if char.isalnum() or char in "-_." else " " for char in name[:200])
     return " ".join(kept.split())
 

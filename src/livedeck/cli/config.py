@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import tomllib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from pydantic import BaseModel
 
-from livedeck.atomic_file import write_private
-from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.formats import schema_name
-from livedeck.cli.options import FORCE, formats, merge_flags, platform
-from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import make_keymap
-from livedeck.environment import config_path
-from livedeck.settings import (
-    TOKEN_SOURCES,
-    LoadedSettings,
-    Settings,
-    SettingsError,
-    load,
-    load_display,
-    load_with_origins,
-    template,
-    toml,
-    unknown_variables,
-)
-from livedeck.text.addresses import show
-from livedeck.text.secrets import mask_secrets
-from livedeck.text.values import safe
+from livedeck.cli.options import FORCE, merge_flags, platform
+from livedeck.cli.output import echo
+from livedeck.environment import SettingsError, config_path
+
+if TYPE_CHECKING:
+    from livedeck.settings import LoadedSettings, Settings
 
 
 @click.command
@@ -50,6 +31,11 @@ def init_command(ctx: click.Context, /, *, force: bool) -> None:
     """
 
     async def work() -> int:
+        import asyncio
+
+        from livedeck.atomic_file import write_private
+        from livedeck.settings import template
+
         target = config_path()
         try:
             await asyncio.to_thread(write_private, target, template(), replace=force)
@@ -73,6 +59,8 @@ def show_command(ctx: click.Context, /, *, origin: bool, output_format: str, **f
     """Print the settings in force, as TOML or JSON. Secrets are masked; JSON has the origins too."""
 
     async def work() -> int:
+        from livedeck.settings import Settings, load_with_origins
+
         loaded = load_with_origins(**merge_flags(ctx, flags))
         if output_format == "json":
             shown = {
@@ -97,11 +85,16 @@ def show_command(ctx: click.Context, /, *, origin: bool, output_format: str, **f
 def check_command(ctx: click.Context, /, **flags: Any) -> None:
     """Check the settings in force, the keys, every profile of the file, and the notification targets.
 
-    Contacts neither the platform nor a target. Reads secrets, and runs the programs that print them. Exit code 2 if a
-    setting is wrong: the error names file, line and key, and the allowed values.
+    Contacts neither the platform nor a target. Reads the secrets of the notification targets and of the heartbeat, and
+    runs the programs that print them, but not `token_command`. Exit code 2 if a setting is wrong: the error names file,
+    line and key, and the allowed values.
     """
 
     async def work() -> int:
+        from livedeck.cli.collect.receivers import notify_faults
+        from livedeck.cli.wiring import make_keymap
+        from livedeck.settings import load, load_with_origins, unknown_variables
+
         given = merge_flags(ctx, flags)
         loaded = load_with_origins(**given)
         make_keymap(loaded.settings)
@@ -120,6 +113,13 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
 
 def masked_toml(settings: Settings, name: str) -> str:
     """Return a setting as TOML without secrets: no token, no arguments of a command that prints one."""
+    from pydantic import BaseModel
+
+    from livedeck.settings import toml
+    from livedeck.text.addresses import show
+    from livedeck.text.secrets import mask_secrets
+    from livedeck.text.values import safe
+
     value = getattr(settings, name)
     if name == "token":
         return toml("••••" if value else "")
@@ -150,6 +150,8 @@ def _without_arguments(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _origin(loaded: LoadedSettings, name: str) -> str:
+    from livedeck.settings import TOKEN_SOURCES
+
     return loaded.origins.get(name, "not set" if name in TOKEN_SOURCES else "default")
 
 
@@ -159,6 +161,8 @@ def keys_command(ctx: click.Context) -> None:
     """Print the keys in force: every action with its keys and its command, as a table."""
 
     async def work() -> int:
+        from livedeck.cli.wiring import make_keymap
+        from livedeck.settings import load_display
         from livedeck.ui.features import FEATURES
         from livedeck.ui.shell.commands import markdown
         from livedeck.ui.shell.context import ActionRegistry

@@ -1,4 +1,4 @@
-"""`livedeck` without a command: the deck, the file of its preferences, and files opened from it."""
+"""`livedeck` without a command: the deck, its preferences file, and files that it opens."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Any
-
-import structlog
 
 from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.output import echo
@@ -30,18 +28,19 @@ from livedeck.environment import (
     no_screen_reason,
     state_folder,
 )
+from livedeck.log import Log
 from livedeck.monitor import Feed, LimitsSource, Playback
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
 from livedeck.ui.shell.preferences import Preferences
 
-_log: Any = structlog.get_logger("livedeck.preferences")
+_log = Log("livedeck.preferences")
 
 
 class StateFile:
     """The preferences of one profile in a JSON file, saved in a thread; `close` waits for pending writes.
 
-    A convenience: no fault of the file is more than a line in the log.
+    Preferences are a convenience: a fault of the file is only logged.
     """
 
     def __init__(self, folder: Path, profile: str) -> None:
@@ -60,7 +59,7 @@ class StateFile:
             return Preferences()
 
     def save(self, preferences: Preferences) -> None:
-        """Save the preferences. Returns at once; the last ones win."""
+        """Save the preferences in the background. If several saves wait, only the last is written."""
         self._writer.write(json.dumps(asdict(preferences), indent=1))
 
     def close(self) -> None:
@@ -88,11 +87,11 @@ def _view_from(values: Any) -> TableView:
 
 
 OPENER_TIMEOUT = 3.0
-"""Seconds to wait for the failure of an opener; one that keeps running is showing the file."""
+"""Seconds in which the opener may fail. If it still runs then, it is showing the file."""
 
 
 async def open_file(path: Path) -> str:
-    """Open the file with the desktop. Returns the reason of a failure, or an empty text."""
+    """Open the file with the program that the desktop has for it. Returns why that failed, or an empty text."""
     program = file_opener()
     if not program:
         return "there is no desktop to open it on; copy its path instead"
@@ -116,7 +115,7 @@ def _run_opener(program: str, path: Path) -> str:
 async def run_deck(settings: Settings, limits_source: LimitsSource | None = None, at: datetime | None = None) -> int:
     """Run the deck, or print the status if no screen is possible. Returns the exit code. Raises SettingsError.
 
-    `limits_source`: source of limits that may change meanwhile. `at`: the time to show first; None: now.
+    `limits_source`: source of limits that may change while the deck runs. `at`: the time to show first; None for now.
     """
     reason = no_screen_reason()
     if reason:
@@ -154,7 +153,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
 
 
 async def show_past(settings: Settings, path: Path, at: datetime | None = None) -> int:
-    """Run the deck on a history file from that time on (None: the first), without a platform.
+    """Run the deck on a history file, without a platform, from the time `at` (None: the first time in the file).
 
     Returns the exit code. Raises PastError.
     """
@@ -166,7 +165,7 @@ async def show_past(settings: Settings, path: Path, at: datetime | None = None) 
 
 
 async def _run(settings: Settings, feed: Feed, *, past: Playback | None = None, **rest: Any) -> int:
-    """Show the feed until the person leaves. Returns the exit code."""
+    """Show the feed until the user leaves. Returns the exit code."""
     with lasting_imports():
         from livedeck.ui.app import Deck
         from livedeck.ui.kit.driver import terminal_guard

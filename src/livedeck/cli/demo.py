@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from livedeck.monitor import Monitor
 
 IN_PROCESS = "http://127.0.0.1:8787"
-"""Address of a platform that is reached without a socket."""
+"""Address of a simulator in the same process, reached without a socket."""
 
 
 def demo_settings(simulator: Simulator, base_url: str = IN_PROCESS, **settings: Any) -> Settings:
-    """Return settings for the simulator: its token, relay platforms, and names of users and folders."""
+    """Return settings for the simulator: its address, token and relay platforms, and names of its users and folders."""
     return Settings(
         base_url=base_url,
         token=SecretStr(simulator.token),
@@ -99,23 +99,23 @@ def command(
 
 
 COLLECTOR_NAME = "demo"
-"""Name of the only token, and so the actor of alarm actions."""
+"""Name of the demo's only collector token. Alarm actions show it as their actor."""
 
 
 class DemoCollector(NamedTuple):
-    """Address of the demo's collector, and the file of a token that may act there."""
+    """Address of the demo's collector, and a file with a token that has the right `act` there."""
 
     url: str
     token_file: Path
 
     def command(self, name: str) -> str:
-        """Return the shell line that runs another livedeck command attached to it."""
+        """Return the shell line that runs the named livedeck command attached to this collector."""
         return f"LIVEDECK_COLLECTOR_URL={self.url} LIVEDECK_COLLECTOR_TOKEN_FILE={self.token_file} livedeck {name}"
 
 
 @asynccontextmanager
 async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
-    """Run a collector of the platform on a free loopback port, while the block runs."""
+    """Run a collector on a free loopback port while the block runs."""
     import asyncio
     from hashlib import sha256
     from secrets import token_hex

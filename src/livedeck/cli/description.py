@@ -14,7 +14,7 @@ DESCRIPTION = Path(__file__).with_name("commands.json")
 
 @cache
 def load_description() -> Mapping[str, Mapping[str, Any]]:
-    """Return the description of every command by its path, the words after `livedeck`; empty for the root."""
+    """Return the description of every command by its path, the words after `livedeck`; the root has an empty path."""
     try:
         described: dict[str, Any] = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
     except FileNotFoundError:  # before it is generated for the first time
@@ -23,14 +23,14 @@ def load_description() -> Mapping[str, Mapping[str, Any]]:
 
 
 def children(path: str) -> list[str]:
-    """Return the words that may follow that path."""
+    """Return the names of the commands and groups directly below that path."""
     prefix = f"{path} " if path else ""
     inner = (known.removeprefix(prefix) for known in load_description() if known and known.startswith(prefix))
     return [name for name in inner if name and " " not in name]
 
 
 def commands_table() -> str:
-    """Return every command with its arguments and its purpose, as a table of Markdown."""
+    """Return a Markdown table of every command with its arguments and its purpose."""
     described = load_description()
     groups = {path.rpartition(" ")[0] for path in described if path}
     rows = [

@@ -1,4 +1,4 @@
-"""`livedeck docs` and `livedeck help`: the pages of the documentation, their generated tables, command help."""
+"""`livedeck docs` and `livedeck help`: pages of the documentation, their generated tables, and help of commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from livedeck import docs
-from livedeck.atomic_file import replace_file
 from livedeck.cli.output import echo
 
 
@@ -65,7 +64,7 @@ def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None, pi
 
 
 def show(topic: str) -> None:
-    """Print a page. Raises UsageError if there is none."""
+    """Print the page of a topic. Raises UsageError if there is none."""
     try:
         page = docs.page(topic)
     except LookupError:
@@ -81,6 +80,7 @@ def show(topic: str) -> None:
 
 def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> None:
     """Write commands.json, and every generated table between its markers. `flags`: the settings that have a flag."""
+    from livedeck.atomic_file import replace_file
     from livedeck.cli.command_tree import NounGroup, describe
     from livedeck.cli.description import DESCRIPTION, commands_table, load_description
     from livedeck.operations.catalogue import evidence_table
@@ -124,7 +124,7 @@ def help_command(ctx: click.Context, /, *, words: tuple[str, ...]) -> None:
         group = shown.command
         if not isinstance(group, click.Group):
             raise click.UsageError(f"{shown.command_path} has no further commands")
-        name, found, _ = group.resolve_command(shown, [word])
+        name, found, _ = group.resolve_command(shown, [word, shown.help_option_names[0]])
         assert found is not None  # else it has raised UsageError
         shown = click.Context(found, parent=shown, info_name=name)
     echo(shown.get_help())

@@ -82,7 +82,7 @@ def command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
 
 
 async def run_checks(flags: dict[str, Any]) -> list[Check]:
-    """Run all checks. A fault of one can make the next pointless, so the order matters."""
+    """Run the checks in order, and leave out checks that an earlier failure makes pointless."""
     machine = [*check_terminal(terminal()), check_file("log", log_path())]
     try:
         loaded = load_with_origins(**flags)
@@ -111,7 +111,7 @@ def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
 
 
 async def check_collector(settings: Settings) -> list[Check]:
-    """Check that the deck can attach to each collector with its address and token. Empty if none is set."""
+    """Check that the deck can attach to each collector of the settings. Returns nothing if the settings name none."""
     return [
         await _check_collector(settings.model_copy(update={"collector_url": address}))
         for address in settings.collector_urls
@@ -119,7 +119,7 @@ async def check_collector(settings: Settings) -> list[Check]:
 
 
 async def _check_collector(settings: Settings) -> Check:
-    """Check the one collector that the settings name."""
+    """Check the collector that these settings name."""
     from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
     from livedeck.collector.protocol.wire import EXPIRED, REPLACED, Held, UnknownSchemaError
     from livedeck.monitor.published.codec import UnreadableSnapshotError
@@ -133,7 +133,9 @@ async def _check_collector(settings: Settings) -> Check:
         except CollectorRefusedError as error:
             advice = "try again later"
             if error.code in {EXPIRED, REPLACED}:
-                advice = "put the new token into the source of collector_token_file or collector_token_command"
+                advice = (
+                    "store the new token in the file of collector_token_file, or where collector_token_command reads it"
+                )
             elif error.is_of_token:
                 advice = "create one there: `livedeck collector token create NAME`; see collector_token_file"
             fault, code = str(error), REFUSED
@@ -149,7 +151,7 @@ async def _check_collector(settings: Settings) -> Check:
 
 
 async def check_platform(loaded: LoadedSettings) -> list[Check]:
-    """Check the token, one small request to the platform, uploads, clock, and the fields of all events."""
+    """Check the token, the platform by one small request, uploads, the clock, and the fields of all events."""
     settings = loaded.settings
     if not settings.base_url:
         if settings.collector_urls:
@@ -189,7 +191,7 @@ async def _check_access(api: Api) -> list[Check]:
 
 
 async def _check_uploads(api: Api, settings: Settings) -> list[Check]:
-    """Check that the upload address responds. Empty if none is set."""
+    """Check that the upload address responds. Returns no check if the settings have none."""
     if not settings.upload_url:
         return []
     try:
@@ -204,7 +206,7 @@ _FIELD_ADVICE = "all other fields are shown and judged; set this one again, or s
 
 
 async def check_events(api: Api) -> list[Check]:
-    """Read all events and rooms, and check that their fields are readable and their keys secret."""
+    """Read all events and rooms; check that their fields are readable and that no name gives away a stream key."""
     listing = api.without_retry().events.iterate()
     try:
         events = [event async for event in listing]
@@ -214,7 +216,7 @@ async def check_events(api: Api) -> list[Check]:
 
 
 def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> list[Check]:
-    """Check that all fields of all events are readable, with a warning for each field that is not."""
+    """Check that all fields of all events are readable. Returns a warning for each field that is not."""
     checks = [
         Check("fields", CheckStatus.WARN, f"{_named('event', event)}: {fault}", _FIELD_ADVICE)
         for event in events
@@ -228,7 +230,7 @@ def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> l
 
 
 async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
-    """Check that no key of an event or room equals a name or id, or is part of a name: everyone can read those."""
+    """Check that no stream key of an event or room equals an id or is part of a name, which everyone can read."""
     checks = list[Check]()
     try:
         rooms = [room async for room in api.without_retry().rooms.iterate()]
@@ -253,7 +255,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
 
 
 def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, Secret]]:
-    """Yield every key, with its owner in words."""
+    """Yield every stream key, after its owner in words."""
     for event in events:
         if event.streamkey is not None:
             yield f"{_named('event', event)}: the stream key", event.streamkey
@@ -267,7 +269,7 @@ def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str,
 
 
 def _names(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, str]]:
-    """Yield every name, with the object that has it in words."""
+    """Yield every name, after the object that has it in words."""
     for event in events:
         yield _named("event", event), event.name or ""
         for restream in event.restreams or ():
@@ -306,7 +308,7 @@ def _check_clock(api: Api, settings: Settings) -> Iterator[Check]:
 
 
 async def _check_event(api: Api, event_id: str) -> Check:
-    """Check that an event with its own thresholds exists: a wrong id would have no effect."""
+    """Check that an event with thresholds of its own exists: settings with a wrong id would have no effect."""
     try:
         event = await api.events.get(event_id)
     except ApiError as error:
@@ -361,7 +363,7 @@ async def check_notify(settings: Settings) -> list[Check]:
 
 
 async def check_engine(settings: Settings) -> list[Check]:
-    """Check that the shared Redis of several collectors responds and suits them. Empty if none is set."""
+    """Check that the Redis that several collectors share responds and suits them. Empty if the settings name none."""
     try:
         faults = await engine_faults(settings)
     except (SettingsError, Misconfigured) as error:

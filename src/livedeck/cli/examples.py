@@ -1,4 +1,4 @@
-"""The examples in the help of every command. Help alone reads them, so this module imports nothing heavy."""
+"""Examples in the help of every command. Help must be quick, so this module imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ EXAMPLES = {
     "alarm shelve": ('alarm shelve "Evening show" PACKET_LOSS --duration 30m --reason "known line"',),
     "alarm unshelve": ('alarm unshelve "Evening show" PACKET_LOSS',),
     "alarm note": ('alarm note "Evening show" PACKET_LOSS "provider called, ticket 4711"',),
-    "alarm explain": ('alarm explain "Evening show" NO_INGEST critical --at 2026-11-21T23:30',),
+    "alarm explain": (
+        'alarm explain "Evening show" NO_INGEST',
+        'alarm explain "Evening show" PACKET_LOSS warning --at 2026-11-21T23:30',
+    ),
     "change list": ("change list", "change list --json"),
     "change close": ("change close 3f2a91c0",),
     "collector run": ("collector run", "collector run --profile arena"),
@@ -102,7 +105,7 @@ EXAMPLES = {
     "video subtitle reorder": ("video subtitle reorder VIDEO ID2 ID1",),
     "video annotation list": ("video annotation list VIDEO",),
     "video annotation get": ("video annotation get VIDEO ANNOTATION --json",),
-    "video annotation create": ('video annotation create VIDEO --title "Bar 118" --start-time 1:30 --end-time 2:00',),
+    "video annotation create": ('video annotation create VIDEO --title "Bar 118" --start-time 90 --end-time 120',),
     "video annotation edit": ('video annotation edit VIDEO ANNOTATION --title "Bar 119"',),
     "video annotation delete": ("video annotation delete VIDEO ANNOTATION --yes",),
     "video material list": ("video material list VIDEO",),
@@ -113,7 +116,7 @@ EXAMPLES = {
     "video material delete": ("video material delete VIDEO MATERIAL --yes",),
     "video material reorder": ("video material reorder VIDEO ID2 ID1",),
 }
-"""The words after `livedeck` of a command -> example lines, without `livedeck`."""
+"""Path of a command -> example lines, without `livedeck`."""
 
 
 def with_examples(path: str, command: click.Command) -> click.Command:

@@ -1,4 +1,4 @@
-"""The end of a command: its exit code, and one line on standard error for a named error."""
+"""End of a command: its exit code, and one line on standard error for an expected error."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ if TYPE_CHECKING:
     from livedeck.monitor import ConnectionStatus
 
 DONE, FAULT, USAGE, REFUSED, UNREACHABLE, UNKNOWN, NOT_SO = range(7)
-"""Exit codes of every command. REFUSED: the platform replied and refused. UNREACHABLE: no usable reply: none, an
-unreadable one, or a failure of the platform (5xx).
+"""Exit codes of every command. REFUSED: the platform replied and refused. UNREACHABLE: the platform did not reply, its
+reply is unreadable, or it failed (5xx).
 
-UNKNOWN: a change was sent, and its outcome is unknown. NOT_SO: a condition that was asked or waited for is not met.
+UNKNOWN: a change was sent, and its outcome is unknown. NOT_SO: the condition that the command checks or waits for is
+not met.
 """
 
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
-"""Exit codes of a shell for an end by SIGINT or SIGPIPE."""
+"""Exit codes after SIGINT and SIGPIPE, as a shell reports them."""
 
 
 def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False) -> int:
-    """Run a command with its log in the file, and return its exit code. Print the masked traceback of a bug.
+    """Run a command with logging to the log file, and return its exit code. Print the masked traceback of a bug.
 
-    ctrl-c cancels the command. A screen handles it once it is drawn (`end_on_signals`); before, ctrl-c ends the
-    process, since Textual swallows a cancellation while it starts.
+    ctrl-c cancels the command. With `is_screen`, ctrl-c ends the process until the screen is drawn, since Textual
+    swallows a cancellation while it starts; then the screen handles ctrl-c (`end_on_signals`).
     """
     try:
         import asyncio  # a third of what `--help` of a command costs
@@ -47,7 +48,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
         import click
 
         if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort | OSError):
-            raise  # click prints its own; `run_command` reports those of streams and files
+            raise  # click prints its own errors; `run_command` reports errors of streams and files
         from livedeck.cli.output import echo
         from livedeck.client import ApiError
         from livedeck.collector.attached.link import CollectorError
@@ -60,7 +61,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of an error, with advice if a file exists already."""
+    """Return the text of an error; for a file that exists already, with advice."""
     return f"{error}; add --force to replace it" if isinstance(error.__cause__, FileExistsError) else str(error)
 
 
@@ -74,13 +75,13 @@ def masked_traceback(error: BaseException) -> str:
 
 
 def end_broken_pipe() -> int:
-    """Drop the buffered output after its reader left. Returns the exit code."""
+    """Drop the buffered output, whose reader has left. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 
 
 def code_of_error(error: Exception) -> int:
-    """Return the exit code of an error; FAULT for any that has none of its own."""
+    """Return the exit code for an error, FAULT by default."""
     from livedeck.client import Invalid, Misconfigured, ReadOnly, Rejected, ServerFault, Unreachable, Unreadable
     from livedeck.client import Unknown as Lost
     from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
@@ -98,7 +99,7 @@ def code_of_error(error: Exception) -> int:
 
 
 def code_of_link(link: ConnectionStatus) -> int:
-    """Return the exit code of a command whose link to the platform is in that state."""
+    """Return the exit code of a command that ends with the link to the platform in this state."""
     from livedeck.monitor import ConnectionProblem
 
     if link.state.is_answering:

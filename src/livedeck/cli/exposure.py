@@ -1,4 +1,4 @@
-"""Exposure of a served page or API: its address, its host names, and the sites that may frame it."""
+"""Exposure of a served page or API: where it listens, its host names, and the sites that may frame it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 
 ORIGIN = re.compile(r"'self'|https?://(\[[0-9a-f:.]+\]|(\*\.)?[a-z0-9.-]+)(:[0-9]{1,5})?", re.IGNORECASE)
-"""Pattern of a frame ancestor. It matches no character that could end a directive of the policy."""
+"""Pattern of a frame ancestor. It admits no character that could end a directive of the content security policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Exposure:
 
     @property
     def place(self) -> str:
-        """The listening place in words: `port 8080 of this machine`, or of the given host."""
+        """The listening address in words: `port 8080 of this machine`, or `of` the host."""
         return f"port {self.port} of {'this machine' if self.host == LOOPBACK else self.host}"
 
     def listen(self) -> socket.socket:
-        """Return a listening socket. Raises OSError, with `place` as file name, if it cannot listen there."""
+        """Return a listening socket. Raises OSError if it cannot listen; the file name of the error is `place`."""
         try:
             family, *_, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
             return socket.create_server(address[:2], family=family)
@@ -49,8 +49,8 @@ class Exposure:
     def allows(self, host: str) -> bool:
         """Return whether a request with that Host header is meant for this server.
 
-        A foreign page can point its own host name here (DNS rebinding), but it cannot send one of these names, or an
-        address.
+        A foreign page can point its own host name at this server (DNS rebinding), but its requests then carry
+        that name: neither one of `names` nor an address.
         """
         name = re.sub(r":[0-9]*$", "", host.lower())
         if name in {"localhost", self.host.lower(), *map(str.lower, self.names)}:
@@ -63,7 +63,7 @@ class Exposure:
 
 
 class OwnName:
-    """Refuses a request under a foreign host name."""
+    """Middleware that refuses requests whose Host header is a foreign name."""
 
     def __init__(self, app: ASGIApp, exposure: Exposure, refusal: Response) -> None:
         self._app, self._exposure, self._refusal = app, exposure, refusal

@@ -1,4 +1,4 @@
-"""Output of commands that print objects: its options, and its printing."""
+"""Output of commands that print objects: options and printing."""
 
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ from livedeck.text.outside import shown
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_COLUMNS = click.option(
-    "--columns", metavar="NAME,...", help="Print these fields, in this order: id,name,scheduled.time."
-)
 
 OPTION_NAMES = ("output_format", "columns", "quiet")
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Requested output. `columns`: empty for the columns of the command."""
+    """Requested output. `columns`: fields to print; empty for the usual columns of the command."""
 
     format: str = "table"
     columns: tuple[str, ...] = ()
@@ -34,7 +31,10 @@ class Output:
 
     @classmethod
     def take(cls, flags: dict[str, Any]) -> Output:
-        """Take the output out of the flags. Raises UsageError for flags that exclude each other."""
+        """Remove the output flags from `flags` and return them as an Output.
+
+        Raises UsageError for flags that exclude each other.
+        """
         output_format, columns, quiet = (flags.pop(name, None) for name in OPTION_NAMES)
         names = tuple(name.strip() for name in (columns or "").split(",") if name.strip())
         if quiet and (output_format != "table" or names):
@@ -42,13 +42,15 @@ class Output:
         return cls(output_format, names, bool(quiet))
 
 
-def output_options(command: Command) -> Command:
-    """Add --format, --json, --schema, --columns and --quiet."""
-    return formats("table", "json", "ndjson", "csv")(_COLUMNS(QUIET(command)))
+def output_options(command: Command, columns: Sequence[str]) -> Command:
+    """Add --format, --json, --schema, --columns and --quiet. `columns`: examples for the help of --columns."""
+    metavar = ",".join((*columns[:2], "..."))
+    columns_option = click.option("--columns", metavar=metavar, help="Print these fields, in this order.")
+    return formats("table", "json", "ndjson", "csv")(columns_option(QUIET(command)))
 
 
 def check_columns(output: Output, known: Sequence[str]) -> None:
-    """Raise UsageError for an unknown column. `known`: the names of the fields."""
+    """Raise UsageError if --columns names an unknown field. `known`: the names of the fields."""
     from difflib import get_close_matches
 
     for name in output.columns:
@@ -65,7 +67,10 @@ def print_list(
     output: Output,
     unreadable: Sequence[Mapping[str, object]],
 ) -> None:
-    """Print objects. `columns`: of a table, if --columns names no others. `unreadable`: faults of rows left out."""
+    """Print objects.
+
+    `columns`: columns of the table unless --columns names others. `unreadable`: faults of the rows that were left out.
+    """
     wanted = output.columns
     if output.quiet:
         if items:
@@ -103,7 +108,7 @@ SCHEMA_VERSION = 1
 
 
 OWN_FIELDS = ("token", "faults", "schema")
-"""Fields that livedeck adds to the JSON of an object: the platform accepts none of them."""
+"""Fields that livedeck adds to the JSON of an object; the platform does not accept them."""
 
 
 def schema_name(command: str) -> str:
@@ -112,7 +117,7 @@ def schema_name(command: str) -> str:
 
 
 def item_id(item: Mapping[str, Any]) -> str:
-    """Return its id; empty if it has none."""
+    """Return the id of an object; empty if it has none."""
     return str(value_at(item, "id") or "")
 
 

@@ -1,36 +1,38 @@
-"""The log: a rotating file, because anything on stderr would tear the screen."""
+"""The log: a rotating file, because text on standard error would corrupt the screen."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+from functools import cached_property
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import structlog
-from structlog.typing import EventDict, Processor
-
+from livedeck import log
 from livedeck.atomic_file import open_private
 from livedeck.cli.output import echo
 from livedeck.text.outside import escaped_json
 from livedeck.text.secrets import mask_value, masked
 
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, Processor
+
 
 def _mask_line(_logger: object, _method: str, line: EventDict) -> EventDict:
-    """Mask secrets in every text of the line, including exceptions and lines of other libraries."""
+    """Mask secrets in every text of a log line, including exceptions. Covers lines of other libraries too."""
     return {name: mask_value(_plain(value)) for name, value in line.items()}
 
 
 def _plain(value: object) -> object:
-    """Return the value as JSON types. A value that JSON lacks becomes its repr, so a secret in it can be masked."""
+    """Return the value in JSON types. Other types become their repr, so that secrets in it can be masked."""
     return json.loads(json.dumps(value, default=repr))
 
 
 def _to_json(value: object, **options: Any) -> str:
-    """Return JSON with control characters escaped: people read the log on a terminal."""
+    """Return the value as JSON with control characters escaped, because people read the log on a terminal."""
     return escaped_json(json.dumps(value, ensure_ascii=False, **options))
 
 
@@ -44,35 +46,63 @@ class _PrivateFileHandler(RotatingFileHandler):
         )
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name in logging
-        """Drop the line: logging would print it on stderr, over the screen and unmasked."""
+        """Drop a line that cannot be written: logging would print it unmasked on standard error, over the screen."""
 
 
 def start_logging(path: Path) -> None:
     """Write every log line to the file. Without write access there is no log, and the screen stays intact."""
-    processors: list[Processor] = [
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.ExceptionRenderer(
-            structlog.tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)
-        ),
-    ]
-    handler, renderer = _handler(path), structlog.processors.JSONRenderer(serializer=_to_json)
+    handler = _handler(path)
     handler.addFilter(_belongs_in_the_log)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _mask_line, renderer],
-            foreign_pre_chain=processors,
-        )
-    )
+    handler.setFormatter(_Formatter())
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    log.configure(_configure)
+
+
+def _configure() -> None:
+    import structlog
+
     structlog.configure(
-        processors=[*processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*_processors(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
 
 
+def _processors() -> list[Processor]:
+    from structlog import processors, tracebacks
+
+    return [
+        processors.add_log_level,
+        processors.TimeStamper(fmt="iso", utc=True),
+        processors.ExceptionRenderer(tracebacks.ExceptionDictTransformer(show_locals=False, max_frames=30)),
+    ]
+
+
+class _Formatter(logging.Formatter):
+    """The formatter of structlog, made for the first line."""
+
+    @cached_property
+    def _formatter(self) -> logging.Formatter:
+        from structlog import processors, stdlib
+
+        return stdlib.ProcessorFormatter(
+            processors=[
+                stdlib.ProcessorFormatter.remove_processors_meta,
+                _mask_line,
+                processors.JSONRenderer(serializer=_to_json),
+            ],
+            foreign_pre_chain=_processors(),
+        )
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a line of JSON."""
+        return self._formatter.format(record)
+
+
 def _belongs_in_the_log(record: logging.LogRecord) -> bool:
-    """Return whether to log a line: all of livedeck, warnings of libraries, whose other lines may hold secrets."""
+    """Return whether to log a line: every line of livedeck, but only warnings of libraries.
+
+    Other lines of libraries may hold secrets.
+    """
     return record.name.partition(".")[0] == "livedeck" or record.levelno >= logging.WARNING
 
 
@@ -84,7 +114,7 @@ def _handler(path: Path) -> logging.Handler:
 
 
 class _RequestPrinter(logging.Handler):
-    """Prints each request on standard error: method, path, status, time; with addresses and secrets masked."""
+    """Handler that prints each request on standard error: method, path, status, duration; secrets are masked."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print the line of a request."""
@@ -92,7 +122,7 @@ class _RequestPrinter(logging.Handler):
 
 
 def print_requests() -> None:
-    """Print every request once until the process ends, also if called twice."""
+    """Print every request from now on; a second call changes nothing."""
     client = logging.getLogger("livedeck.client")
     client.setLevel(logging.DEBUG)
     if not any(isinstance(handler, _RequestPrinter) for handler in client.handlers):

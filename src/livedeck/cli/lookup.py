@@ -16,7 +16,7 @@ from livedeck.text.values import safe
 
 
 async def lookup_event(api: Api, words: str) -> Event:
-    """Return the named event. Raises ApiError, or click.UsageError for none or several."""
+    """Return the event that the words name. Raises ApiError, or click.UsageError if no event, or several, fit."""
 
     async def no_materials(_: str) -> tuple[KnownMaterial, ...]:
         return ()
@@ -26,9 +26,10 @@ async def lookup_event(api: Api, words: str) -> Event:
 
 
 async def find_known_event(api: Api | None, events: Iterable[Event], words: str) -> Event:
-    """Return the event among `events` that the words name, as `match_event`. Raises ApiError too.
+    """Return the event among `events` that the words name, as `match_event` does.
 
-    With `api`, a whole id that none of them has is requested from the platform, whose error is raised.
+    With `api`, an event that is named by its whole id and is not among `events` is read from the platform. Raises
+    click.UsageError, ApiError.
     """
     known = tuple(events)
     if api and is_id(words) and all(event.id != words.strip().casefold() for event in known):
@@ -37,7 +38,10 @@ async def find_known_event(api: Api | None, events: Iterable[Event], words: str)
 
 
 def match_event(events: Iterable[Event], words: str) -> Event:
-    """Return the event that fits best (commands.md, "Names and ids"). Raises click.UsageError for none or several."""
+    """Return the event that fits the words best (commands.md, "Names and ids").
+
+    Raises click.UsageError if no event, or several, fit.
+    """
     try:
         event: Event = match(events, words, "event", lambda event: event.name or "")
     except NotMatched as error:
@@ -54,7 +58,7 @@ def argument_names(names: Iterable[str]) -> list[click.Parameter]:
 
 
 async def find_named(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Found:
-    """Return the named objects. Raises ApiError, or UsageError for none or several."""
+    """Return the objects that the words name. Raises ApiError, or UsageError if no object, or several, fit."""
     try:
         found = await find(noun, api, words, known)
     except NotMatched as error:
@@ -70,7 +74,7 @@ def remember_names(events: Iterable[Any]) -> None:
 
 
 def alarm_kind(text: str) -> str:
-    """Return a kind of alarm in capitals. Raises click.BadParameter that names the nearest kinds."""
+    """Return the kind of alarm in capitals. For an unknown kind, raise click.BadParameter that names similar kinds."""
     if text.upper() in ALARM_KINDS:
         return text.upper()
     from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""Flags and value types that several commands share, so that a name has one meaning."""
+"""Flags and value types that several commands share, so that a flag means the same in each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.cli.output import echo
 from livedeck.text.themes import THEME_NAMES
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def timestamp(text: str) -> datetime:
-    """Return an ISO 8601 time; naive without an offset. Raises click.BadParameter."""
+    """Parse an ISO 8601 time; the result is naive if the text has no offset. Raises click.BadParameter."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -45,7 +44,7 @@ def timestamp(text: str) -> datetime:
 
 def time_zone(name: str) -> ZoneInfo:
     """Return a time zone by its name: `Europe/Berlin`, `UTC`. Raises click.BadParameter."""
-    from zoneinfo import ZoneInfo  # its own imports cost a tenth of `--help`
+    from zoneinfo import ZoneInfo  # its imports take a tenth of the time of `--help`
 
     try:
         return ZoneInfo(name)
@@ -57,11 +56,11 @@ READ_ONLY = "Send nothing but GET and HEAD."
 
 FORCE = click.option("--force", is_flag=True, help="Replace what exists.")
 
-QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, without notes.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
 
-DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Last this long: 15m, 2h.")
+DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Length of time: 15m, 2h.")
 
-FOLLOW = click.option("--follow", is_flag=True, help="Print every change until ctrl-c.")
+FOLLOW = click.option("--follow", is_flag=True, help="Keep printing what is new until ctrl-c.")
 
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 
@@ -75,19 +74,19 @@ HISTORY = click.option(
 
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
-    """Return `-o/--output`, for a file or a folder to write."""
-    return click.option("-o", "--output", metavar=metavar, help="Write to this path.", **attributes)
+    """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
+    return click.option("-o", "--output", metavar=metavar, help="Where to write.", **attributes)
 
 
 def timeout(default: str) -> Callable[[Command], Command]:
-    """Return `--timeout`, in seconds; `default` as it is typed."""
+    """Return the option `--timeout`, whose value is in seconds. `default`: as the user would type it, such as `60s`."""
     return click.option(
         "--timeout", type=time_span, default=default, show_default=True, metavar="TIME", help="Wait at most this long."
     )
 
 
 def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[Command], Command]:
-    """Return `--from` and `--to`, with these further attributes of the options."""
+    """Return the options `--from` and `--to`. `since`, `until`: their further attributes, for click."""
     flags = (
         click.option("--from", "since", metavar="TIME", help="Start of the time range.", **since),
         click.option("--to", "until", metavar="TIME", help="End of the time range.", **until),
@@ -96,15 +95,18 @@ def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[
 
 
 def at(**attributes: Any) -> Callable[[Command], Command]:
-    """Return `--at`, with these further attributes."""
+    """Return the option `--at`. `attributes`: its further attributes, for click."""
     return click.option("--at", metavar="TIME", help="Look at this time: 21:04, 2026-11-21T21:04, -15m.", **attributes)
 
 
 def formats(*names: str, default: str = "table") -> Callable[[Command], Command]:
-    """Return `--format`, and where JSON is one of the names `--json` and `--schema`. The value is `output_format`."""
+    """Return the option `--format`; if JSON is one of the formats, also `--json` and `--schema`.
+
+    The command receives the format as `output_format`.
+    """
     flags: tuple[Callable[[Command], Command], ...] = (
         click.option(
-            "--format", "output_format", type=click.Choice(names), show_default=default, help="Print in this format."
+            "--format", "output_format", type=click.Choice(names), show_default=default, help="Format of the output."
         ),
     )
     if "json" in names:
@@ -122,7 +124,7 @@ def formats(*names: str, default: str = "table") -> Callable[[Command], Command]
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def with_default(*args: Any, **values: Any) -> Any:  # two options of one name share no default in click 8.2
+        def with_default(*args: Any, **values: Any) -> Any:  # in click 8.2 two options of a parameter share no default
             values["output_format"] = values["output_format"] or default
             return command(*args, **values)
 
@@ -133,6 +135,8 @@ def formats(*names: str, default: str = "table") -> Callable[[Command], Command]
 
 def _print_schema(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not ctx.resilient_parsing:
+        from livedeck.cli.output import echo
+
         schema = import_module("livedeck.cli.schema")  # by its name: it imports the commands, which import this
         echo(schema.schema_text(command_words(ctx)))
         ctx.exit()
@@ -163,7 +167,7 @@ def _stop_asking(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -
 
 
 def is_interactive() -> bool:
-    """Return whether to prompt: at a terminal (standard input and error), and without --no-input."""
+    """Return whether livedeck may prompt: standard input and error are a terminal, and --no-input is not given."""
     ctx = click.get_current_context(silent=True)
     if ctx is not None and _NO_INPUT in ctx.meta:
         return False
@@ -203,14 +207,14 @@ _PLATFORM = (
 )
 
 PLATFORM_NAMES = ("profile", "base_url", "upload_url", "read_only")
-"""Parameters that `platform` adds."""
+"""Parameters that `platform` adds to a command."""
 
 _SIMULATION = (
     click.option("--seed", type=int, help="Seed of the noise on the simulated events. [default: 1, or the stored one]"),
     click.option(
         "--scenario", metavar="NAME|FILE", help="Play a scenario: keyframe-drift, bad-night, ... or a TOML file."
     ),
-    click.option("--faults", metavar="NAME|FILE", help="Let replies fail: flaky, odd, dead, late, or a TOML file."),
+    click.option("--faults", metavar="NAME|FILE", help="Make requests fail: flaky, odd, dead, late, or a TOML file."),
 )
 
 _APPEARANCE = (
@@ -234,7 +238,7 @@ def platform(command: Command) -> Command:
 
 
 def simulation(command: Command) -> Command:
-    """Add --seed, --scenario and --faults, the ingredients of a simulated platform."""
+    """Add --seed, --scenario and --faults, which describe a simulated platform."""
     return _decorate(_SIMULATION, command)
 
 
@@ -245,12 +249,12 @@ def _decorate(flags: Iterable[Callable[[Command], Command]], command: Command) -
 
 
 def merge_flags(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the flags given to a command, over those given before its name."""
+    """Return the flags of a command; those before its name (`livedeck --profile NAME status`) are the defaults."""
     return {**(ctx.obj or {}), **{name: value for name, value in flags.items() if value is not None}}
 
 
 def refuse_platform(ctx: click.Context) -> None:
-    """Raise UsageError if a platform was named: the command has its own."""
+    """Raise UsageError if the user named a platform, because the command has its own."""
     for name in ("profile", "base_url", "upload_url"):
         if (ctx.obj or {}).get(name):
             raise click.UsageError(f"{ctx.info_name} has its own platform: leave out --{name.replace('_', '-')}")

@@ -1,4 +1,4 @@
-"""Output of the commands; only this module writes to their streams, which may be a terminal."""
+"""Output of the commands. No other module writes to standard output and error, which may be a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
 
 
 def echo_table(head: str, lines: Iterable[str], *, is_bold: bool) -> None:
-    """Print a table with a bold head if wanted, each line made safe as in `echo`."""
+    """Print a table, each line made safe as in `echo`. `is_bold`: print the head in bold."""
     titles = click.style(shown(head), bold=True) if is_bold else shown(head)
     click.echo("\n".join([titles, *(shown(line) for line in lines)]))
 
@@ -54,7 +54,7 @@ class ProgressLine:
         self._width = 0
 
     def show(self, parts: Iterable[str]) -> None:
-        """Draw the line, unless the last one is younger than INTERVAL seconds."""
+        """Draw the line, unless it was drawn less than INTERVAL seconds ago."""
         if self._terminal and self._timer() - self._drawn_at >= self.INTERVAL:
             self._drawn_at = self._timer()
             self._draw(shown(", ".join(parts)))
@@ -73,13 +73,13 @@ class ProgressLine:
 
 
 class TransferLine:
-    """Progress of a file that is sent or received: `12.0 MB of 250.7 MB, 4.1 MB/s, 58 s left`."""
+    """Progress line of an upload or download: `12.0 MB of 250.7 MB, 4.1 MB/s, 58 s left`."""
 
     def __init__(self, title: str) -> None:
         self._line, self._title, self._began = ProgressLine(sys.stderr, monotonic), title, monotonic()
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Show `done` of `total` bytes; None: the total is unknown."""
+        """Show that `done` of `total` bytes are transferred. `total`: None if unknown."""
         seconds = monotonic() - self._began
         rate = done / seconds if seconds > 0 else 0.0
         parts = [f"{self._title}: {size(done)} {f'of {size(total)}' if total else 'of unknown size'}"]

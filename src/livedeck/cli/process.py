@@ -1,4 +1,4 @@
-"""Process of a command: its standard streams, signals that end it, and its garbage collector."""
+"""Process of a command: its standard streams, the signals that end it, and garbage collection."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def run_command(command: Callable[[], object]) -> None:
-    """Run a command; report closed or full standard streams in words. Raises SystemExit."""
+    """Run a command; report a closed or full standard stream in one line. Raises SystemExit."""
     closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
     for _ in closed:
-        os.open(os.devnull, os.O_RDWR)  # keeps a file or socket from taking the free number
+        os.open(os.devnull, os.O_RDWR)  # a file or socket must not take the free number
     if "stdout" in closed:
         _say("standard output is closed; redirect it to a file, or to /dev/null")
         raise SystemExit(1)
@@ -46,7 +46,7 @@ def run_command(command: Callable[[], object]) -> None:
 
 
 def _fault_of_output() -> OSError | None:
-    """Return the error of writing the printed text, or None. Drops the buffer, so that the exit does not fail again."""
+    """Flush standard output and return the error, or None. Drops the buffer on failure, or the exit would fail too."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -62,7 +62,7 @@ def _say(text: str) -> None:
 
 
 def flush_errors() -> None:
-    """Flush standard error. Drops its buffer on failure, so that the exit does not fail again."""
+    """Flush standard error. Drops its buffer on failure, or the exit would fail too."""
     if sys.stderr is None:
         return
     try:
@@ -74,22 +74,22 @@ def flush_errors() -> None:
 
 
 GRACE_SECONDS = 3.0
-"""Seconds for a screen to end by itself. It would wait for ever for a terminal that nobody reads."""
+"""Seconds in which a screen must end by itself. It would wait for ever for a terminal that nobody reads."""
 
 ENDING = tuple(
     number
     for name in ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU", "IO", "PWR")
     if (number := getattr(signal, f"SIG{name}", None))
 )
-"""Signals that end a process and can be caught."""
+"""Signals that can be caught and otherwise end a process."""
 
 
 @contextmanager
 def end_on_signals(leave: Callable[[int], None], give_back: Callable[[], None]) -> Iterator[None]:
-    """Restore the terminal when a signal ends the process within the block, as after a quit.
+    """Leave the screen and restore the terminal if a signal arrives in the block.
 
-    `leave` is called on the event loop with the exit code. If the block lasts longer than `GRACE_SECONDS` after that,
-    `give_back` restores the terminal, and the process ends in any case.
+    `leave` is called on the event loop with the exit code. If the block has not ended `GRACE_SECONDS` later,
+    `give_back` is called to restore the terminal, and the process ends.
     """
     import asyncio
 
@@ -104,7 +104,7 @@ def end_on_signals(leave: Callable[[int], None], give_back: Callable[[], None]) 
 
     def end_anyway(code: int) -> None:
         if not is_over.wait(GRACE_SECONDS):
-            with deciding:  # keeps the block from ending meanwhile
+            with deciding:  # the block must not end meanwhile
                 if not is_over.is_set():
                     give_back()
                     os._exit(code)
@@ -145,12 +145,12 @@ def _listen(
 
 
 def _is_device(descriptor: int) -> bool:
-    """Return whether it is a device. `isatty` is false for a terminal that has just hung up."""
+    """Return whether the descriptor is a device: for a terminal that has just hung up, `isatty` is false."""
     return stat.S_ISCHR(os.fstat(descriptor).st_mode)
 
 
 async def cancel_on_signals(work: Callable[[], Awaitable[int]]) -> int:
-    """Run `work`; SIGTERM and SIGHUP cancel it like ctrl-c, so that it can clean up. Returns the exit code."""
+    """Run `work`. SIGTERM and SIGHUP cancel it as ctrl-c does, so that it can clean up. Returns the exit code."""
     import asyncio
 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -176,20 +176,20 @@ async def cancel_on_signals(work: Callable[[], Awaitable[int]]) -> int:
 
 
 def end_on_interrupt() -> None:
-    """Let ctrl-c end a command at once, not at its next await. Only for commands that change nothing."""
+    """Let ctrl-c end the process at once, not at the next await. Only for commands that change nothing."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 _FREEZE_INTERVAL, _FULL_INTERVAL = 10.0, 3600.0
-"""Seconds between partial and between full collections."""
+"""Seconds between two partial collections, and between two full ones."""
 
 
 @contextmanager
 def lasting_imports() -> Iterator[None]:
     """Exclude everything imported in the block from garbage collection.
 
-    Collections during imports take an eighth of the start time. Later a full collection over 200 events blocks the
-    event loop for 0.1 s if it includes the modules, and less than half as long without them.
+    Collections during imports would take an eighth of the start time. Later, with 200 events, a full collection that
+    includes the modules blocks the event loop for 0.1 s; without them, for less than half of that.
     """
     gc.disable()
     try:
@@ -202,8 +202,8 @@ def lasting_imports() -> Iterator[None]:
 async def keep_collections_short(clock: Clock) -> None:
     """Exclude objects older than ten seconds from full garbage collections, until cancelled.
 
-    With a thousand events a collection over everything blocks the event loop for a third of a second, many times a
-    minute. Excluded objects that became garbage are found once an hour.
+    With a thousand events a collection over all objects blocks the event loop for a third of a second, many times a
+    minute. Once an hour the excluded objects are searched for garbage too.
     """
     while True:
         gc.unfreeze()

@@ -10,12 +10,12 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_text(path: str) -> str:
-    """Return the JSON Schema, as JSON, of a command's output with --json."""
+    """Return the JSON Schema of the output of a command with --json. `path`: the words after `livedeck`."""
     return json.dumps(command_schemas()[path](), indent=2)
 
 
 def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
-    """Return the schema of every command that prints JSON, by the words after `livedeck`."""
+    """Return a function that makes the schema, for every command that prints JSON, by the words after `livedeck`."""
     from livedeck.cli.formats import schema_name
     from livedeck.cli.objects.reading import noun_fields
     from livedeck.operations.commands import COMMANDS
@@ -61,7 +61,7 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
 
 
 def _serve_fields() -> dict[str, Any]:
-    """Return the fields of `livedeck serve`."""
+    """Return the schema of the fields that `livedeck serve --json` prints."""
     from dataclasses import fields
 
     from livedeck.presentation.json_schema import object_schema
@@ -75,7 +75,7 @@ def _serve_fields() -> dict[str, Any]:
 
 
 def _result_fields() -> dict[str, Any]:
-    """Return the fields of the result of a change."""
+    """Return the schema of the fields of the result of a change."""
     from livedeck.cli.objects.changing import ACCEPTED, DRY_RUN
     from livedeck.operations.operation import Verdict
     from livedeck.presentation.documents import ChangeResult

@@ -45,7 +45,7 @@ TROUBLES: dict[str, tuple[str, float]] = {
     "trouble-loss": ("sustained-loss", 120),
     "trouble-encoder-away": ("encoder-drop-inside-window", 105),
 }
-"""Pictures of the QoS screen in trouble: the scenario, and how many seconds of it have passed at `EVENING`."""
+"""Pictures of an event in trouble: name -> scenario, and seconds of it that have passed at `EVENING`."""
 
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "events-80x24": ((80, 24), ()),
@@ -67,17 +67,17 @@ _AWAY = "collector.example cannot be reached: connection refused"
 
 
 def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
-    """Return an attachment that entered its state `seconds` ago."""
+    """Return an attachment to a collector that entered its state `seconds` ago."""
     return Attachment(state, "collector.example", EVENING - timedelta(seconds=seconds), **values)
 
 
 def watching(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot as a collector with another clock would send it."""
+    """Return the snapshot of a deck attached to a watching collector, whose clock differs by 3 s."""
     return replace(snapshot, attachment=attached(AttachmentState.WATCHING, 600, skew=3.0))
 
 
 def silent(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot 42 s after the last message of the collector."""
+    """Return the snapshot of a deck whose collector has sent nothing for 42 s."""
     since = EVENING - timedelta(seconds=42)
     link = replace(
         snapshot.link,
@@ -92,7 +92,7 @@ def silent(snapshot: Snapshot) -> Snapshot:
 
 
 def alone(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot of a deck that polls alone, with an alarm acknowledged meanwhile."""
+    """Return the snapshot of a deck that polls without its collector; an alarm was acknowledged meanwhile."""
     worst, *others = snapshot.alarms
     answered = replace(
         worst,
@@ -113,13 +113,13 @@ ATTACHED: dict[str, Callable[[Snapshot], Snapshot]] = {
     "collector-silent": silent,
     "collector-alone": alone,
 }
-"""Pictures of an attached deck: the snapshots that it receives."""
+"""Pictures of an attached deck: name -> function that changes the snapshot as the deck would see it."""
 
 TOUR = ("events-120x40", "trouble-loss", "alarms-120x40", "videos-120x40", "help-120x40")
-"""The pictures that `tour.svg` shows one after the other; they have one size."""
+"""The pictures that `tour.svg` shows one after the other. All have the same size."""
 
 TOUR_SECONDS = 4
-"""Seconds for each of them."""
+"""Seconds that the tour shows each picture."""
 
 LASTING_GROUPS = frozenset({"default", "actions"})
 """Groups of workers that run as long as the deck, or until a person answers."""
@@ -129,7 +129,7 @@ class FixedClock:
     """A clock that stands still, so that a picture is the same whenever it is taken."""
 
     def now(self) -> datetime:
-        """Always `EVENING`."""
+        """Return `EVENING`."""
         return EVENING
 
     def monotonic(self) -> float:
@@ -137,9 +137,9 @@ class FixedClock:
         return 0.0
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until cancelled for a second or more; a shorter sleep returns soon.
+        """Return soon from a sleep of less than a second; wait for longer ones until cancelled.
 
-        Half a second and more takes a moment, or the polls of other decks' actions would run without a pause.
+        From half a second on it waits a moment, so that polls for actions of other decks do not run without a pause.
         """
         if seconds >= 1:
             await asyncio.Event().wait()
@@ -161,7 +161,7 @@ async def still_deck(
     clock, settings = FixedClock(), demo_settings(simulator, read_only=read_only)
     async with make_api(settings, clock=clock, mount=simulator.app) as api:
         monitor = make_monitor(api, clock)
-        monitor.watch("screenshots", ROOM_LIST)  # so that they are there whichever screen is shown
+        monitor.watch("screenshots", ROOM_LIST)  # rooms must be there whichever screen is shown
         await monitor.wait_ready()
         yield demo_deck(monitor, clock, api, settings, **display)
 
@@ -169,7 +169,10 @@ async def still_deck(
 def demo_deck(
     monitor: Monitor, clock: Clock, api: Api, settings: Settings, *, theme: str = "dark", **display: Any
 ) -> Deck:
-    """The deck of the demo, the same on every machine: its times are UTC. `display`: what else `Deck` takes."""
+    """Return the deck of the demo with times in UTC, the same on every machine.
+
+    `display`: further arguments of `Deck`.
+    """
     return Deck(
         monitor,
         clock,
@@ -187,7 +190,7 @@ def demo_deck(
 async def picture(
     size: tuple[int, int], keys: Sequence[str], scenario: str | None = None, played_seconds: float = 0
 ) -> str:
-    """Return the deck at that size after those keys as SVG; on the demo, or some seconds into a scenario."""
+    """Return an SVG of the deck at that size, after those keys, on the demo or `played_seconds` into a scenario."""
     async with still_deck(scenario=scenario, played_seconds=played_seconds) as deck, deck.run_test(size=size) as pilot:
         await pilot.pause()
         for key in keys:
@@ -198,7 +201,7 @@ async def picture(
 
 
 async def _wait_answered(deck: Deck, pilot: Pilot[int]) -> None:
-    """Wait for all data that the screen loads by itself, so that the next key acts on the loaded screen."""
+    """Wait for the data that the screen loads by itself, so that the next key acts on the loaded screen."""
     while not is_answered(deck):
         await pilot.pause()
     waits = [worker.wait() for worker in deck.workers if worker.group not in LASTING_GROUPS]
@@ -215,7 +218,7 @@ def is_answered(deck: Deck) -> bool:
 
 
 async def attached_picture(name: str) -> str:
-    """Return a picture of `ATTACHED`: the events on an attached deck."""
+    """Return the picture of `ATTACHED` with that name: the events on an attached deck."""
     async with still_deck() as deck, deck.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
         assert deck.snapshot
@@ -227,12 +230,12 @@ async def attached_picture(name: str) -> str:
 
 
 async def trouble_picture(name: str) -> str:
-    """Return a picture of `TROUBLES`: the last five minutes of the event in trouble."""
+    """Return the picture of `TROUBLES` with that name: the last five minutes of the event in trouble."""
     return await picture((120, 40), ("3", "plus"), *TROUBLES[name])
 
 
 def tour(pictures: Sequence[str]) -> str:
-    """Return an endless tour of the pictures by CSS alone; only the first one if motion is unwanted."""
+    """Return an SVG that shows the pictures in an endless loop, by CSS; the first alone if motion is unwanted."""
     share, length = 100 / len(pictures), TOUR_SECONDS * len(pictures)
     frames = "".join(
         f'<g class="frame" style="animation-delay:{TOUR_SECONDS * index}s">{picture}</g>'
@@ -250,7 +253,7 @@ def tour(pictures: Sequence[str]) -> str:
 
 
 def export_svg(deck: Deck) -> str:
-    """Return the current screen as SVG. The picture loads no font: it names fonts that a reader may have."""
+    """Return the current screen as SVG. The SVG embeds no font; it names fonts that the reader may have installed."""
     svg = re.sub(r"@font-face\s*\{[^}]*\}", "", deck.export_screenshot(title="livedeck"))
     return svg.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
 

@@ -1,4 +1,4 @@
-"""Read tokens from the source that the settings name (trust.md, "Secrets"), again after a refusal."""
+"""Tokens from the source that the settings name, read again after a refusal (trust.md, "Secrets")."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from livedeck.settings import Settings, SettingsError
 from livedeck.text.secrets import register_secret
 
 TOKEN_COMMAND_TIMEOUT = 15.0
-"""Seconds that a token command may take: enough to touch a security key."""
+"""Maximum seconds of a token command: long enough to touch a security key."""
 
 MAX_TOKEN_BYTES = 16_384
-"""Largest token file in bytes; no HTTP header is longer."""
+"""Maximum bytes of a token file; no HTTP header is longer."""
 
 
 def read_token(settings: Settings) -> str:
-    """Return the token in clear, for the client only. Raises SettingsError if its source has none.
+    """Return the platform's token in clear, for the client only. Raises SettingsError if the source has no token.
 
-    A command or a keyring may block, and a command may prompt the user. So call it before a screen is shown, and in a
-    thread afterwards.
+    Token commands and keyrings may block, and commands may prompt the user. Call this before a screen is shown, and
+    later only in a thread.
     """
     token = _read_source(settings)
     register_secret(token)
@@ -33,7 +33,7 @@ def read_token(settings: Settings) -> str:
 
 
 def read_collector_token(settings: Settings) -> str:
-    """Return the collector's token in clear, for its link only. Raises SettingsError if its source has none."""
+    """Return the collector's token in clear, for its link only. Raises SettingsError if the source has no token."""
     if settings.collector_token_file is not None:
         token = secret_from_file("collector_token_file", expand_user(str(settings.collector_token_file)))
     elif settings.collector_token_command:
@@ -84,7 +84,7 @@ def secret_from_file(setting: str, path: Path) -> str:
 
 
 def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
-    """Return the output of a program. Errors never quote it: it may hold the secret. Raises SettingsError."""
+    """Return the output of a program. Raises SettingsError, which never quotes the output: it may be the secret."""
     source = f"{setting} {argv[0]}"
     try:
         process = subprocess.run(  # noqa: S603  the user's own program, run without a shell
@@ -125,14 +125,14 @@ def _from_keyring(setting: str, entry: str) -> str:
 
 
 class SettingsTokenSource:
-    """Token source of the settings. `advice`: next step after a refused token."""
+    """Token source that the settings name. `advice`: what the user can do after a refused token."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.advice = _advice(settings)
 
     async def read(self) -> Secret:
-        """Return the present token, read in a thread because a program may block. Raises Misconfigured."""
+        """Read the token again, in a thread, since a token command may block. Raises Misconfigured."""
         try:
             return Secret(await asyncio.to_thread(read_token, self._settings))
         except SettingsError as error:

@@ -23,7 +23,7 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
 def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds the flag of a field of `Timeouts`."""
+    """Return a decorator that adds the flag for the field `name` of `Timeouts`."""
     default = getattr(Timeouts(), name)
     span = click.FloatRange(0.1, 86_400)
     return click.option(f"--{name}-timeout", default=default, show_default=True, type=span, help=meaning)
@@ -104,7 +104,7 @@ async def _serve(
 
 
 class _Notices(logging.Handler):
-    """Prints a line on stderr for each warning of the simulator; the log has the details."""
+    """Handler that prints a line on standard error for each warning of the simulator; the log has the details."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print the warning, unless standard error is closed."""
@@ -114,7 +114,7 @@ class _Notices(logging.Handler):
 
 @contextmanager
 def _say_on_stderr() -> Iterator[None]:
-    """Print warnings of the simulator on stderr while the block runs."""
+    """Print warnings of the simulator on standard error while the block runs."""
     logger, notices = logging.getLogger("livedeck.simulator"), _Notices(logging.WARNING)
     logger.addHandler(notices)
     try:

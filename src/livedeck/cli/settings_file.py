@@ -1,4 +1,4 @@
-"""Change the settings file from commands and the first start, and keep the rest as written."""
+"""Changes of the settings file by commands and the first start; everything else in it stays as written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def edit_settings(change: Callable[[TOMLDocument], None], before_write: Callable[[], None] = lambda: None) -> Path:
     """Change or create the settings file. Returns its path. Raises SettingsError without changing the file.
 
-    `before_write`: creates what the file will refer to; called after the change is checked.
+    `before_write`: creates files that the settings will name; called once the changed settings are known to be valid.
     """
     path = config_path()
     try:
@@ -56,7 +56,7 @@ TOKEN_FILE = "token"  # noqa: S105  the name of a file
 
 
 async def first_start(flags: Mapping[str, Any]) -> Choice | int:
-    """Ask how to start. Returns the choice (demo, or the deck with saved settings), or the exit code of a quit."""
+    """Ask how to start. Returns the choice (demo, or deck with saved settings), or the exit code if the user quits."""
     from livedeck.cli.process import end_on_signals
     from livedeck.ui.general.welcome import Welcome
     from livedeck.ui.kit.driver import terminal_guard
@@ -68,7 +68,7 @@ async def first_start(flags: Mapping[str, Any]) -> Choice | int:
 
 
 async def try_platform(flags: Mapping[str, Any], platform: PlatformSettings) -> str:
-    """Try token and upload address of a platform. Returns why it cannot be used, or an empty text."""
+    """Try the token and upload address of a platform. Returns why the platform cannot be used, or an empty text."""
     import asyncio
 
     from livedeck.cli.wiring import make_api
@@ -100,8 +100,9 @@ def save_platform(platform: PlatformSettings) -> str:
 def save_settings(values: Mapping[str, Any], token: str = "") -> Path:
     """Set these settings in the file; None removes one. Returns the path of the file.
 
-    `token` in clear goes to a private file beside it, which becomes the token source; it never goes into the settings.
-    A new source replaces the old one. Raises SettingsError with the settings unchanged; the token's file may be new.
+    `token`: the token in clear. It goes to a private file beside the settings, which becomes the only token source; it
+    is never written into the settings. Raises SettingsError; the settings are then unchanged, the private file may be
+    new.
     """
     token_path = config_path().with_name(TOKEN_FILE)
     if token:

@@ -17,7 +17,7 @@ from livedeck.cli.options import formats, merge_flags, platform
 def command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
     """Print what is on air and what is wrong now.
 
-    Waits until every event on air has a judged sample, 15 s at most. Changes without a verdict are listed too.
+    Waits up to 15 s until every event on air has been judged. Changes with an unknown outcome are listed too.
     With `--format prometheus` it prints metrics: also for a platform that does not respond, with exit code 4.
     """
 

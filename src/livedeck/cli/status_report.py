@@ -20,10 +20,10 @@ from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole, clip, fit, plain, width
 
 TIMEOUT = 15.0
-"""Seconds to wait for a judged sample of every event on air."""
+"""Seconds to wait until every event on air has been judged."""
 
 MAX_NAME_WIDTH = 40
-"""Most cells of a name."""
+"""Maximum width of a name, in terminal cells."""
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EVENT", "WRONG")
 RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
@@ -51,14 +51,14 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
 
 
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:
-    """Return a line for each change without a verdict, and advice; empty if there is none."""
+    """Return a line for each change with an unknown outcome, then advice; empty without such changes."""
     lines = [f"? {change.intent.id[:8]} {open_change_text(change, now)}" for change in changes]
     advice = [f"  {ADVICE}", "  once you have looked: livedeck change close ID"]
     return "".join(f"{line}\n" for line in (["", *lines, *advice] if lines else []))
 
 
 def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """Return the status as a table: a line for each event, worst first, with its faults at the end."""
+    """Return the status as a table: a line for each event, worst first; its faults at the end of the line."""
     rows = [[[(head, StyleRole.HEAD)] for head in HEADS], *(_row(state, render_time) for state in snapshot.events)]
     widths = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
     alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, render_time, snapshot)]

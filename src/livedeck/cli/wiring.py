@@ -1,4 +1,4 @@
-"""Build clients, monitors and histories from the settings. Nothing else constructs them."""
+"""Builders of clients, monitors and histories from the settings. Nothing else constructs these."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 from livedeck.monitor import Ruling, Rulings
 
 _MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Clock that runs on while the machine sleeps; on Linux CLOCK_MONOTONIC does not."""
+"""Clock that also counts while the machine sleeps; on Linux CLOCK_MONOTONIC stops then."""
 
 
 class SystemClock:
     """The time of this machine."""
 
     def now(self) -> datetime:
-        """Return the time, aware, in UTC."""
+        """Return the current time in UTC, aware."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return seconds that never run backwards, and run on while the machine sleeps."""
+        """Return seconds of a clock that never runs backwards and also counts while the machine sleeps."""
         return time.clock_gettime(_MONOTONIC)
 
     async def sleep(self, seconds: float) -> None:
-        """Return after that many seconds."""
+        """Return after `seconds`."""
         await asyncio.sleep(seconds)
 
 
@@ -92,9 +92,9 @@ def make_keymap(settings: DisplaySettings) -> Keymap:
 
 @asynccontextmanager
 async def make_outgoing(settings: Settings, egress: Egress | None = None) -> AsyncIterator[Outgoing]:
-    """Open a sender for webhooks and collectors, with the platform's proxy and certificates.
+    """Open a sender of requests to webhooks and collectors, with the proxy and certificates of the settings.
 
-    `egress`: addresses that notifications may reach; None, for a collector, allows any.
+    `egress`: addresses that requests may reach. None, for a collector, allows every address.
     """
     if settings.proxy:
         register_address(settings.proxy)
@@ -111,9 +111,9 @@ async def make_outgoing(settings: Settings, egress: Egress | None = None) -> Asy
 async def make_history(
     settings: Settings, clock: Clock | None = None, link: Link | None = None
 ) -> AsyncIterator[History | None]:
-    """Open the history that the settings name and close it in the end. Yields None if it is off.
+    """Open the history that the settings name while the block runs. Yields None if the history is off.
 
-    `link`: link to the collector that receives the operator's actions.
+    `link`: link to the collector, which then receives the operator's actions too.
     """
     if settings.history == OFF:
         yield None
@@ -134,9 +134,9 @@ async def make_history(
 
 @asynccontextmanager
 async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
-    """Open the history that records a change; None if it is off. Raises SettingsError, Misconfigured.
+    """Open the history that records a change; yields None if it is off. Raises SettingsError, Misconfigured.
 
-    With `collector_url` the collector receives the change too, so it knows who completed an event.
+    With `collector_url` the collector receives the change too, so that it knows who completed an event.
     """
     async with AsyncExitStack() as stack:
         link = await make_link(settings, stack) if settings.collector_urls else None
@@ -144,7 +144,7 @@ async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
 
 
 async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:
-    """Return a link to the collector that closes with the stack. Raises SettingsError, Misconfigured."""
+    """Return a link to the collector; the stack closes it. Raises SettingsError, Misconfigured."""
     from livedeck.collector.attached.link import Link
 
     outgoing = await stack.enter_async_context(make_outgoing(settings))
@@ -152,14 +152,14 @@ async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:
 
 
 def history_reader(settings: Settings) -> HistoryReader | None:
-    """Return a reader of this machine's history, for a command that records nothing; None without a file."""
+    """Return a reader of this machine's history, for commands that record nothing; None if there is no history file."""
     path = settings.history_file()
     return HistoryReader(path) if path else None
 
 
 @asynccontextmanager
 async def open_records(settings: Settings, path: Path | None = None) -> AsyncIterator[HistoryReader | RemoteHistory]:
-    """Open the past for reading: from `path`, from the collector of `collector_url`, or from the history file.
+    """Open the past for reading: the file `path`, else the collector of `collector_url`, else the history file.
 
     Reads raise CollectorError if the collector does not respond, or StorageError if the file cannot be read. Raises
     SettingsError, Misconfigured.
@@ -187,10 +187,10 @@ def make_monitor(
     notify_error: Callable[[], str] | None = None,
     shares: Shares | None = None,
 ) -> Monitor:
-    """Return a monitor of the platform. `settings` None means the defaults, `clock` None this machine's.
+    """Return a monitor of the platform. `settings`: None for the defaults. `clock`: None for this machine's.
 
     `reader`: source of alarm actions if there is no `history`. `limits_source`: source of limits that change at run
-    time. `notify_error`: returns the fault of notifications. `shares`: collectors that share the polling.
+    time. `notify_error`: returns why notifications fail, or an empty text. `shares`: collectors that share the polling.
     """
     settings = settings or Settings()
     return Monitor(
@@ -209,10 +209,10 @@ def make_monitor(
 
 
 class Watch(NamedTuple):
-    """Monitoring of a command. `feed`: monitor, or the collector's stream.
+    """Monitoring that a command uses. `feed`: a monitor of the platform, or the stream of a collector.
 
-    `api`: None if an attached deck has no token for the platform. `records`: reader of the past, if kept. `host`: host
-    name of the platform, or of the collector.
+    `api`: None if an attached deck has no token for the platform. `records`: reader of the past, or None if no past is
+    kept. `host`: host name of the platform, or of the collector.
     """
 
     feed: Monitor | Remote
@@ -226,7 +226,7 @@ class Watch(NamedTuple):
 async def open_watch(
     settings: Settings, *, keeps_history: bool = False, limits_source: LimitsSource | None = None
 ) -> AsyncIterator[Watch]:
-    """Open monitoring: a monitor of the platform, or (with `collector_url`) the collector.
+    """Open monitoring by a monitor of the platform, or by the collector if `collector_url` is set.
 
     `keeps_history`: record samples and actions. Otherwise only the alarm actions of this machine's decks are read.
     Raises SettingsError, Misconfigured.
@@ -264,15 +264,15 @@ async def _attach(
 
 
 async def _find_video(api: Api, video_id: str) -> Video:
-    """Return the video of that id. Raises ApiError; NotFound if there is none."""
+    """Return the video with that id. Raises ApiError; NotFound if there is none."""
     await api.posters.list(video_id, per_page=1)
     return Video(video_id)
 
 
 async def rule(settings: Settings, make: Callable[[Rulings, datetime, str], Ruling]) -> Ruling:
-    """Record the ruling that `make` returns for the rulings so far, the time and the actor; return it.
+    """Record a ruling and return it. `make`: returns it, given the rulings so far, the time and the actor.
 
-    Raises SettingsError if no history is kept, or it cannot be written.
+    Raises SettingsError if no history is kept, or if the history cannot be written.
     """
     if settings.history_file() is None:
         raise SettingsError("no history is kept, so no deck would learn of it: see `history` in the settings")

@@ -1,32 +1,31 @@
-"""Lock of an object during its change, among all processes of a user on one machine (trust.md, "Writers")."""
+"""Locks of objects during a change, shared by all processes of a user on one machine (trust.md, "Writers")."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from livedeck.atomic_file import FileLock
+from livedeck.record import Record
 
 if TYPE_CHECKING:
     from livedeck.monitor import Clock
     from livedeck.operations.operation import Target
 
 WAIT_SECONDS = 30.0
-"""Seconds that a change waits for another change of the same object."""
+"""Seconds that a change waits while another process changes the same object."""
 
 RETRY_SECONDS = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class WriteLocks:
+class WriteLocks(Record):
     """Locks of the objects of the platform at `base_url`, as files in `folder`.
 
-    `warn`: receives the reason why an object could not be locked; the change goes on without a lock.
+    `warn`: called with the reason if an object cannot be locked; the change then goes on without a lock.
     """
 
     folder: Path
@@ -36,9 +35,9 @@ class WriteLocks:
 
     @asynccontextmanager
     async def hold(self, target: Target) -> AsyncIterator[bool]:
-        """Hold the object's lock while the block runs. Yields False if another process kept it for WAIT_SECONDS.
+        """Hold the lock of the target while the block runs. Yields False if another process held it for WAIT_SECONDS.
 
-        An object that does not exist yet has no lock.
+        A target without an id, which does not exist yet, needs no lock.
         """
         if not target.id:
             yield True
@@ -67,7 +66,10 @@ class WriteLocks:
         return lock
 
     async def _try(self, path: Path) -> FileLock | None:
-        """Try once, in a thread: the disk may be slow. A lock that arrives after a cancellation is released."""
+        """Return the lock, or None if another process holds it. Tries once, in a thread, since the disk may be slow.
+
+        Releases a lock that arrives after a cancellation.
+        """
         attempt = asyncio.ensure_future(asyncio.to_thread(FileLock.acquire, path))
         try:
             return await asyncio.shield(attempt)

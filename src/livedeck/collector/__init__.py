@@ -1,1 +1,1 @@
-"""collector SHARES. One process watches the platform, and decks attach to it over HTTP (collector.md)."""
+"""collector shares the watch: one process watches the platform, and decks attach to it over HTTP (collector.md)."""

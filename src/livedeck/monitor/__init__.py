@@ -78,7 +78,16 @@ from livedeck.monitor.model.state import (
     QosState,
     SharingFault,
 )
-from livedeck.monitor.model.thresholds import AlarmLimits, Cadence, Content, Hold, Share, Thresholds, with_overrides
+from livedeck.monitor.model.thresholds import (
+    AlarmLimits,
+    Cadence,
+    Content,
+    Hold,
+    Share,
+    Thresholds,
+    limits_of,
+    with_overrides,
+)
 from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
@@ -185,6 +194,7 @@ __all__ = [
     "event_key",
     "is_stale",
     "known_streams",
+    "limits_of",
     "person",
     "planned_start",
     "recordings_key",

@@ -10,11 +10,10 @@ from functools import partial
 from math import inf
 from random import Random
 from types import MappingProxyType
-from typing import Any, TypeVar
-
-import structlog
+from typing import TypeVar
 
 from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
+from livedeck.log import Log
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.ranking import worst_first
@@ -63,7 +62,7 @@ _ATTRIBUTED_FOR = timedelta(minutes=2)
 
 T = TypeVar("T")
 
-_log: Any = structlog.get_logger("livedeck.monitor")
+_log = Log("livedeck.monitor")
 
 
 class Monitor:

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
-
-import structlog
+from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTiming, Stream
+from livedeck.log import Log
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes, still_valid
@@ -52,7 +51,7 @@ _ANALYSIS_BATCH = 32
 _EVALUATION_BATCH = 16
 """Number of events evaluated without a pause for the event loop."""
 
-_log: Any = structlog.get_logger("livedeck.monitor")
+_log = Log("livedeck.monitor")
 
 
 class ClockReading(NamedTuple):
@@ -226,10 +225,12 @@ class EventTracker:
         self._run_started_at, self._is_frozen = run_started_at, is_frozen
 
     def _rules(self) -> StreamRules:
+        """Return the present rules, the same object as long as they do not change: it keeps what is derived from it."""
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
-        return StreamRules(self._thresholds, self._thresholds.floor(presets), marks)
+        rules = StreamRules(self._thresholds, self._thresholds.floor(presets), marks)
+        return self._folded_by if self._folded_by == rules else rules
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
         """Learn the delivery delay at `at` (server time, epoch s).

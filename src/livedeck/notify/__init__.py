@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
-from livedeck.notify.groups import (
-    RATE_WINDOW,
-    Board,
-    Box,
-    EventInfo,
-    Life,
-    Notified,
-    Outcome,
-    Plan,
-    State,
-    step,
-    withheld,
-)
-from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
-from livedeck.notify.message import Beginning, Entry, Message, Status
-from livedeck.notify.notifier import Notifier, Storage
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from livedeck.notify.kinds import TARGETS, Means, TargetKind
 from livedeck.notify.routes import Case, CaseEvent, Hours, Route, reasons_against
-from livedeck.notify.spool import (
-    DEAD,
-    DEAD_KEPT,
-    KEPT,
-    SEEN_EACH,
-    SENT,
-    WAITING,
-    NotOnDutyError,
-    OutdatedError,
-    Spool,
-    Spooled,
-    SpoolError,
-    moved,
-    only_notifier,
-    spool_path,
-)
-from livedeck.notify.targets import (
-    TARGETS,
-    AppriseTarget,
-    CheckedTarget,
-    Delivery,
-    Means,
-    Post,
-    Target,
-    TargetError,
-    TargetKind,
-    Webhook,
-)
-from livedeck.notify.texts import Sender, compose
+
+if TYPE_CHECKING:
+    from livedeck.notify.groups import (
+        RATE_WINDOW,
+        Board,
+        Box,
+        EventInfo,
+        Life,
+        Notified,
+        Outcome,
+        Plan,
+        State,
+        step,
+        withheld,
+    )
+    from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
+    from livedeck.notify.message import Beginning, Entry, Message, Status
+    from livedeck.notify.notifier import Notifier, Storage
+    from livedeck.notify.spool import (
+        DEAD,
+        DEAD_KEPT,
+        KEPT,
+        SEEN_EACH,
+        SENT,
+        WAITING,
+        NotOnDutyError,
+        OutdatedError,
+        Spool,
+        Spooled,
+        SpoolError,
+        moved,
+        only_notifier,
+        spool_path,
+    )
+    from livedeck.notify.targets import AppriseTarget, CheckedTarget, Delivery, Post, Target, TargetError, Webhook
+    from livedeck.notify.texts import Sender, compose
 
 __all__ = [
     "DEAD",
@@ -102,3 +97,16 @@ __all__ = [
     "step",
     "withheld",
 ]
+
+_PARTS = ("groups", "heartbeat", "message", "notifier", "spool", "targets", "texts")
+"""Modules of the other names. The settings need the two tables alone, and so does the first frame of a deck."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module of a name when somebody asks for it."""
+    if name in __all__:
+        for part in _PARTS:
+            module = import_module(f"{__name__}.{part}")
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

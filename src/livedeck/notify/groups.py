@@ -6,17 +6,21 @@ returns holds everything that must survive a restart.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple, TypeVar
+
+from msgspec import field
 
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, Severity, Snapshot, person
 from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Status
 from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
 from livedeck.notify.texts import Sender, compose, shown_status
+from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 V = TypeVar("V")
@@ -45,8 +49,7 @@ class EventInfo(NamedTuple):
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Record):
     """The alarms at one moment, in any state.
 
     `is_known`: the platform responds, so an alarm that is missing has cleared. `offset`: seconds that the machine's
@@ -75,8 +78,7 @@ class Board:
         return cls(alarms, events, snapshot.link.state.is_answering, snapshot.link.clock_offset)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Record):
     """The routes and the sender, from the settings."""
 
     routes: tuple[Route, ...] = ()
@@ -94,8 +96,7 @@ class Notified(NamedTuple):
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
+class Life(Record):
     """An alarm from its onset until people are notified of its end.
 
     `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
@@ -122,8 +123,7 @@ class Box(NamedTuple):
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Record):
     """The state between two steps.
 
     `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the rate or the
@@ -197,7 +197,7 @@ def _is_settled(life: Life, now: datetime) -> bool:
     return life.cleared_since is not None and now - life.cleared_since >= SETTLED
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _Turn:
     """A running step."""
 
@@ -206,17 +206,17 @@ class _Turn:
     board: Board
     now: datetime
     unsent: Sequence[Message]
-    alarms: dict[AlarmKey, Alarm] = field(init=False)
-    lives: dict[AlarmKey, Life] = field(init=False)
-    opened: dict[tuple[str, str], datetime] = field(default_factory=dict, init=False)
-    held: dict[Box, tuple[Entry, ...]] = field(init=False)
-    sent: dict[Box, tuple[datetime, ...]] = field(init=False)
-    counted: dict[Box, tuple[datetime, ...]] = field(init=False)
-    withdrawn: list[str] = field(default_factory=list, init=False)
-    awaited: set[str] = field(default_factory=set, init=False)
-    kinds: defaultdict[str, set[str]] = field(init=False)  # kinds of the present alarms, by event
-    on_air: int = field(init=False)
-    missed: dict[str, Life] = field(default_factory=dict, init=False)  # lives whose end no step saw, by id
+    alarms: dict[AlarmKey, Alarm] = dataclasses.field(init=False)
+    lives: dict[AlarmKey, Life] = dataclasses.field(init=False)
+    opened: dict[tuple[str, str], datetime] = dataclasses.field(default_factory=dict, init=False)
+    held: dict[Box, tuple[Entry, ...]] = dataclasses.field(init=False)
+    sent: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
+    counted: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
+    withdrawn: list[str] = dataclasses.field(default_factory=list, init=False)
+    awaited: set[str] = dataclasses.field(default_factory=set, init=False)
+    kinds: defaultdict[str, set[str]] = dataclasses.field(init=False)  # kinds of the present alarms, by event
+    on_air: int = dataclasses.field(init=False)
+    missed: dict[str, Life] = dataclasses.field(default_factory=dict, init=False)  # lives whose end no step saw, by id
 
     def __post_init__(self) -> None:
         self.alarms = {alarm.key: alarm for alarm in self.board.alarms}

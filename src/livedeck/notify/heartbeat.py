@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import structlog
-
+from livedeck.log import Log
 from livedeck.monitor import Clock
 from livedeck.notify.targets import Post, Reply, is_success, words_of
 from livedeck.text.secrets import masked_line
@@ -18,7 +17,7 @@ from livedeck.text.secrets import masked_line
 EACH = 60.0
 """Seconds between two heartbeats."""
 
-_log: Any = structlog.get_logger("livedeck.notify")
+_log = Log("livedeck.notify")
 
 _TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timedelta(minutes=5)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from livedeck.monitor import AlarmKey, Severity
+from livedeck.record import Record
 from livedeck.text.secrets import masked
 
 _WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged")
@@ -27,8 +28,7 @@ class Status(StrEnum):
     TEST = "test"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record):
     """An alarm in a message, as it was when the entry was made.
 
     `life`: identity of the alarm from onset to end. `stage`: how far the alarm had grown. `seconds`: how long it had
@@ -93,8 +93,7 @@ class Beginning(NamedTuple):
     stage_before: int
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Record):
     """A message to a target.
 
     `key`: the same for every try. `payload`: the JSON of the webhook. `beginnings`: the alarms that the message reports

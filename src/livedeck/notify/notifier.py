@@ -10,10 +10,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-import structlog
-
+from livedeck.log import Log
 from livedeck.monitor import Clock, Snapshot
 from livedeck.notify.groups import Board, Outcome, Plan, State, step, withheld
 from livedeck.notify.message import Message
@@ -46,7 +45,7 @@ _RESULTS = {SENT: "taken", WAITING: "not taken", DEAD: "given up"}
 
 T = TypeVar("T")
 
-_log: Any = structlog.get_logger("livedeck.notify")
+_log = Log("livedeck.notify")
 
 
 class Storage(Protocol):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, time
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from livedeck.monitor import Severity
+from livedeck.record import Record
 
 _DAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _SPAN = re.compile(
@@ -32,8 +32,7 @@ class Span(NamedTuple):
         return (day in self.days and at >= self.begin) or ((day - 1) % 7 in self.days and at < self.end)
 
 
-@dataclass(frozen=True, slots=True)
-class Hours:
+class Hours(Record):
     """Hours in which somebody reads the messages of a route. Without spans: always."""
 
     spans: tuple[Span, ...] = ()
@@ -68,8 +67,7 @@ def _time(text: str) -> time:
     return time() if text == "24:00" else time.fromisoformat(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Record):
     """A rule that sends some alarms to a target.
 
     `to`: the target. `severity`: the lowest severity that the route takes. `events`, `projects`, `kinds`: shell

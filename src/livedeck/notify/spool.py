@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from livedeck.atomic_file import open_private
 from livedeck.monitor import AlarmKey
 from livedeck.notify.groups import RATE_WINDOW, Box, Life, Notified, Outcome, State
 from livedeck.notify.message import Beginning, Entry, Message, Status
+from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
@@ -73,8 +74,7 @@ class OutdatedError(SpoolError):
         super().__init__("another collector has sent notifications meanwhile")
 
 
-@dataclass(frozen=True, slots=True)
-class Spooled:
+class Spooled(Record):
     """A message and its state. `answer`: the last reply of its target."""
 
     message: Message

@@ -20,11 +20,11 @@ from hashlib import sha256
 from pathlib import Path
 from signal import SIGKILL
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from livedeck.egress import Egress, literal_addresses
 from livedeck.notify.message import Message
+from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 _REFUSED = frozenset({400, 413, 422})
@@ -54,8 +54,7 @@ class Post(Protocol):
         """Send the request and return the result."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Record):
     """Result of a try.
 
     `answer`: the reply of the receiver, in words. `is_refused`: no further try can succeed. `retry_after`: seconds
@@ -255,48 +254,3 @@ def _end(child: Popen[bytes]) -> None:
     if child.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, SIGKILL)
-
-
-class Means(NamedTuple):
-    """Everything that a target may need to send.
-
-    `post`: sends HTTP requests through the platform's proxy and certificates. `check_address`: raises TargetError for
-    an address that `post` cannot use. `variables`: environment of a child process. `egress`: the rule for receivers.
-    """
-
-    post: Post
-    check_address: Callable[[str], None]
-    variables: Mapping[str, str]
-    egress: Egress
-
-
-class TargetKind(NamedTuple):
-    """A kind of target. The settings of the kind, their checks and the template follow from this entry.
-
-    `address`: the address in words, for the settings. `make`: makes a target from an address and a secret, which is
-    empty if none is set; raises TargetError. `secret`: the secret in words; empty if the kind has none. `extra`: the
-    extra of livedeck that the kind needs, or empty.
-    """
-
-    address: str
-    make: Callable[[Means, str, str], CheckedTarget]
-    secret: str = ""
-    extra: str = ""
-
-
-def _make_webhook(means: Means, address: str, secret: str) -> Webhook:
-    means.check_address(address)
-    return Webhook(means.post, address, secret)
-
-
-def _make_apprise(means: Means, address: str, _secret: str) -> AppriseTarget:
-    return AppriseTarget(address, means.variables, egress=means.egress)
-
-
-TARGETS: Mapping[str, TargetKind] = MappingProxyType(
-    {
-        "webhook": TargetKind("the address of a webhook", _make_webhook, secret="the key that signs the webhook"),  # noqa: S106  words
-        "apprise": TargetKind("an address of apprise", _make_apprise, extra="notify"),
-    }
-)
-"""Kinds of target by name. The names of a kind's settings begin with it: `webhook_command`, `webhook_file`."""

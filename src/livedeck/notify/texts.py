@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import sha256
 from urllib.parse import quote
 
 from livedeck.monitor import Severity
 from livedeck.notify.message import Beginning, Entry, Message, Status
+from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import safe
 
@@ -37,8 +37,7 @@ MAX_ALARMS = 50
 _WORDS = {Severity.CRITICAL: "CRIT", Severity.WARNING: "WARN", Severity.INFO: "INFO"}
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(Record):
     """The sender of messages.
 
     `collector`: host of the collector. `zone`: time zone of the times. `link`: an address with `{event_id}`; if empty,

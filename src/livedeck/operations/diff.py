@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +19,7 @@ from livedeck.operations.schema import (
     row_title,
     schema_of_rows,
 )
+from livedeck.record import Record
 from livedeck.text import addresses, times
 from livedeck.text.segments import Segment, StyleRole
 from livedeck.text.times import TimeReference
@@ -26,8 +27,7 @@ from livedeck.text.times import TimeReference
 D_co = TypeVar("D_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Record):
     """Field before and after, in words, with secrets masked. An empty side did not exist or is removed."""
 
     name: str
@@ -35,8 +35,7 @@ class Change:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedForm(Generic[D_co]):
+class ParsedForm(Record, Generic[D_co]):
     """Parsed form: all its entries, the draft to send, its values by dotted name, and the changes in words."""
 
     entries: FieldValues

@@ -460,7 +460,7 @@ class CompleteEvent(FieldOperation[EventView], EventOperation):
     past = "completed"
     level = ConfirmLevel.TYPE_NAME
     help = "End the event: ingest stops, viewers are cut off"
-    evidence = "its stream has ended, and was running before"
+    evidence = "the stream was running before and has ended"
     no_evidence = "no field says whether an event without a running stream is completed"
 
     def effect(self, current: EventView, /) -> str:
@@ -527,7 +527,7 @@ class MoveEvent(FieldOperation[EventView], EventOperation):
     past = "moved"
     level = ConfirmLevel.TYPE_NAME
     help = "Move the event to another project or folder"
-    evidence = "it is in the new place, and was elsewhere before"
+    evidence = "the event has moved to the new place"
     shows_values = True
     looks_like = ("event.edit",)
     schema = MOVE_FORM
@@ -616,7 +616,7 @@ class ScheduleStream(EventFormOperation):
     verb = "schedule"
     past = "scheduled"
     help = "Schedule a stream of the event"
-    evidence = "it has a new stream, which begins at the sent time"
+    evidence = "the event has a new stream, which begins at the sent time"
     looks_like = ("event.reschedule",)
     schema = SCHEDULE_FORM
 
@@ -652,7 +652,7 @@ class RescheduleStream(FieldOperation[EventView], EventFormOperation):
     verb = "reschedule"
     past = "rescheduled"
     help = "Move the event's stream to another time"
-    evidence = "its stream begins at the sent time, and had another start before"
+    evidence = "the start of the stream has changed to the sent time"
     shows_values = True
     looks_like = ("event.schedule",)
     schema = SCHEDULE_FORM

@@ -18,9 +18,8 @@ from socket import gethostname
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
-import structlog
-
 from livedeck.client import ApiError, NotFound, Progress, Unknown
+from livedeck.log import Log
 from livedeck.monitor import ActionRecord, AuditOutcome, Clock, FieldChange, IntentRecord, OpenChange
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
@@ -39,7 +38,7 @@ from livedeck.operations.operation import (
 from livedeck.presentation.open_changes import open_change_text
 from livedeck.text.segments import StyleRole
 
-log = structlog.get_logger()
+log = Log(__name__)
 T = TypeVar("T")
 R = TypeVar("R")
 

@@ -55,7 +55,7 @@ class UploadMaterial(Operation[bool]):
     level = ConfirmLevel.NONE
     lists_changes = True
     help = "Upload a file as material of the video"
-    no_evidence = "no read lists the materials of a video"
+    no_evidence = "the platform does not list the materials of a video"
     schema = UPLOAD_FORM
 
     video: Video
@@ -126,7 +126,7 @@ class RenameMaterial(MaterialOperation):
     level = ConfirmLevel.NONE
     lists_changes = True
     help = "Rename the material"
-    no_evidence = "no read shows the title of a material"
+    no_evidence = "the platform does not show the title of a material"
     schema = RENAME_FORM
 
     title: str
@@ -158,8 +158,8 @@ class ReorderMaterials(Reorder):
 
     name = "material.reorder"
     kind = "material"
-    help = "Send the order of the materials"
-    no_evidence = "no read shows the order of materials"
+    help = "Reorder the materials"
+    no_evidence = "the platform does not show the order of materials"
 
     async def read(self, platform: Platform) -> Ids:
         gate = asyncio.Semaphore(CONCURRENT_READS)

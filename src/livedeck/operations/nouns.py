@@ -36,7 +36,7 @@ from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import position, safe
 
 MAX_LISTED = 10
-"""Most matches to list when a name fits several objects."""
+"""Maximum number of matches to list when a name fits several objects."""
 
 Known = Callable[[str], Awaitable[tuple[KnownMaterial, ...]]]
 """Return the materials of a video that the history of this machine has; no endpoint lists them."""

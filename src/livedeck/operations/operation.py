@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -14,6 +14,7 @@ from livedeck.monitor import Snapshot
 from livedeck.operations.diff import Change, ParsedForm, change_lines, shown_values
 from livedeck.operations.names import Named, id_end, namesakes, warnings, word_to_type
 from livedeck.operations.schema import FieldValues, FormSchema
+from livedeck.record import Record
 from livedeck.text import values
 from livedeck.text.segments import Segment, StyleRole
 
@@ -35,8 +36,7 @@ class Verdict(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class OperationResult:
+class OperationResult(Record):
     """The verdict with its text for a person, and the error and the platform's response if there were any.
 
     Attributes:
@@ -68,8 +68,7 @@ class ConfirmLevel(StrEnum):
     TYPE_NAME = "type name"
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmation:
+class Confirmation(Record):
     """Question to a person before an operation is sent.
 
     Attributes:
@@ -109,8 +108,7 @@ class Confirmation:
         return self.has_own_name and self.named is not None and typed == self.named.name
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Record):
     """Object that an operation changes, frozen when the person asked for the change.
 
     Attributes:
@@ -132,8 +130,7 @@ class Target:
         return self.kind, self.id, "" if self.id else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Platform:
+class Platform(Record):
     """Sources for the reads of operations.
 
     Attributes:
@@ -157,8 +154,7 @@ class Platform:
         return tuple(Named(item.id or "", getattr(item, "name", None) or "") for item in items)
 
 
-@dataclass(frozen=True, slots=True)
-class SendContext(Generic[T]):
+class SendContext(Record, Generic[T]):
     """Arguments of `Operation.send`. `current`: the object, read right before sending."""
 
     api: Api
@@ -344,7 +340,7 @@ class EditOperation(FormOperation[T], FieldOperation[T]):
     past = "changed"
     level = ConfirmLevel.ASK
     button = "save"
-    evidence = "its fields have the sent values, and had others before"
+    evidence = "the fields have changed to the sent values"
     shows_values = True
 
     def effect(self, _current: T, /) -> str:
@@ -400,7 +396,7 @@ class CreateOperation(Operation[tuple[Item, ...]]):
 
     level = ConfirmLevel.NONE
     lists_changes = True
-    evidence = "exactly one new object appeared, and it equals what was sent"
+    evidence = "exactly one new object has appeared, with the sent values"
     reads_newest: ClassVar[bool] = False
 
     @property

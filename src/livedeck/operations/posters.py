@@ -51,7 +51,7 @@ def _parse_url(fields: Mapping[str, Any]) -> str:
     return url
 
 
-NOT_TOLD = "no poster says which address it was made from"
+NOT_TOLD = "the platform does not show the address that a poster comes from"
 """Reason why nothing proves that the platform took over a picture."""
 
 PICTURE_FORM = FormSchema(
@@ -143,7 +143,7 @@ class ActivatePoster(FieldOperation[Poster], PosterOperation):
     past = "shown"
     button = "show"
     help = "Show this poster in the player and in lists"
-    evidence = "it is the shown poster, and was not before"
+    evidence = "the shown poster has changed to this one"
     shows_values = True
 
     def effect(self, _current: Poster, /) -> str:

@@ -243,7 +243,7 @@ class EditRelay(EditOperation[RelayProfile]):
 
     name = "relay.edit"
     kind = "relay profile"
-    help = "Change a relay profile; applies at the next start of the relay"
+    help = "Change name, address or stream key of a relay profile, from its next start"
     schema = relay_form(lambda _: values.UNKNOWN)
 
     relay: RelayTarget

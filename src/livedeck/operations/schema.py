@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from msgspec import field
+
 from livedeck.client import Draft, Invalid, Secret
+from livedeck.record import Record
 from livedeck.text import addresses, times, values
 from livedeck.text.outside import escaped
 from livedeck.text.times import TimeReference
@@ -45,8 +47,7 @@ class Referent(StrEnum):
     VIDEO = "video"
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Record):
     """Id offered for a REFERENCE. `name`: empty if it has none; `note`: text that tells it from similar ones.
 
     >>> Suggestion("4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10", "Concerts").label
@@ -84,8 +85,7 @@ def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
     return labelled[0] if labelled else named[0] if len(named) == 1 else typed
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Record):
     """Line of a form.
 
     Attributes:
@@ -94,7 +94,7 @@ class Field:
         nullable: whether an empty entry is sent as null.
         section: heading above the field.
         row_schema: form of each row of a ROWS field.
-        max_rows: most rows of a ROWS field; 0 means no limit.
+        max_rows: maximum number of rows of a ROWS field; 0 means no limit.
         describe: explains a valid entry, for example seconds as a duration.
         is_long: whether the field takes the whole width.
         referent: kind of object of a REFERENCE.
@@ -120,8 +120,7 @@ class Field:
         return {FieldKind.FLAG: None, FieldKind.MULTI_CHOICE: (), FieldKind.ROWS: ()}.get(self.kind, "")
 
 
-@dataclass(frozen=True, slots=True)
-class FormSchema(Generic[D_co]):
+class FormSchema(Record, Generic[D_co]):
     """Fields of a form, and the function that makes a draft from them.
 
     Attributes:
@@ -252,8 +251,7 @@ def schema_of_rows(field: Field) -> FormSchema[Any]:
     return field.row_schema
 
 
-@dataclass(frozen=True, slots=True)
-class FieldErrors:
+class FieldErrors(Record):
     """Errors of a sent form: by field, and the `rest` that belongs to no field.
 
     `by_row`: name of a ROWS field -> index of the row, from 0 -> error of each field of that row.
@@ -264,8 +262,7 @@ class FieldErrors:
     by_row: Mapping[str, Mapping[int, Mapping[str, str]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class FormState:
+class FormState(Record):
     """State in which a form opens.
 
     Attributes:
@@ -295,8 +292,7 @@ class FormState:
         return self.initial if is_refused else self.entered or self.initial
 
 
-@dataclass(frozen=True, slots=True)
-class FormResult:
+class FormResult(Record):
     """Saved form: all entries, and the names of the changed fields."""
 
     entries: FieldValues

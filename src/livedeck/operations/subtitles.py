@@ -126,7 +126,7 @@ class RecogniseSpeech(_SubtitleCreation):
     verb = "recognise"
     past = "sent to speech recognition"
     help = "Recognise the speech: one track for each language"
-    evidence = "exactly one new recognised track appeared for each language"
+    evidence = "exactly one new recognised track has appeared for each language"
     schema = RECOGNISE_FORM
 
     languages: tuple[str, ...]
@@ -229,8 +229,8 @@ class ReorderSubtitles(Reorder):
 
     name = "subtitle.reorder"
     kind = "subtitle"
-    help = "Send the order of the tracks"
-    evidence = "the tracks are in the sent order, and were not before"
+    help = "Reorder the tracks"
+    evidence = "the tracks have changed to the sent order"
     no_evidence = "the tracks were in that order before"
 
     async def read(self, platform: Platform) -> Ids:

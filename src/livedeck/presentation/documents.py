@@ -216,7 +216,7 @@ class Actor(TypedDict):
 
 
 class OpenChange(TypedDict):
-    """A change without a verdict. `detail` is None if its sender ended."""
+    """A change without a verdict. `detail` is None if the process that sent it has exited."""
 
     id: str
     sent: str
@@ -287,7 +287,7 @@ class Span(TypedDict):
 
 
 class Watch(TypedDict):
-    """A period in which a process watched."""
+    """A period in which a process watched the platform."""
 
     since: str
     until: str
@@ -386,7 +386,7 @@ class HandoverChange(TypedDict):
 
 
 class Handover(TypedDict):
-    """The handover sheet. `watched`: end of the last watched period; `fresh`: somebody watches now."""
+    """The handover sheet. `watched`: end of the last watched period; `fresh`: a process is watching now."""
 
     schema: str
     written: str
@@ -400,7 +400,7 @@ class Handover(TypedDict):
 
 
 class ReportFault(TypedDict):
-    """A fault of an event. `exact`: its end follows from samples; otherwise `until` is the time of notice."""
+    """A fault of an event. `exact`: its end follows from samples; otherwise `until` is when the end was noticed."""
 
     kind: str
     severity: Severity
@@ -419,7 +419,7 @@ class ReportRestream(TypedDict):
 
 
 class ReportMarker(TypedDict):
-    """A marker."""
+    """A note that an operator set at a time of the show."""
 
     at: str
     text: str

@@ -6,12 +6,12 @@ import operator
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema, Value, sort_rows
+from livedeck.record import Record
 from livedeck.text.segments import Line, ShadedLine, StyleRole, linked
 
 T = TypeVar("T")
@@ -33,8 +33,7 @@ class FilterError(Exception):
     """The filter is invalid; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Record):
     """A condition of a filter. `field` is empty for the text of the row. `number`: `text` as a number, or None."""
 
     field: str
@@ -99,8 +98,7 @@ def _holds(term: Term, value: Value) -> bool:
     return is_match is not term.negated
 
 
-@dataclass(frozen=True, slots=True)
-class TableView:
+class TableView(Record):
     """The operator's arrangement of a table. `sort`: a column, or empty for the monitor's order, worst first.
 
     `hidden`: names of columns.
@@ -112,8 +110,7 @@ class TableView:
     hidden: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredRows(Generic[T]):
+class FilteredRows(Record, Generic[T]):
     """The visible rows, the number of all, and the number of hidden rows with a critical fault."""
 
     rows: tuple[T, ...]

@@ -69,7 +69,10 @@ NOTHING_COUNTED = Counted()
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """The input of one text. `exported`: the events with series, by their label; `left_out`: how many have none."""
+    """The data that one text of metrics shows.
+
+    `exported`: the events with series, by their label; `left_out`: how many have none.
+    """
 
     snapshot: Snapshot
     render_time: RenderTime

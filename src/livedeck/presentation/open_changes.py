@@ -53,7 +53,7 @@ def open_changes_line(changes: Sequence[OpenChange], key: str, cells: int) -> Li
 
 
 def open_change_object(change: OpenChange) -> documents.OpenChange:
-    """Return the change as JSON; `detail` is null if its sender ended."""
+    """Return the change as JSON; `detail` is null if the process that sent it has exited."""
     intent = change.intent
     return {
         "id": intent.id,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 
@@ -25,6 +24,7 @@ from livedeck.monitor import (
 )
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.render_time import RenderTime
+from livedeck.record import Record
 from livedeck.text.segments import Line, StyleRole, fit
 from livedeck.text.values import compact_duration, safe
 
@@ -37,8 +37,7 @@ MAX_DAYS_BACK = 31
 WEEK = timedelta(days=7)
 
 
-@dataclass(frozen=True, slots=True)
-class PastStream:
+class PastStream(Record):
     """A stream from its first to its last sample (server clock), with the name of its event.
 
     `worst`: the severity of its worst fault, None without one. `is_gone`: its event is no longer listed.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 
+from msgspec import field
+
 from livedeck.client import Event, EventRestream
 from livedeck.monitor import BroadcastState, EventState, ResourceKey, Severity, Snapshot, event_key, planned_start
+from livedeck.record import Record
 from livedeck.text.values import age, safe, short_duration
 
 DUE_SECONDS = 600.0
@@ -34,8 +37,7 @@ class Mark(StrEnum):
     UNKNOWN = "?"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Record):
     """A checked item. `advice`: empty if nothing needs to be done.
 
     `operation`: name of the operation that fixes it. `as_of`: time of the data (this machine's clock); None for data
@@ -50,8 +52,7 @@ class Item:
     as_of: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PreflightFacts:
+class PreflightFacts(Record):
     """The data of the checks. `now`: the platform's clock. `others`: the other events of the workspace.
 
     `state`: the event's state in the monitor. `skew`: difference of this machine's clock in seconds, 0 if negligible;
@@ -74,8 +75,7 @@ class PreflightFacts:
         return _knows(self.event, name)
 
 
-@dataclass(frozen=True, slots=True)
-class Preflight:
+class Preflight(Record):
     """The checked items, in the order in which a crew goes through them."""
 
     items: tuple[Item, ...]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, isfinite
 from typing import NamedTuple
 
 from livedeck.monitor import EventState, Reading, Readings
 from livedeck.presentation.render_time import RenderTime
+from livedeck.record import Record
 from livedeck.text.segments import Line, StyleRole, merge_neighbours
 from livedeck.text.times import timestamp
 from livedeck.text.values import UNKNOWN, bits, frames
@@ -51,8 +51,7 @@ MOVE_COLUMNS = 4
 """Step of a moving time axis in columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Record):
     """A time axis of `columns` equal steps from `start` to `end` (epoch seconds, the platform's clock)."""
 
     start: float
@@ -103,8 +102,7 @@ class Axis:
         return [bisect_left(times, self.start + self.step * column) for column in range(self.columns + 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
+class Bucket(Record):
     """Minimum, median (the lower one of an even number) and maximum of the values in one step of time."""
 
     low: float

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from livedeck.client import RelayProfile, Room
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, text_column
+from livedeck.record import Record
 from livedeck.text import addresses
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, safe
@@ -31,8 +31,7 @@ class WaitingEdit(NamedTuple):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Relay:
+class Relay(Record):
     """A relay profile as a row. `locked_at`: time of a change that was refused because the profile broadcasts.
 
     Only a refused change shows that a profile broadcasts; no response shows that it does not.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import inf
 from typing import Generic, TypeVar
 
+from msgspec import field
+
 from livedeck.monitor import Snapshot
 from livedeck.presentation.render_time import RenderTime
+from livedeck.record import Record
 from livedeck.text.segments import Line, StyleRole, fit, plain
 
 T = TypeVar("T")
@@ -25,8 +27,7 @@ GAP = 1
 """Cells between two columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column(Generic[T]):
+class Column(Record, Generic[T]):
     """A column: name in commands and filters, title, minimum width in cells, and renderer.
 
     `rank`: if not all columns fit, the highest rank is dropped first; 0 is never dropped. `value`: sort value. `grows`:
@@ -67,8 +68,7 @@ def text_column(
     return Column(name, title, width, rank, render, lambda row, _: getter(row), right, grows)
 
 
-@dataclass(frozen=True, slots=True)
-class TableSchema(Generic[T]):
+class TableSchema(Record, Generic[T]):
     """A kind of table. `key`: the identity that the cursor follows. `text`: the text searched by a filter's bare words.
 
     `is_critical`: whether the row has a critical fault; hidden ones are counted. `rows`: the rows of a snapshot.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, isfinite
 from typing import TypeVar
@@ -11,14 +10,14 @@ from typing import TypeVar
 from livedeck.monitor import NO_STATUS, Buckets, EventState, MinMax, Readings
 from livedeck.presentation.qos import Axis, Bucket, StatusStyle, bucket_columns, bucket_statuses, status_style
 from livedeck.presentation.render_time import RenderTime
+from livedeck.record import Record
 
 T = TypeVar("T")
 
 Columns = list[Bucket | None]
 
 
-@dataclass(frozen=True, slots=True)
-class TimeSeries:
+class TimeSeries(Record):
     """Samples by column. `statuses` has one entry per column of `axis`, each curve two; None is a gap.
 
     `counts`: number of samples by status. `expected`: the columns that should have samples.

@@ -8,17 +8,18 @@ import stat
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from errno import EINVAL, EISDIR, ENXIO
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from msgspec import field
 from pydantic import BaseModel, ValidationError
 
 from livedeck.atomic_file import owner_fault, read_regular
 from livedeck.environment import PREFIX, SettingsError, config_path, expand_user, variables
+from livedeck.record import Record
 from livedeck.settings.model import (
     COLLECTOR_TOKEN_SOURCES,
     TOKEN_SOURCES,
@@ -46,8 +47,7 @@ _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^="'#\[])+)=""")
 _PATHS = ("token_file", "ca_file", "client_cert", "collector_token_file")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Record):
     """The settings file. `text` is empty if the file does not exist."""
 
     path: Path
@@ -56,7 +56,7 @@ class Document:
     is_there: bool = True
 
     def location(self, keys: Sequence[str | int]) -> str:
-        """Return the place of a setting, or of the nearest table around it: `config.toml:12`."""
+        """Return file and line of a setting, or of the nearest table around it: `config.toml:12`."""
         line = line_of(self.text, keys)
         return f"{self.path}:{line}" if line else str(self.path)
 
@@ -66,7 +66,7 @@ class Document:
         return tables if isinstance(tables, dict) else {}
 
     def resolve_paths(self, table: object) -> dict[str, Any]:
-        """Return the table with its relative paths resolved from the folder of the file."""
+        """Return the table with relative paths resolved against the folder of the settings file."""
         values = dict(table) if isinstance(table, dict) else {}
         for name in _PATHS:
             if values.get(name) and isinstance(values[name], str):
@@ -95,13 +95,13 @@ def parsed_document(path: Path, text: str) -> Document:
 
 
 MAX_BYTES = 2**20
-"""Most bytes of a settings file; a file with every setting has 20,000."""
+"""Maximum bytes of a settings file; a file with every setting has 20,000."""
 
 
 def _read_text(path: Path) -> str | None:
-    """Return the text of the file; None if it does not exist.
+    """Return the text of the file; None if it does not exist. Raises SettingsError if others may write the file.
 
-    Only its owner may write it, because it decides where the token goes and which programs run.
+    The file decides where the token goes and which programs run.
     """
     try:
         content, status = read_regular(path, MAX_BYTES)
@@ -130,7 +130,7 @@ _SYNTAX = re.compile(r"(?P<reason>.*?) \(at (?:line (?P<line>\d+), column \d+|en
 
 
 def _describe_syntax(path: Path, text: str, fault: str) -> str:
-    """Return the fault of the parser with its line and key, but never the value, which may be a token."""
+    """Return the parser's message with line and key, but never the value, which may be a token."""
     found = _SYNTAX.fullmatch(fault)
     lines = text.rstrip().split("\n")
     number = int(found["line"] or len(lines)) if found else len(lines)
@@ -144,7 +144,7 @@ def _describe_syntax(path: Path, text: str, fault: str) -> str:
 
 
 MAX_DEPTH = 32
-"""Most nested tables and lists; no setting needs five."""
+"""Maximum depth of nested tables and lists; no setting needs five."""
 
 _TOO_DEEP = f"tables and lists are nested more than {MAX_DEPTH} deep; no setting needs that"
 
@@ -158,9 +158,9 @@ def _is_too_deep(value: object) -> bool:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line, from 1, of the longest beginning of `keys` in the TOML text; None if there is none.
+    """Return the line (from 1) that sets `keys` in the TOML text, or else the nearest table around them; None for none.
 
-    The key of a table in an array (`[[notify.routes]]`) is its index.
+    A table in an array (`[[notify.routes]]`) has its index as key.
     """
     nearest, depth = None, 0
     table: tuple[str | int, ...] = ()
@@ -183,7 +183,7 @@ def line_of(text: str, keys: Sequence[str | int]) -> int | None:
 
 
 def _keys_of_line(line: str) -> tuple[str, ...]:
-    """Return the keys of a line: `[a."b c"]` and `a."b c" = 0` both give `a`, `b c`."""
+    """Return the keys that a line of TOML names: `[a."b c"]` and `a."b c" = 0` both give `a`, `b c`."""
     try:
         value: object = tomllib.loads(line)
     except tomllib.TOMLDecodeError:
@@ -217,8 +217,7 @@ def _configured_document() -> Document:
 DEFAULT = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Record):
     """The settings of one origin, and the place of each (`--read-only`, `LIVEDECK_READ_ONLY`, `config.toml:3`)."""
 
     values: Mapping[str, Any]
@@ -227,8 +226,7 @@ class Layer:
     is_profile: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedSettings:
+class LoadedSettings(Record):
     """The settings in force. `origins`: name -> place of its value; the other settings have their default."""
 
     settings: Settings
@@ -237,12 +235,15 @@ class LoadedSettings:
 
 
 def load(**flags: Any) -> Settings:
-    """Return the settings in force. A flag with the value None was not given. Raises SettingsError."""
+    """Return the settings in force. A flag with the value None counts as not given. Raises SettingsError."""
     return load_with_origins(**flags).settings
 
 
 def load_with_origins(**flags: Any) -> LoadedSettings:
-    """Return the settings in force with their origins. A flag of None was not given. Raises SettingsError."""
+    """Return the settings in force with their origins. A flag with the value None counts as not given.
+
+    Raises SettingsError.
+    """
     document = _configured_document()
     layers = _layers({name: value for name, value in flags.items() if value is not None}, document)
     values, origins = _merge(layers)
@@ -253,13 +254,13 @@ def load_with_origins(**flags: Any) -> LoadedSettings:
 
 
 def check_document(document: Document) -> None:
-    """Check the settings of a document alone. Raises SettingsError."""
+    """Check the settings of a document by themselves, without flags and environment. Raises SettingsError."""
     in_file = Layer(document.values, document.location)
     _validate(Settings, document.values, dict.fromkeys(document.values, in_file))
 
 
 def load_display(**flags: Any) -> DisplaySettings:
-    """Return the display settings in force; faults of other settings do not matter. Raises SettingsError."""
+    """Return the display settings in force. Ignores faults of other settings. Raises SettingsError."""
     document, names = read_document(config_path()), DisplaySettings.model_fields
     in_file = Layer({name: value for name, value in document.values.items() if name in names}, document.location)
     given = {name: value for name, value in flags.items() if name in names and value is not None}
@@ -268,12 +269,12 @@ def load_display(**flags: Any) -> DisplaySettings:
 
 
 def load_limits() -> LimitSettings:
-    """Return the limits in force; faults of other settings do not matter. Raises SettingsError."""
+    """Return the limits in force. Ignores faults of other settings. Raises SettingsError."""
     return _load_part(LimitSettings)
 
 
 def load_sharing() -> SharingSettings:
-    """Return the settings of the collector; faults of other settings do not matter. Raises SettingsError."""
+    """Return the settings of the collector in force. Ignores faults of other settings. Raises SettingsError."""
     return _load_part(SharingSettings)
 
 
@@ -285,7 +286,7 @@ def _load_part(model: type[Model]) -> Model:
 
 
 def key_location(name: str) -> str:
-    """Return the place of an action in `[keys]`, where its name may be quoted or dotted."""
+    """Return file and line of an action in `[keys]`, where its name may be quoted or dotted."""
     document = _configured_document()
     lines = [line_of(document.text, ("keys", *parts)) for parts in ((name,), name.split("."))]
     line = max((line for line in lines if line), default=None)
@@ -293,13 +294,13 @@ def key_location(name: str) -> str:
 
 
 def unknown_variables() -> tuple[str, ...]:
-    """Return variables with our prefix that are not settings."""
+    """Return the names of environment variables that begin with `LIVEDECK_` and are not settings."""
     names = {f"{PREFIX}{name}".upper() for name in ("config", *Settings.model_fields)}
     return tuple(sorted(name for name in variables() if name.upper() not in names))
 
 
 def _layers(flags: dict[str, Any], document: Document) -> tuple[Layer, ...]:
-    """Return the layers, strongest first. A profile that a flag names is stronger than the environment."""
+    """Return the layers, the strongest first. A profile counts more than the environment if a flag names it."""
     by_flag, environment = _flag_layer(flags), _environment_layer(Settings)
     in_file = Layer(document.resolve_paths(document.values), document.location, is_top_of_file=True)
     naming = next((layer for layer in (by_flag, environment, in_file) if "profile" in layer.values), None)
@@ -314,7 +315,7 @@ def _flag_layer(flags: Mapping[str, Any]) -> Layer:
 
 
 def _environment_layer(model: type[BaseModel]) -> Layer:
-    """Return the layer of the environment variables for a model; empty variables do not count."""
+    """Return the layer of environment variables that set fields of the model; empty variables do not count."""
     texts = {name.upper(): text for name, text in variables().items() if text}
     values: dict[str, Any] = {}
     for name, setting in model.model_fields.items():
@@ -344,9 +345,9 @@ def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
 
 
 def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
-    """Return each setting of the strongest layer and its layer, except token sources.
+    """Return the value of each setting in the strongest layer that has it, and that layer. Omits token sources.
 
-    An upload address counts only from the layer of the API address or a stronger one.
+    An upload address counts only if its layer is that of the API address or a stronger one.
     """
     values: dict[str, Any] = {}
     origins: dict[str, Layer] = {}
@@ -364,9 +365,9 @@ def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
 
 
 def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> str:
-    """Add the strongest token source that belongs to the address in force.
+    """Add the strongest token source that belongs to the address in force, if there is one.
 
-    Returns why the strongest source is withheld if none belongs to the address; otherwise an empty text.
+    Returns why the strongest source is not used if no source belongs to the address; otherwise an empty text.
     """
     withheld_reason = ""
     for index, layer in enumerate(layers):
@@ -385,8 +386,8 @@ def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[
 def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> None:
     """Add the strongest source of the collector's token.
 
-    It must be in the layer of the collector's address or in a stronger one; a file never uses the environment. Raises
-    SettingsError if the only source belongs to another address.
+    The source must be in the layer of the collector's address or in a stronger one. A source in a file never serves an
+    address that a flag or the environment names. Raises SettingsError if the strongest source does not fit.
     """
     home = origins.get("collector_url")
     if home is None:
@@ -410,10 +411,10 @@ def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], orig
 def _withheld_reason(
     layers: Sequence[Layer], source: str, values: Mapping[str, Any], origins: Mapping[str, Layer]
 ) -> str:
-    """Return why a token source of the first layer does not fit the addresses in force; empty if it does.
+    """Return why the token source of the first layer does not fit the addresses in force; empty if it does.
 
-    A source belongs to the addresses of its own layer, or of the next weaker one; a file never uses the environment. A
-    variable without an address fits every address.
+    A source belongs to the addresses of its own layer, or else of the next weaker layer that has any; for a source in a
+    file, only the layers of the file count. A source outside the file fits every address if no layer has an address.
     """
     token_layer, in_force = layers[0], values.get("base_url")
     if not in_force:
@@ -444,7 +445,11 @@ _REMEDIES: Mapping[str, str] = {
 
 
 def _is_at_home(name: str, address: str, winner: Layer, home: Layer | None) -> bool:
-    """Return whether the token's own layer names an address in force; uploads may also go to the origin of the API."""
+    """Return whether the token may go to an address in force. `name`: its setting; `winner`: its layer.
+
+    `home`: the layer whose addresses the token belongs to, or None. The address must come from `home`, or have the same
+    origin as the address there; an upload address may have the origin of the API address.
+    """
     if home is None:
         return False
     names = {name, "base_url"}
@@ -461,7 +466,7 @@ def _is_same_origin(address: object, other: object) -> bool:
 
 
 def _origin(address: object) -> str:
-    """Return scheme, host and port of an address without a user; `no address` for anything else."""
+    """Return scheme, host and port of an address, without the user; `no address` for any other text."""
     try:
         parts = urlsplit(str(address).strip())
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
@@ -476,7 +481,7 @@ def _origin(address: object) -> str:
 
 
 def _validate(model: type[Model], values: Mapping[str, Any], origins: Mapping[str, Layer]) -> Model:
-    """Make the model. Raises SettingsError with a line for each invalid setting: name, place and reason."""
+    """Make the model. Raises SettingsError with a line for each invalid setting: its name, its place, the reason."""
     try:
         return model(**values)
     except ValidationError as error:
@@ -487,7 +492,7 @@ def _validate(model: type[Model], values: Mapping[str, Any], origins: Mapping[st
 def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
     keys = tuple(fault["loc"])
     text = str(fault["msg"]).removeprefix("Value error, ")
-    if not keys:  # a fault of two settings together; its text begins with one of them
+    if not keys:  # a fault of two settings together; its text begins with the name of a setting
         layer = origins.get(text.partition(" ")[0])
         return f"{text} ({layer.location((text.partition(' ')[0],))})" if layer else text
     if fault["type"] == "extra_forbidden":
@@ -498,13 +503,16 @@ def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
 
 
 def _shown_key(key: str | int) -> str:
-    """Return a key in one line, as in TOML."""
+    """Return a key as TOML writes it, in one line."""
     text = str(key)
     return text if text.isprintable() else json.dumps(text)
 
 
 def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
-    """Return the keys of a fault. Limits, routes and `listen` are checked as a whole, so their fault names the key."""
+    """Return the keys of the setting that a fault is about. `keys`: those of the model; `text`: the message.
+
+    Limits, routes and `listen` are checked as a whole, so the message begins with the further keys.
+    """
     if "thresholds" not in keys and keys not in {("notify",), ("collector",)}:
         return keys
     path = text.partition(" ")[0].rstrip(":").split(".")
@@ -512,7 +520,7 @@ def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, .
 
 
 def _describe_unknown(keys: tuple[str | int, ...]) -> str:
-    """Return the fault of an unknown name, with the nearest names, or all names."""
+    """Return the message for an unknown name: it lists similar names, or else all names."""
     allowed = sorted(_names_at(keys[:-1]))
     near = get_close_matches(str(keys[-1]), allowed, n=2)
     if near:
@@ -521,7 +529,7 @@ def _describe_unknown(keys: tuple[str | int, ...]) -> str:
 
 
 def _names_at(keys: tuple[str | int, ...]) -> set[str]:
-    """Return the names that are allowed in the table at `keys`."""
+    """Return the names that the table at `keys` may have."""
     if not keys:
         return set(Settings.model_fields) - {"token"}
     if keys[0] == "profiles":

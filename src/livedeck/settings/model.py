@@ -30,17 +30,17 @@ from livedeck.notify import TARGETS, Hours, Route
 from livedeck.text.themes import Theme
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
-"""Sources of the token (trust.md, "Secrets"). The source of the strongest origin is used."""
+"""Settings that give the token (trust.md, "Secrets"). The one with the strongest origin is used."""
 
 COLLECTOR_TOKEN_SOURCES = ("collector_token_file", "collector_token_command", "collector_token_keyring")
-"""Sources of the token for a collector; the token itself is no source."""
+"""Settings that give the token for a collector. No setting holds the token itself."""
 
 OFF, IN_MEMORY = "off", ":memory:"
 
 HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
-"""Values of `history` besides a path. Empty: a file for the platform."""
+"""Values of `history` besides a path. The empty value means the default file of the platform."""
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 _CADENCE = Cadence()
 
 
@@ -50,7 +50,7 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
-"""Names of `Thresholds` with other values, in the same units. A hold, share or duty is a table, perhaps partial."""
+"""Fields of `Thresholds` with other values, in the same units. A hold, share or duty is a table; it may be partial."""
 
 
 def _refuse_content(limits: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _refuse_content(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 EventThresholdTable = Annotated[ThresholdTable, AfterValidator(_refuse_content)]
-"""Limits of one event. Its content has a place of its own."""
+"""Limits of one event, without its content, which is a setting of its own."""
 
 
 def _none_if_empty(value: object) -> object:
@@ -95,7 +95,7 @@ def _refuse_shell_line(value: object) -> object:
 
 
 def _flatten_keys(value: object) -> object:
-    """Return the names of actions with their keys; TOML makes tables of `event.complete = "X"`."""
+    """Return action -> keys, with dotted names of actions: TOML makes nested tables of `event.complete = "X"`."""
     return dict(_flat_items(value)) if isinstance(value, dict) else value
 
 
@@ -108,7 +108,7 @@ def _flat_items(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple
 
 
 def is_structured(field: FieldInfo) -> bool:
-    """Return whether a setting is a table or a list, which an environment variable gives as JSON."""
+    """Return whether a setting is a table or a list, which an environment variable writes as JSON."""
     return isinstance(field.default, dict | tuple | BaseModel)
 
 
@@ -119,16 +119,20 @@ class CadenceSettings(BaseModel):
 
     events: Number = Field(default=_CADENCE.events, ge=1, le=300, description="seconds between polls of the event list")
     events_near: Number = Field(
-        default=_CADENCE.events_near, ge=1, le=300, description="seconds, from 10 min before a start to 5 min after it"
+        default=_CADENCE.events_near, ge=1, le=300, description="the same from 10 min before a start to 5 min after it"
     )
     qos: Number = Field(default=_CADENCE.qos, ge=1, le=60, description="seconds between polls of an event's samples")
-    qos_focus: Number = Field(default=_CADENCE.qos_focus, ge=0.5, le=60, description="seconds, for the event on screen")
-    qos_early: Number = Field(
-        default=_CADENCE.qos_early, ge=5, le=3600, description="seconds, for an event long before its start"
+    qos_focus: Number = Field(
+        default=_CADENCE.qos_focus, ge=0.5, le=60, description="the same for the event on the screen"
     )
-    budget: Number = Field(default=_CADENCE.budget, ge=1, le=1000, description="most polls a second, all together")
+    qos_early: Number = Field(
+        default=_CADENCE.qos_early, ge=5, le=3600, description="the same for an event long before its start"
+    )
+    budget: Number = Field(
+        default=_CADENCE.budget, ge=1, le=1000, description="maximum polls per second, of all kinds together"
+    )
     at_once: Annotated[int, BeforeValidator(_refuse_yes_or_no)] = Field(
-        default=_CADENCE.at_once, ge=1, le=64, description="most requests in flight"
+        default=_CADENCE.at_once, ge=1, le=64, description="maximum requests in flight"
     )
 
 
@@ -142,7 +146,7 @@ class EventSettings(BaseModel):
 
     @property
     def overrides(self) -> Mapping[str, object]:
-        """The limits and the content, by names of `Thresholds`."""
+        """The limits and the content, by the names of the fields of `Thresholds`."""
         return {**self.thresholds, "content": self.content} if self.content else self.thresholds
 
 
@@ -156,15 +160,15 @@ SecretFile = Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValida
 """A file that holds a secret; refused if others can read it."""
 
 SecretCommand = Annotated[tuple[str, ...], BeforeValidator(_refuse_shell_line)]
-"""A program that prints a secret, with its arguments; no shell, at most 15 s."""
+"""A program that prints a secret, with its arguments. It runs without a shell and for at most 15 s."""
 
 
 ADDRESS_SOURCES = tuple(f"{kind}_{way}" for kind in TARGETS for way in ("command", "file"))
-"""Settings of a target that hold its address: a command and a file for each kind."""
+"""Settings of a target that give its address: a command and a file for each kind of target."""
 
 
 class _Target(BaseModel):
-    """A receiver of messages. Its address is a secret, because everybody who has it can write there."""
+    """A receiver of messages. Its address is a secret, because anybody who has it can send messages there."""
 
     model_config = _STRICT
 
@@ -181,12 +185,12 @@ class _Target(BaseModel):
         return next(kind for kind in TARGETS if any(self.source(kind)))
 
     def source(self, name: str) -> tuple[tuple[str, ...], Path | None]:
-        """Return the command and the file of that secret; at most one of them is set."""
+        """Return the command and the file that give the secret `name`; at most one of the two is set."""
         return getattr(self, f"{name}_command"), getattr(self, f"{name}_file")
 
 
 def _target_fields() -> Iterator[tuple[str, Any]]:
-    """Yield the settings of a target, from the table of kinds."""
+    """Yield name and type of each setting of a target, made from the table of kinds."""
     for name, kind in TARGETS.items():
         secrets = {name: kind.address} | ({"secret": kind.secret} if kind.secret else {})
         for secret, words in secrets.items():
@@ -222,16 +226,16 @@ class RouteSettings(BaseModel):
 
     to: str = Field(min_length=1, description="target of its messages")
     name: str = Field(default="", description="name of the route; empty: the name of its target")
-    severity: Severity = Field(default=Severity.WARNING, description="least severity")
+    severity: Severity = Field(default=Severity.WARNING, description="lowest severity that it sends")
     events: tuple[str, ...] = Field(default=("*",), description="shell patterns for the id or name of the event")
     projects: tuple[str, ...] = Field(
         default=("*",), description="shell patterns for the id of the project of the event"
     )
     kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns for the kind of alarm")
     hours: Annotated[str, AfterValidator(_check_hours)] = Field(
-        default="", description="hours in which somebody reads it, as in `Mo-Fr 08:00-18:00`; empty: always"
+        default="", description="hours in which somebody reads its messages, as in `Mo-Fr 08:00-18:00`; empty: always"
     )
-    through: Severity = Field(default=Severity.CRITICAL, description="least severity that goes out at any hour")
+    through: Severity = Field(default=Severity.CRITICAL, description="lowest severity that it sends at any hour")
     escalate: Number = Field(
         default=0, ge=0, le=1440, description="minutes until an unacknowledged alarm goes to `escalate_to`; 0: never"
     )
@@ -240,7 +244,7 @@ class RouteSettings(BaseModel):
 
     @property
     def called(self) -> str:
-        """The name of the route, or of its target."""
+        """The name of the route, by default that of its target."""
         return self.name or self.to
 
     def route(self) -> Route:
@@ -290,7 +294,7 @@ class NotifySettings(BaseModel):
 
     @model_validator(mode="after")
     def _routes_lead_somewhere(self) -> Self:
-        """Check targets and names. Each fault begins with the path of its key, from which its line is found."""
+        """Check that targets of routes exist and names are unique. Each fault begins with the key, to find its line."""
         names: list[str] = []
         for index, route in enumerate(self.routes):
             for field in ("to", "escalate_to"):
@@ -335,22 +339,24 @@ def _check_token_name(name: str) -> str:
 
 
 TokenName = Annotated[str, AfterValidator(_check_token_name)]
-"""Name of the holder of a token, for histories and screens."""
+"""Name of the holder of a token, as histories and screens show it."""
 
 May = Literal["read", "act", "metrics"]
 """Right of a token; `act` includes `read`, and `read` includes `metrics`."""
 
 
 class CollectorTokenSettings(BaseModel):
-    """The digest of a token for the collector."""
+    """A token for the collector: its digest, right and expiry."""
 
     model_config = _STRICT
 
     sha256: str = Field(
-        pattern=r"^[0-9a-f]{64}$", description="digest of the token; `livedeck collector token create` makes both"
+        pattern=r"^[0-9a-f]{64}$", description="digest of the token, from `livedeck collector token create`"
     )
     may: May = Field(default="read", description="right of the token")
-    expires: AwareDatetime | None = Field(default=None, description="time from which it is refused; empty: never")
+    expires: AwareDatetime | None = Field(
+        default=None, description="time from which the token is refused; empty: never"
+    )
     previous_sha256: str = Field(
         default="",
         pattern=r"^([0-9a-f]{64})?$",
@@ -391,17 +397,17 @@ class CollectorSettings(BaseModel):
         return self
 
     def address(self) -> tuple[str, int] | None:
-        """Return host and port to listen at; None without a server."""
+        """Return host and port to listen at; None if `listen` is off."""
         return host_and_port(self.listen) if self.listen else None
 
 
 class SharingSettings(BaseModel):
-    """Access to the collector; changes take effect without a restart."""
+    """Access to the collector. Changes take effect without a restart."""
 
     model_config = _STRICT
 
     collector: CollectorSettings = Field(
-        default=CollectorSettings(), description="address and tokens of the collector (`collector.md`)"
+        default=CollectorSettings.model_construct(), description="address and tokens of the collector (`collector.md`)"
     )
 
 
@@ -463,7 +469,7 @@ class PlatformSettings(BaseModel):
     bitrate_unit: Literal["bit", "kbit"] = Field(
         default="bit", description="unit of the platform's bit rates, per second"
     )
-    timeout: Number = Field(default=4.0, gt=0, le=60, description="most seconds of a request")
+    timeout: Number = Field(default=4.0, gt=0, le=60, description="maximum seconds of a request")
     proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
     ca_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
         default=None, description="PEM file of more trusted certificates, besides the public authorities"
@@ -530,12 +536,12 @@ class LimitSettings(BaseModel):
     )
 
     def thresholds_of(self, event_id: str = "") -> Thresholds:
-        """Return the thresholds of an event; without an id those of all other events."""
+        """Return the thresholds of an event; without an id, those of events that have none of their own."""
         event = self.events.get(event_id)
         return with_overrides(with_overrides(Thresholds(), self.thresholds), event.overrides if event else {})
 
     def event_thresholds(self) -> Mapping[str, Thresholds]:
-        """Return the events with limits or content of their own, by id."""
+        """Return the thresholds of each event that has limits or content of its own, by its id."""
         return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.overrides}
 
     def limits(self) -> Limits:
@@ -567,10 +573,14 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         le=100,
         description="percent of the time on air that should be good; the rest is the error budget",
     )
-    cadence: CadenceSettings = Field(default=CadenceSettings(), description="seconds between polls, and their number")
-    notify: NotifySettings = Field(default=NotifySettings(), description="notifications of alarms (`notifications.md`)")
+    cadence: CadenceSettings = Field(
+        default=CadenceSettings.model_construct(), description="seconds between polls, and their number"
+    )
+    notify: NotifySettings = Field(
+        default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"
+    )
     engine: EngineSettings = Field(
-        default=EngineSettings(), description="Redis of several collectors of a workspace (`engine.md`)"
+        default=EngineSettings.model_construct(), description="Redis of several collectors of a workspace (`engine.md`)"
     )
 
     _withheld_token_reason: str = PrivateAttr("")
@@ -584,31 +594,31 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
 
     @property
     def token_sources(self) -> tuple[str, ...]:
-        """The configured source of the token; at most one."""
+        """Name of the setting that gives the token; empty or one element."""
         return tuple(name for name in TOKEN_SOURCES if getattr(self, name))
 
     @property
     def collector_urls(self) -> tuple[str, ...]:
-        """Addresses of equal collectors; empty if this deck polls the platform itself."""
+        """Addresses of equivalent collectors; empty if this deck polls the platform itself."""
         return tuple(self.collector_url.split()) if isinstance(self.collector_url, str) else self.collector_url
 
     @property
     def collector_token_sources(self) -> tuple[str, ...]:
-        """The configured source of the collector's token; at most one."""
+        """Name of the setting that gives the collector's token; empty or one element."""
         return tuple(name for name in COLLECTOR_TOKEN_SOURCES if getattr(self, name))
 
     @property
     def withheld_token_reason(self) -> str:
-        """Reason why the configured token is not used: it belongs to another platform. Empty if it is used."""
+        """Why the configured token is not used, such as that it belongs to another platform. Empty if it is used."""
         return self._withheld_token_reason
 
     def withholding_token(self, reason: str) -> Self:
-        """Record why the token was withheld, and return the settings."""
+        """Record why the token is not used, and return the settings."""
         self._withheld_token_reason = reason
         return self
 
     def history_file(self) -> Path | None:
-        """Return the path of the history; None if it is off or in memory."""
+        """Return the path of the history file; None if the history is off or in memory."""
         if self.history in {OFF, IN_MEMORY}:
             return None
         return expand_user(self.history) if self.history else history_path(self.profile, self.base_url)

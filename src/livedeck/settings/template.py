@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from livedeck.environment import PREFIX
-from livedeck.monitor import AlarmLimits, Thresholds
+from livedeck.monitor import AlarmLimits, Thresholds, limits_of
 from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, is_structured
 
 _HEAD = """\
@@ -70,11 +70,11 @@ _ENGINE = """
 """
 
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID"]'}
-"""Headings of the TOML tables whose name the user chooses."""
+"""Setting -> heading of its TOML tables, in which the user chooses the capital part."""
 
 
 def settings_table(flags: Collection[str]) -> str:
-    """Return every setting as a row of a Markdown table. `flags`: names of the settings with a flag."""
+    """Return a Markdown table with a row for every setting. `flags`: names of the settings that have a flag."""
     rows = ["| TOML | environment | flag | meaning |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
         key = _TABLES.get(name, f"[{name}]" if isinstance(field.default, dict | BaseModel) else name)
@@ -87,7 +87,7 @@ def settings_table(flags: Collection[str]) -> str:
 
 
 def _inner_rows(name: str, field: FieldInfo) -> Iterator[str]:
-    """Yield a row for each table in that setting whose heading the user chooses: `[notify.targets.NAME]`."""
+    """Yield a row for each inner table of a setting that the user names: `[notify.targets.NAME]`."""
     inner = type(field.default).model_fields if isinstance(field.default, BaseModel) else {}
     for part, value in inner.items():
         models = [kind for kind in get_args(value.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
@@ -98,7 +98,7 @@ def _inner_rows(name: str, field: FieldInfo) -> Iterator[str]:
 
 
 def _meaning(field: FieldInfo) -> str:
-    """Return the description with the allowed values, and the default unless it is empty or off."""
+    """Return the description of a setting with its allowed values, and its default unless that is empty or off."""
     text = str(field.description).replace("|", "\\|")
     default = field.default
     if isinstance(default, BaseModel):
@@ -151,7 +151,7 @@ def _key(name: str) -> str:
 
 
 def _top_level() -> Iterator[str]:
-    """Yield the settings outside of tables."""
+    """Yield the lines of the settings outside tables, commented out."""
     for name, field in Settings.model_fields.items():
         if name != "token" and not isinstance(field.default, dict | BaseModel):
             default = "" if field.default is None else field.default
@@ -165,30 +165,31 @@ def _fields(model: type[BaseModel]) -> Iterator[str]:
 
 def _limits(table: object, path: str) -> Iterator[str]:
     """Yield a table of limits, each with its unit and its reason in a comment."""
-    tables = []
+    tables, limits = [], limits_of(type(table))
     yield f"[{path}]\n"
     for field in fields(table):  # type: ignore[arg-type]
         value = getattr(table, field.name)
         if isinstance(value, AlarmLimits):
             tables.append((value, f"{path}.{field.name}"))
         else:
-            yield f"# {field.name} = {toml(value)}  # {field.metadata.get('unit')}; {field.metadata.get('reason')}\n"
+            yield f"# {field.name} = {toml(value)}  # {limits[field.name].unit}; {limits[field.name].reason}\n"
     for value, inner_path in tables:
         yield "\n"
         yield from _limits(value, inner_path)
 
 
 def limits_table() -> str:
-    """Return every limit as a row of a Markdown table: name, default, unit and reason."""
+    """Return a Markdown table with a row for every limit: name, default, unit and reason."""
     rows = ["| limit | default | unit | reason |", "|---|---|---|---|"]
     return "\n".join([*rows, *_limit_rows(Thresholds())])
 
 
 def _limit_rows(table: object, prefix: str = "") -> Iterator[str]:
+    limits = limits_of(type(table))
     for field in fields(table):  # type: ignore[arg-type]
         value = getattr(table, field.name)
         if isinstance(value, AlarmLimits):
             yield from _limit_rows(value, f"{prefix}{field.name}.")
         else:
-            name, unit, reason = f"{prefix}{field.name}", field.metadata.get("unit"), field.metadata.get("reason")
-            yield f"| `{name}` | `{toml(value)}` | {unit} | {reason} |"
+            unit, reason = limits[field.name]
+            yield f"| `{prefix}{field.name}` | `{toml(value)}` | {unit} | {reason} |"

@@ -6,18 +6,16 @@ See monitoring.md, "Changed limits", and collector.md, "Access".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
-
-import structlog
 
 from livedeck.environment import SettingsError, config_path
+from livedeck.log import Log
 from livedeck.monitor import Limits, LimitsError
 from livedeck.settings.loading import load_limits, load_sharing
 from livedeck.settings.model import CollectorTokenSettings
 
 
 class WatchedLimits:
-    """The monitor's LimitsSource. Each check costs one `stat` of the settings file."""
+    """LimitsSource of the monitor, from the settings file. Each check costs one `stat` of the file."""
 
     def __init__(self) -> None:
         self._written = _written()
@@ -25,7 +23,7 @@ class WatchedLimits:
     def changed(self) -> Limits | None:
         """Return the limits in force if the file was written since the last check; otherwise None.
 
-        Raises LimitsError with the faulty line, once for each write.
+        Raises LimitsError, which names the faulty line, once after each write.
         """
         before, self._written = self._written, _written()
         if before == self._written:
@@ -37,9 +35,10 @@ class WatchedLimits:
 
 
 class WatchedTokens:
-    """Tokens of the collector by name, with at most one `stat` of the settings file each `seconds`.
+    """Tokens of the collector by name, reloaded when the settings file changes.
 
-    The tokens stay as they are while the file cannot be read. `monotonic`: s.
+    Checks the file by a `stat`, at most once in `seconds`. While the file cannot be read, the tokens stay as they are.
+    `monotonic`: returns monotonic seconds.
     """
 
     def __init__(
@@ -64,11 +63,11 @@ class WatchedTokens:
             _log.warning("tokens of the collector not reloaded", error=str(error))
 
 
-_log: Any = structlog.get_logger("livedeck.settings")
+_log = Log("livedeck.settings")
 
 
 def _written() -> tuple[int, int, int] | None:
-    """Return identity, size and time of the settings file; None if it does not exist."""
+    """Return identity, size and modification time of the settings file; None if it does not exist."""
     try:
         status = config_path().stat()
     except OSError:

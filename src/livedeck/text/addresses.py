@@ -1,4 +1,4 @@
-"""Shows addresses without their secrets: only scheme, host, port and app stay, the rest becomes a mask. Pure.
+"""Addresses without their secrets: scheme, host, port and app stay readable, and a mask covers the rest. Pure.
 
 No list of secret parameters is ever complete: a path may hold a key, the part before the host a password, and any
 parameter a token. An address that cannot be parsed keeps only its scheme.
@@ -24,14 +24,14 @@ _HOLDS_KEY_APART = frozenset({"rtmp", "rtmps", "rtmpt", "rtmpe", "rtmpte", "rtsp
 _SEPARATORS = re.compile(r"[/,;:=&#!?]+")
 _PARAMETER_SEPARATORS = re.compile("[&;]")
 _MIN_PART = 8
-"""Shortest part of a path or query that counts as a secret, in characters; a shorter one is often a plain word."""
+"""Minimum characters of a part of a path or query that counts as a secret; shorter parts are often plain words."""
 
 _BEGINS = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _IN_TEXT = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>\\`{}]+", re.IGNORECASE)
 
 
 class _Address(NamedTuple):
-    """An address in parts. `segments`: those of the path. `user`, `query`, `fragment`: None if missing."""
+    """An address in parts. `segments`: of the path. `user`, `query`, `fragment`: None if missing."""
 
     scheme: str
     user: str | None
@@ -44,14 +44,14 @@ class _Address(NamedTuple):
 def show(address: str | None, absent: str = UNKNOWN, *, has_key: bool = False, keeps_path: bool = False) -> Shown:
     """Return an address with its secrets masked, such as `rtmp://in.example/live/••••9c1d`.
 
-    Scheme, host, port and app stay. The app is the first segment of the path, if another one follows. In an RTMP
-    address without the key, it may be the only segment.
+    Scheme, host, port and app stay readable. The app is the first segment of the path if another segment follows. In an
+    RTMP address without a key, the app may be the only segment.
 
     Args:
         address: The address.
         absent: Result if there is no address.
-        has_key: The last segment is a key.
-        keeps_path: The path is the user's own and has no key, so it stays.
+        has_key: The last segment of the path is a key.
+        keeps_path: The path comes from the user and holds no key, so it stays readable.
     """
     if not address:
         return shown(absent)
@@ -70,12 +70,12 @@ def show(address: str | None, absent: str = UNKNOWN, *, has_key: bool = False, k
 
 
 def may_let_in(address: str) -> bool:
-    """Return whether an address has parts that may grant access: a user, parameters or a fragment."""
+    """Return whether the address has a part that may grant access: a user, parameters or a fragment."""
     return any(sign in address for sign in "@?#")
 
 
 def holds_secret(text: str) -> bool:
-    """Return whether a text has an address that may grant access or contains a key."""
+    """Return whether the text contains an address that may grant access or that contains a key."""
     if not _BEGINS.match(text):
         return any(holds_secret(found[0]) for found in _IN_TEXT.finditer(text))
     is_ingest = not text.lower().lstrip().startswith("http")
@@ -83,20 +83,19 @@ def holds_secret(text: str) -> bool:
 
 
 def show_in(text: str) -> str:
-    """Return a text with the secrets of every address in it masked."""
+    """Mask the secrets of every address in a text."""
     return _IN_TEXT.sub(_show_match, text) if "://" in text else text
 
 
 def show_text(text: str) -> Shown:
-    """Return an address as `show` does, or any other text, such as a name, as `show_in` does."""
+    """Mask a text by `show` if it is an address, else (such as a name) by `show_in`."""
     return show(text) if _BEGINS.match(text) else shown(show_in(text))
 
 
 def secret_parts(address: str, *, has_key: bool = False) -> Iterator[str]:
     """Yield the secret parts of an address: password, key and values of parameters.
 
-    `has_key`: the last segment of the path is a key. Without it, the path of an http address is no secret: it holds
-    ids.
+    `has_key`: the last segment of the path is a key. Otherwise the path of an http address counts as ids, not secrets.
     """
     opened = _OPEN.fullmatch(address)
     parts = _split(opened) if opened else None
@@ -143,7 +142,7 @@ def _split(opened: re.Match[str]) -> _Address | None:
 
 
 def _app(parts: _Address, *, has_key: bool) -> tuple[str, str]:
-    """Return the app, empty if none may be shown, and the rest of the path."""
+    """Return the app and the rest of the path. The app is empty if none may be shown."""
     if not parts.segments:
         return "", ""
     app, *others = parts.segments

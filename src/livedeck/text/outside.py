@@ -1,7 +1,7 @@
-"""Makes text from outside safe for a terminal: nothing controls the terminal, hides, or leaves its cells. Pure.
+"""Text from outside made safe for a terminal: it cannot control the terminal, hide, or leave its cells. Pure.
 
-`shown` returns the type `Shown`, which every output takes: lines of widgets, pictures and printed text. `escaped` turns
-a text into one for an edited field, and `unescaped` turns it back.
+`shown` returns the type `Shown`, which every output takes: lines of widgets, pictures and printed text. `escaped`
+prepares a text for an edited field, and `unescaped` restores it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ Shown = NewType("Shown", str)
 """Text without control, bidi or hidden characters, and with marks on letters only (trust.md, "Outside text")."""
 
 MAX_MARKS = 4
-"""Most marks on a letter: Vietnamese needs two, Thai and Arabic three, Hebrew four."""
+"""Maximum number of marks on a letter: Vietnamese needs two, Thai and Arabic three, Hebrew four."""
 
 MAX_JOINS = 3
-"""Most characters joined to an emoji or letter, which takes no further cells: a family has four members."""
+"""Maximum number of characters joined to an emoji or letter without taking cells: a family has four members."""
 
 BLANK_LETTER = "␣"
-"""Replacement for a letter that looks blank: a name of such letters would look empty."""
+"""Replacement for letters that look blank, so that a name of such letters does not look empty."""
 
 _PLAIN = re.compile("[ -~¡-¬®-˿Ͱ-҂Ҋ-ԯ‐-‧‰-⁞←-⯿ぁ-ヿ一-鿿가-힣]*")
-"""Texts of these blocks only, which need no change: the blocks have no marks, joiners or hidden characters."""
+"""Pattern of texts that need no change: these blocks have no marks, joiners or hidden characters."""
 
 _LINE_BREAKS = frozenset("\t\n\r\v\f\x85\u2028\u2029")
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
@@ -37,19 +37,19 @@ _TAGGED_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{5}\U000e007f")
 _SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 _NON_JOINER, _JOINER, _EMOJI_SELECTOR, _KEYCAP = "\u200c", "\u200d", "\ufe0f", "\u20e3"
 _VIRAMA = 9
-"""Canonical combining class of the virama, which removes a letter's vowel in Indian scripts."""
+"""Unicode combining class of the virama, which removes the vowel of a letter in Indian scripts."""
 
 
 def shown(text: str) -> Shown:
-    """Return a text in one line: breaks and tabs become spaces, blank letters `␣`; hidden characters are dropped.
+    """Return the text in one safe line: breaks and tabs become spaces, blank letters `␣`; hidden characters go.
 
-    Everything that a script needs stays: accents, vowel signs, joiners between letters, emoji of several characters.
+    Everything that scripts need stays: accents, vowel signs, joiners between letters, emoji of several characters.
     """
     return Shown(text) if has_agreed_width(text) else _shown(text)
 
 
 def has_agreed_width(text: str) -> bool:
-    """Return whether every terminal gives the text the same number of cells: nothing is joined, stacked or hidden."""
+    """Return whether every terminal draws the text in the same cells: nothing in it is joined, stacked or hidden."""
     return bool(_PLAIN.fullmatch(text))
 
 
@@ -65,17 +65,17 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Reverse `escaped`. A backslash that begins no escape stays."""
+    """Reverse `escaped`. Backslashes that begin no escape stay."""
     return _ESCAPE.sub(lambda match: _unescape(match[0]), text)
 
 
 def escaped_json(text: str) -> str:
-    """Escape the characters of a JSON text that control a terminal or cannot be encoded. The value stays the same."""
+    """Escape the characters of a JSON text that control a terminal or cannot be encoded. Its value stays the same."""
     return _JSON_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def shown_after(before: str, text: str) -> Shown:
-    """Return `text` as shown after `before`: it may begin with an accent for the last letter of `before`."""
+    """Return `text` as `shown` when it follows `before`, whose last letter an accent at its beginning may belong to."""
     return Shown("".join(visible for _, visible in _characters(before + text)[len(before) :]))
 
 
@@ -99,7 +99,7 @@ def _shown(text: str) -> Shown:
 
 
 def _characters(text: str) -> list[tuple[str, str]]:
-    """Return each character with its shown form."""
+    """Return each character of the text with its shown form, empty if it is hidden."""
     return list(zip(text, _visible_characters(text), strict=True))
 
 
@@ -151,7 +151,7 @@ def _visible_letter(char: str) -> str:
 
 
 def _joins(char: str, base: str, before: str, after: str) -> bool:
-    """Return whether a joiner is needed by its script (RFC 5892, A.1 and A.2) or joins the parts of an emoji."""
+    """Return whether the joiner `char` is needed: by its script (RFC 5892, A.1 and A.2), or within an emoji."""
     if char == _EMOJI_SELECTOR:
         return _is_emoji(before) or (after == _KEYCAP and before in "0123456789#*")
     if char == _JOINER and _is_emoji(base):

@@ -29,16 +29,16 @@ from livedeck.text.values import MASK, mask
 MAX_SECRETS = 4096
 
 MAX_PUBLIC = 32_768
-"""Most public names and ids in the register: about three for each of 10,000 events."""
+"""Maximum number of public names and ids in the register: about three for each of 10,000 events."""
 
 _MAX_PUBLIC_LENGTH = 512
-"""Longest public name, in characters; no platform accepts a longer key."""
+"""Maximum characters of a public name; no platform accepts a longer key."""
 
 _MIN_ALONE = 4
-"""Shortest secret, in characters; a shorter value occurs in any text."""
+"""Minimum characters of a secret; a shorter value occurs in any text."""
 
 _MIN_ANYWHERE = 8
-"""Shortest secret that is masked inside other text, in characters. A shorter one must stand alone and not be a word."""
+"""Minimum characters of a secret that is masked inside words. A shorter secret must stand alone and not be a word."""
 
 _GRAM = 4
 _STRIDE = _MIN_ANYWHERE - _GRAM + 1  # every run of `_MIN_ANYWHERE` characters holds a whole gram at such a step
@@ -46,23 +46,23 @@ _STRIDE = _MIN_ANYWHERE - _GRAM + 1  # every run of `_MIN_ANYWHERE` characters h
 _CREDENTIAL = re.compile(
     r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth|secret|password|passphrase)=)(?!••••)[^&#\s\"'<>\\,;]+"
 )
-"""Text that is labelled as a secret; a second net for values that were never parsed as secrets."""
+"""Pattern of text that is labelled as a secret: a second net, for values that were never parsed as secrets."""
 
 _ESCAPE = re.compile(r"((?:\\+x[0-9a-f]{2})+)|\\+(?:u([0-9a-f]{4})|(.))", re.IGNORECASE | re.DOTALL)
 _BASE64, _NO_WORD = re.compile(r"[A-Za-z0-9+/_-]{11,}"), re.compile(r"[A-Z0-9+]")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}[0-9a-fA-F]?")
 _STARTS = re.compile(rf"(?<!\w)(?=.{{{_MIN_ALONE}}})", re.DOTALL)
-"""Places where a secret of under eight characters may stand alone."""
+"""Pattern of the places where a secret of under eight characters may begin to stand alone."""
 
 _SHORT_LENGTHS = range(_MIN_ANYWHERE - 1, _MIN_ALONE - 1, -1)
 
 _WORD = re.compile(r"\w")
 _ROUNDS = 3
-"""Most escapings of a text, one on top of another, that are undone."""
+"""Maximum number of nested escapings of a text that are undone."""
 
 
 class SecretRegister:
-    """Keeps the secrets of the process and masks them in texts. Thread-safe."""
+    """Register of the secrets of the process, which masks them in texts. Thread-safe."""
 
     def __init__(self) -> None:
         self._secrets: OrderedDict[str, str] = OrderedDict()  # by `_key_of`, the newest last
@@ -72,7 +72,7 @@ class SecretRegister:
         self._lock = Lock()
 
     def add(self, secret: str) -> None:
-        """Mask a value from now on, unless it is too short or too common to protect anything.
+        """Mask the secret from now on, unless it is too short or too common to protect anything.
 
         The cost does not grow with the number of secrets: lists of 10,000 keys are registered one by one.
         """
@@ -87,10 +87,10 @@ class SecretRegister:
                     self._forget_oldest()
 
     def add_public(self, name: str) -> None:
-        """Keep a name readable in texts, even if the same value is registered as a secret before or after.
+        """Keep the name readable in texts, even if the same value is registered as a secret before or after.
 
-        Only a secret that equals the whole name stays readable, in any case and without blanks around it. A secret that
-        is only a part of the name is masked.
+        A secret stays readable only if it equals the whole name, apart from case and blanks around it. A secret that is
+        a part of the name is masked.
         """
         if len(name) > _MAX_PUBLIC_LENGTH:
             return
@@ -104,7 +104,7 @@ class SecretRegister:
                         self._public.popitem(last=False)
 
     def is_public(self, secret: str) -> bool:
-        """Return whether a secret is also a public name, which protects nothing."""
+        """Return whether the secret is also a public name; such a secret protects nothing."""
         return _key_of(secret.strip()) in self._public
 
     def clear(self) -> None:
@@ -116,7 +116,7 @@ class SecretRegister:
             self._short_counts = [0] * _MIN_ANYWHERE
 
     def mask(self, text: str) -> str:
-        """Return a text with every secret masked, escaped and encoded ones too."""
+        """Mask every secret in a text, also where it is escaped or encoded."""
         if not self._secrets:
             return text
         for secret in self._secrets_in(text):
@@ -149,7 +149,7 @@ class SecretRegister:
                 del self._by_gram[gram]
 
     def _mask_alone(self, text: str, lengths: Sequence[int]) -> str:
-        """Mask secrets of these lengths that stand alone; if two start at the same place, the longer one."""
+        """Mask secrets of these lengths that stand alone. If two begin at the same place, mask the longer one."""
         parts, masked_to, folded = list[str](), 0, _folded(text)
         for found in _STARTS.finditer(text):
             start = found.start()
@@ -164,21 +164,21 @@ class SecretRegister:
         return "".join((*parts, text[masked_to:])) if parts else text
 
     def _secrets_in(self, text: str) -> list[str]:
-        """Return the secrets of eight or more characters in a text that are not public, longest first."""
+        """Return the secrets of at least eight characters that are in the text and not public, longest first."""
         lowered = text.lower()
         candidates = self.candidates(lowered).items()
         found = [secret for key, secret in candidates if key in lowered and not self.is_public(secret)]
         return sorted(found, key=len, reverse=True)
 
     def candidates(self, lowered: str) -> dict[str, str]:
-        """Return key -> secret for each secret that shares a sample with a lower-case text; no other can be in it."""
+        """Return key -> secret for each secret that shares a sample with the lower-case text; no other can be in it."""
         samples = {lowered[at : at + _GRAM] for at in range(0, len(lowered) - _GRAM + 1, _STRIDE)}
         with self._lock:
             return {key: self._secrets[key] for gram in samples & self._by_gram.keys() for key in self._by_gram[gram]}
 
     @property
     def count(self) -> int:
-        """Number of secrets."""
+        """Number of registered secrets."""
         return len(self._secrets)
 
     def _mask_escaped(self, text: str) -> str:
@@ -209,7 +209,7 @@ def _key_of(secret: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return a text of the same length in which characters that `re.IGNORECASE` treats alike are the same."""
+    """Return the text with characters that `re.IGNORECASE` treats alike replaced by the same one. Its length stays."""
     lowered = text.translate(_TWINS).lower()
     upper = lowered.upper()
     if len(upper) == len(text):
@@ -218,11 +218,11 @@ def _folded(text: str) -> str:
 
 
 _TWINS = str.maketrans("\u0130\u1fd3\u1fe3\ufb05", "i\u0390\u03b0\ufb06")
-"""Characters that `re.IGNORECASE` treats like another one, although their upper and lower cases differ from it."""
+"""Characters that `re.IGNORECASE` treats like another, although neither their upper nor lower case is the same."""
 
 
 def _grams_of(key: str) -> Iterator[str]:
-    """Return the grams of a key's end, because keys of the same platform often begin alike."""
+    """Yield the grams (short runs of characters) at the end of a key. Keys of one platform often begin alike."""
     tail = key[-_MIN_ANYWHERE:]
     return (tail[at : at + _GRAM] for at in range(_STRIDE))
 
@@ -242,7 +242,7 @@ def _replace(pattern: str, mask: str, text: str) -> tuple[str, int]:
 
 
 def _escaped_character(char: str) -> str:
-    """Return a pattern that matches a character, plain or escaped for URLs, JSON, Python or HTML."""
+    """Return a pattern that matches the character, plain or escaped for URLs, JSON, Python or HTML."""
     code, units = ord(char), char.encode(errors="replace")
     forms = [rf"\\*{re.escape(char)}", rf"\\+u{code:04x}"]
     forms += ["".join(f"%(?:25)*{unit:02x}" for unit in units), "".join(rf"\\+x{unit:02x}" for unit in units)]
@@ -254,7 +254,7 @@ def _escaped_character(char: str) -> str:
 
 
 def _decoded(run: str) -> Iterator[str]:
-    """Yield the decodings of a run of letters and digits as base64 and hex, which may begin at its first characters."""
+    """Yield the run of letters and digits decoded as base64 and hex, from each of its first characters on."""
     for start in range(4):
         part = run[start:]
         part = part[:-1] if len(part) % 4 == 1 else part
@@ -272,17 +272,17 @@ REGISTER = SecretRegister()
 
 
 def register_secret(secret: str) -> None:
-    """Mask a text from now on wherever it would leave the process."""
+    """Mask the secret from now on in every text that leaves the process."""
     REGISTER.add(secret)
 
 
 def register_public(name: str) -> None:
-    """Keep a name readable in texts from now on, even if it is also a secret."""
+    """Keep the name readable in texts from now on, even if it is also a secret."""
     REGISTER.add_public(name)
 
 
 def is_public(secret: str) -> bool:
-    """Return whether a secret is also registered as a public name."""
+    """Return whether the secret is also registered as a public name."""
     return REGISTER.is_public(secret)
 
 
@@ -307,7 +307,7 @@ def mask_secrets(text: str) -> str:
 
 
 def mask_value(value: object, depth: int = 32) -> object:
-    """Return a JSON value with every text and name in it `masked`, without levels beyond `depth`."""
+    """Return a JSON value with every text and name in it `masked`. Levels deeper than `depth` are dropped."""
     if isinstance(value, str):
         return masked(value)
     if not isinstance(value, list | tuple | dict):
@@ -320,15 +320,15 @@ def mask_value(value: object, depth: int = 32) -> object:
 
 
 def masked(text: str) -> str:
-    """Return a text without registered secrets, labelled credentials and secret parts of addresses."""
+    """Mask registered secrets, labelled credentials and secret parts of addresses in a text."""
     return addresses.show_in(_CREDENTIAL.sub(rf"\1{MASK}", REGISTER.mask(text)))
 
 
 def masked_line(text: object, limit: int = 1000) -> Shown:
-    """Return a `masked` text as one line of at most `limit` characters. A `Secret` shows its mask."""
+    """Return the `masked` text as one line of at most `limit` characters. A `Secret` gives its mask."""
     line = values.safe(masked(str(text)[:_MAX_TEXT]), _MAX_TEXT)
     return values.safe(masked(line), limit)  # again, because hidden characters may have split a secret
 
 
 _MAX_TEXT = 100_000
-"""Longest text that is searched, in characters; a longer one is cut first."""
+"""Maximum characters of a text that is searched; a longer text is cut first."""

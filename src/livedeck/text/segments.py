@@ -14,7 +14,7 @@ from livedeck.text.outside import Shown, shown
 
 
 class StyleRole(StrEnum):
-    """Meaning of a segment; a theme gives each role its colours.
+    """Meaning of a segment. A theme maps each role to colours.
 
     The roles in `FILLED` have a background. WARNING is for words, WARNING_CHIP for words on a tinted background.
     CRITICAL_MARK is the colour of CRITICAL without a fill, for a border, a bar or a refused field. ON_AIR is for the
@@ -79,7 +79,7 @@ FILLED = frozenset(
 
 
 class Shade(NamedTuple):
-    """A role on a tinted background, as in a chart. A theme mixes the colours, or leaves the background out.
+    """A role on a tinted background, as charts use it. A theme mixes the colours, or omits the background.
 
     Attributes:
         ink: Role of the glyphs.
@@ -87,8 +87,8 @@ class Shade(NamedTuple):
         area: Role that tints the background.
         depth: Strength of that tint, from 0 to 100.
         fault: Role that tints the background on top of `area`.
-        filled: The background has the role's colour, and the glyph is cut out of it.
-        board: Role of the tile below everything.
+        filled: The background has the colour of `ink`, and the glyph is cut out of it.
+        board: Role of the tile under the chart, whose colour lies under all others.
     """
 
     ink: StyleRole
@@ -101,7 +101,7 @@ class Shade(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A role of words that run a command when they are clicked.
+    """Role of words that run a command when clicked.
 
     `command`: name of an action, or a word that the surrounding dialog interprets. `argument`: argument of the command.
     """
@@ -123,7 +123,7 @@ R = TypeVar("R", bound=Role)
 
 
 def cell_len(text: str) -> int:
-    """Return the number of terminal cells of a text; a wide character takes two."""
+    """Return the number of terminal cells of a text. A wide character takes two cells."""
     return len(text) if text.isascii() and text.isprintable() else _measured_cells(text)
 
 
@@ -140,7 +140,7 @@ def width(line: Iterable[tuple[str, Role]]) -> int:
 
 
 def linked(line: ShadedLine, command: str, argument: str = "") -> list[tuple[str, Role]]:
-    """Return a line whose words all run a command when clicked. Existing links stay."""
+    """Return the line with all its words as links to the command. Existing links stay."""
     return [(text, role if isinstance(role, Link) else Link(role, command, argument)) for text, role in line]
 
 
@@ -154,7 +154,7 @@ def link_at(line: ShadedLine, cell: int) -> Link | None:
 
 
 def plain(line: Iterable[tuple[str, Role]]) -> Shown:
-    """Return the shown text of a line, without roles."""
+    """Return the text of a line as `shown`, without roles."""
     return Shown("".join(shown(text) for text, _ in line))
 
 
@@ -167,9 +167,9 @@ def render(line: Iterable[tuple[str, R]], cells: int) -> list[tuple[Shown, R | S
 def fit(
     line: Sequence[tuple[str, R]], cells: int, *, right: bool = False, ellipsis: bool = False
 ) -> list[tuple[str, R | StyleRole]]:
-    """Return a line cut or padded to exactly `cells` cells.
+    """Return the line, cut or padded to exactly `cells` cells.
 
-    `right`: align to the right. `ellipsis`: cut out the middle, so that the last word stays, which distinguishes names.
+    `right`: align to the right. `ellipsis`: cut out the middle, since the last word often distinguishes names.
     """
     length = width(line)
     if length <= cells:
@@ -179,14 +179,14 @@ def fit(
 
 
 def clip(line: Sequence[Segment], cells: int) -> Line:
-    """Return a line of at most `cells` cells; a longer one loses its middle: `Annual ge…Südwind`."""
+    """Return the line in at most `cells` cells. A longer line loses its middle: `Annual ge…Südwind`."""
     return list(line) if width(line) <= cells else fit(line, cells, ellipsis=True)
 
 
 def shorten(text: str, cells: int) -> str:
-    """Shorten the text of a fault to `cells` cells: drop its last parts (` (9 s in every 30 s)`), then its last words.
+    """Shorten the text of a fault to `cells` cells: drop last parts, such as ` (9 s in every 30 s)`, then last words.
 
-    A number keeps its digits and its unit, or is dropped as a whole.
+    A number keeps all its digits and its unit, or is dropped with them.
     """
     parts = _PART.split(text)
     while len(parts) > 1 and cell_len("".join(parts)) > cells:
@@ -203,14 +203,14 @@ def shorten(text: str, cells: int) -> str:
 
 
 _PART = re.compile(r"(?=, | \()")
-"""Begin of a part that the text can lose."""
+"""Beginning of a part that `shorten` may drop."""
 
 _LEADS_ON = re.compile(r"[\d.:]+|a|an|and|at|before|each|for|in|last|no|of|or|than|the|to|until|with")
-"""Word that needs the next one: a number without its unit, or a preposition."""
+"""Word that may not end a shortened text: a number without its unit, an article or a preposition."""
 
 
 def on_ground(line: Iterable[Segment], ground: StyleRole, cells: int) -> ShadedLine:
-    """Return a line in exactly `cells` cells on the faintest tint of a role. Filled segments stay as they are."""
+    """Return the line in exactly `cells` cells, on the faintest tint of the role `ground`. Filled segments stay."""
     return [
         (text, role if role in FILLED else Shade(role, area=ground))
         for text, role in fit([*line], cells, ellipsis=True)
@@ -218,24 +218,24 @@ def on_ground(line: Iterable[Segment], ground: StyleRole, cells: int) -> ShadedL
 
 
 def fit_height(lines: Sequence[ShadedLine], height: int, blank: ShadedLine = ()) -> list[ShadedLine]:
-    """Return the lines, cut or padded with `blank` to a height."""
+    """Return `height` lines: the given ones, cut off or followed by `blank` lines."""
     return [*lines[:height], *([blank] * (height - len(lines)))]
 
 
 def merge_neighbours(cells: Iterable[tuple[str, R]]) -> list[tuple[str, R]]:
-    """Return a line in which neighbours with the same role are joined."""
+    """Return the line with neighbouring segments of the same role joined."""
     return [("".join(text for text, _ in group), role) for role, group in groupby(cells, key=itemgetter(1))]
 
 
 def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:
-    """Return a line after a label of `cells` cells."""
+    """Return the line, preceded by a label that takes `cells` cells."""
     return [*fit([(f" {label}", StyleRole.HEAD)], cells), *line]
 
 
 def changed_ranges(
     before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]], min_gap: int
 ) -> list[tuple[int, int]]:
-    """Return the ranges of cells in which two lines differ, each as its first cell and the cell after its last.
+    """Return the ranges of cells in which two lines differ, each as its first cell and the cell after its last one.
 
     Merges ranges with fewer than `min_gap` cells between them.
     """
@@ -263,7 +263,10 @@ def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str
 
 
 def _cells(line: Iterable[tuple[str, Role]]) -> Iterator[tuple[str, Role]]:
-    """Return the cells of a line, each with its accents. The second cell of a wide letter equals no other letter's."""
+    """Yield text and role of each cell of a line; accents stay with their letter.
+
+    The second cell of a wide letter gets a text that equals no other letter's.
+    """
     return chain.from_iterable(zip(_characters(text), repeat(role)) for text, role in line)
 
 
@@ -292,7 +295,7 @@ def _cut(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | Style
 
 
 def _cut_middle(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
-    """Return the beginning of a line, an ellipsis, and its last word, or the end of that word if it is long."""
+    """Return the beginning of the line, an ellipsis, and the last word; of a long word only the end."""
     end = _end(line, cell_len(kept_end("".join(part for part, _ in line), cells)))
     begin = _cut(line, cells - 1 - width(end))
     return [*begin[:-1], (begin[-1][0] + ELLIPSIS, begin[-1][1]), *end] if begin else [(ELLIPSIS, StyleRole.DIM), *end]
@@ -302,9 +305,10 @@ ELLIPSIS = "…"
 
 
 def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) -> str:
-    """Return the part after the ellipsis of a text cut to `cells` cells: its last word, or the end of that word.
+    """Return what follows the ellipsis if the text is cut to `cells` cells: its last word, or the end of a long word.
 
-    The last word distinguishes the names of a series. `measure`: returns the cells of a text, for larger letters.
+    The last word distinguishes the names of a series. `measure`: returns the cells of a text; larger letters have their
+    own.
     """
     letters, limit = [*split_letters(text.rstrip())], (cells - measure(ELLIPSIS)) * 3 // 5
     first = next((place + 1 for place in range(len(letters) - 1, -1, -1) if letters[place] == " "), 0)
@@ -315,7 +319,7 @@ def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) ->
 
 
 def _end(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R]]:
-    """Return the last cells of a line without trailing blanks: at most `cells`, because a wide letter is never cut."""
+    """Return the end of the line without trailing blanks, in at most `cells` cells. Wide letters are never cut."""
     kept: list[tuple[str, R]] = []
     for text, role in reversed(line):
         letters = [*split_letters(text if kept else text.rstrip())]
@@ -331,7 +335,7 @@ def _end(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R]]:
 
 
 def split_letters(text: str) -> Iterable[str]:
-    """Return the letters of a text, each with its accents."""
+    """Return the letters of a text, each together with its accents."""
     if text.isascii() and text.isprintable():
         return text
     from rich.cells import split_graphemes
@@ -340,24 +344,24 @@ def split_letters(text: str) -> Iterable[str]:
 
 
 def join(left: Sequence[tuple[str, R]], right: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
-    """Return a line with `left` and `right` at its ends. `left` is cut if both do not fit."""
+    """Return a line with `left` at its beginning and `right` at its end. If they do not both fit, `left` is cut."""
     free = max(0, cells - width(right))
     return [*fit(left, free, ellipsis=True), *fit(right, min(cells, width(right)))]
 
 
 Group = tuple[int, Line]
-"""A rank and a line. If the groups do not fit, the highest rank is dropped first; 0 is never dropped."""
+"""Rank and line. If groups do not all fit, those of the highest rank are dropped first; rank 0 always stays."""
 
 Groups = Sequence[tuple[int, Sequence[tuple[str, R]]]]
 
 
 def wrap_groups(groups: Groups[R], cells: int, gap: int = 2) -> list[tuple[str, R | StyleRole]]:
-    """Return as many groups as fit, in their order."""
+    """Return a line of as many groups as fit into `cells`, in their order, with `gap` cells between them."""
     return _with_gaps(_fitting(groups, cells, gap), gap)
 
 
 def justify(left: Groups[R], right: Groups[R], cells: int, gap: int = 2) -> list[tuple[str, R | StyleRole]]:
-    """Return a line with `left` at its left end and `right` at its right end, and as many groups as fit."""
+    """Return a line of `cells` cells with as many groups as fit: `left` at its left end, `right` at its right end."""
     kept = {id(group) for group in _fitting([*left, *right], cells, gap)}
     begin, end = ([group for group in side if id(group) in kept] for side in (left, right))
     return join(_with_gaps(begin, gap), _with_gaps(end, gap), cells)
@@ -381,7 +385,7 @@ def _with_gaps(groups: Groups[R], gap: int) -> list[tuple[str, R | StyleRole]]:
 
 
 def wrap(text: str, role: StyleRole, cells: int) -> Iterator[Line]:
-    """Yield the lines of a paragraph, each of at most `cells` cells, broken between words. A longer word is cut."""
+    """Yield the text as lines of at most `cells` cells, broken between words. A word that is longer is cut."""
     row = ""
     for word in text.split():
         if row and cell_len(row) + 1 + cell_len(word) > cells:

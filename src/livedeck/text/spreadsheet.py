@@ -1,11 +1,11 @@
-"""Makes text safe for a spreadsheet, so that it computes no cell. Pure."""
+"""Text made safe for spreadsheets, so that they do not compute it as a formula. Pure."""
 
 from __future__ import annotations
 
 FORMULA_STARTS = (*"=+-@\t\r\n", *"＝＋－＠")
-"""Beginnings of cells that some spreadsheet computes (OWASP, "CSV injection")."""
+"""First characters that make some spreadsheet compute a cell (OWASP, "CSV injection")."""
 
 
 def safe_cell(text: str) -> str:
-    """Return the text, with a leading `'` if a spreadsheet would compute it."""
+    """Return the text, with a `'` put before it if a spreadsheet would compute it."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -6,10 +6,10 @@ People type `18:30`, `2104`, `tomorrow 9:00`, `in 20 min`, `-15m` or `2026-11-21
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import overload
 
+from livedeck.record import Record
 from livedeck.text.values import duration
 
 EXAMPLES = "18:30, tomorrow 18:30, in 20 min, 2026-11-21 18:30, ...Z for UTC"
@@ -31,15 +31,14 @@ _ABSOLUTE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TimeReference:
+class TimeReference(Record):
     """Reference for a typed time.
 
     Attributes:
         now: Current time, with a time zone.
-        zone: Time zone of the person; None for that of this machine.
-        past: A time without a day means the last such time, not the next.
-        after: A time without a day means the first such time after this one.
+        zone: Time zone of the user; None for the time zone of this machine.
+        past: Whether a time without a day means the last such time instead of the next.
+        after: If given, a time without a day means the first such time after `after`.
     """
 
     now: datetime
@@ -49,7 +48,7 @@ class TimeReference:
 
 
 def parse(text: str, reference: TimeReference) -> datetime:
-    """Return a typed time in UTC. Raises ValueError with a predicate, such as `is not a time; try 18:30 ...`."""
+    """Return a typed time in UTC. Raises ValueError; its text continues the typed one: `is not a time; try 18:30`."""
     typed = " ".join(text.casefold().split())
     try:
         if match := _IN.fullmatch(typed):
@@ -70,13 +69,13 @@ def is_time_of_day(text: str) -> bool:
 
 
 def format_time(at: datetime, zone: tzinfo | None) -> str:
-    """Return a time in a form that `parse` accepts: local, with seconds unless they are zero, without fractions."""
+    """Return the time in the zone, in a form that `parse` accepts: without fractions, with seconds unless 0."""
     local = _local(at, zone)
     return f"{_isoformat(local)}Z" if local.tzinfo is UTC and zone is not UTC else _isoformat(local)
 
 
 def describe(at: datetime, reference: TimeReference) -> str:
-    """Return a time in UTC, in the local zone, and its distance from now: `18:30Z  19:30 CET  T-00:20:00`."""
+    """Return the time in UTC and in the local zone, and its distance from now: `18:30Z  19:30 CET  T-00:20:00`."""
     local, ahead = _local(at, reference.zone), (at - reference.now).total_seconds()
     distance = f"T-{duration(ahead)}" if ahead >= 0 else f"T+{duration(-ahead)}"
     utc, today = at.astimezone(UTC), reference.now.astimezone(UTC)
@@ -85,7 +84,7 @@ def describe(at: datetime, reference: TimeReference) -> str:
 
 
 def _local(at: datetime, zone: tzinfo | None) -> datetime:
-    """Return a time in a zone; in UTC if it is outside the zone's calendar."""
+    """Return the time in the zone, or in UTC if it lies outside the zone's calendar."""
     try:
         return at.astimezone(zone)
     except (OverflowError, ValueError):  # the machine's own zone raises ValueError for it
@@ -135,9 +134,9 @@ def _day(word: str, today: date) -> date:
 
 
 def _combine(day: date, clock_time: time, zone: tzinfo | None) -> datetime:
-    """Return a time of a day in UTC.
+    """Return the clock time on that day, in the zone, as a time in UTC.
 
-    Raises ValueError for a time that the change to summer time skips, OverflowError for one outside the calendar.
+    Raises ValueError for a time that the change to summer time skips, OverflowError for a time outside the calendar.
     """
     naive = datetime.combine(day, clock_time)
     try:
@@ -159,14 +158,15 @@ def isoformat_utc(at: datetime) -> str: ...
 @overload
 def isoformat_utc(at: datetime | None) -> str | None: ...
 def isoformat_utc(at: datetime | None) -> str | None:
-    """Format a time in UTC as ISO 8601 with a Z. None stays None."""
+    """Format a time as ISO 8601 in UTC, with a Z. None stays None."""
     return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 
 def parse_timestamp(text: str) -> datetime:
-    """Parse an ISO 8601 timestamp and return it in UTC; one without an offset is UTC (platform-api.md, "Addresses").
+    """Parse an ISO 8601 timestamp and return it in UTC (platform-api.md, "Addresses").
 
-    Cuts off digits beyond the microsecond. Raises ValueError for anything else.
+    A timestamp without an offset counts as UTC; digits beyond the microsecond are cut off. Raises ValueError for any
+    other text.
     """
     time = datetime.fromisoformat(text)
     if time.tzinfo is UTC:

@@ -1,4 +1,4 @@
-"""Formats values as text: durations, rates, sizes, masked secrets and text from outside. Pure."""
+"""Values formatted as text: durations, rates, sizes, masked secrets, text from outside. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def duration(seconds: float) -> str:
 
 
 def position(seconds: float | None) -> str:
-    """Format a position in a video in seconds, such as `00:30:04.5`; `?` for None."""
+    """Format a position in a video, given in seconds: `00:30:04.5`; `?` for None."""
     if seconds is None:
         return UNKNOWN
     fraction = f"{seconds % 1:.3f}"[1:].rstrip("0").rstrip(".")
@@ -86,12 +86,12 @@ MASK = "••••"
 
 
 def mask(secret: str) -> str:
-    """Mask a secret except its last four characters, `••••3f9a`; one of under 12 characters is masked entirely."""
+    """Mask a secret except its last four characters: `••••3f9a`. A secret of under 12 characters is masked entirely."""
     return f"{MASK}{secret[-4:]}" if len(secret) >= 12 else MASK
 
 
 def safe(text: str, limit: int = 1000) -> Shown:
-    """Return text from outside as `shown` does, in at most `limit` characters.
+    """Return text from outside as `shown`, in at most `limit` characters.
 
     Hidden characters (bidi overrides, stray joiners, tags) are dropped, so that two names that look the same are the
     same. The blank braille pattern becomes `␣`.

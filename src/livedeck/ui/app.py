@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
-import structlog
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -20,6 +19,7 @@ from textual.signal import Signal
 from textual.worker import Worker
 
 from livedeck.client import Api, ApiError
+from livedeck.log import Log, prepare
 from livedeck.monitor import (
     AlarmRefused,
     Clock,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.confirmer import Confirmer
     from livedeck.ui.shell.directory import Directory, Names
 
-log = structlog.get_logger()
+log = Log(__name__)
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -200,6 +200,11 @@ class Deck(ExactApp):
         if self._at:
             self.run_worker(self._begin_at(self._at), exit_on_error=False)
         self.set_interval(0.5, self._tick)
+        self.call_after_refresh(self._prepare_log)
+
+    def _prepare_log(self) -> None:
+        """Import what the log needs once the first frame is drawn, so that its first line holds nobody up."""
+        self.run_worker(asyncio.to_thread(prepare), exit_on_error=False)
 
     def _on_app_resumed(self, _: object) -> None:
         self._title_shown = ""  # the shell may have set its own title: the next snapshot sets ours again

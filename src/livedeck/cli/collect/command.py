@@ -66,7 +66,7 @@ def command(ctx: click.Context, /, **flags: Any) -> None:
 
 
 _SIGNALLED = {128 + number for number in (1, 2, 15)}
-"""Exit codes of an end by SIGHUP, SIGINT or SIGTERM: the usual end of a service, so not a failure."""
+"""Exit codes after SIGHUP, SIGINT and SIGTERM, which are the usual end of a service and no failure."""
 
 
 async def _collect(settings: Settings) -> int:
@@ -92,13 +92,13 @@ async def _collect(settings: Settings) -> int:
         )
         notifier = Notifier(make_plan(settings), targets, storage, monitor.clock)
         stack.push_async_callback(notifier.close)
-        if others is None:  # else it opens when this collector takes the notifier lease
+        if others is None:  # with others it opens when this collector takes the notifier lease
             await notifier.open()
         collector = Collector(monitor, history, notifier, api.request_counts, others)
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)
         history_file = settings.history_file()
-        assert history_file is not None  # `spool_file` raised otherwise
+        assert history_file is not None  # otherwise `spool_file` has raised
         record = history.record_action if history else None
         ledger = await asyncio.to_thread(Ledger, uses_path(history_file), record, SystemClock())
         try:
@@ -123,7 +123,7 @@ async def _collect(settings: Settings) -> int:
 async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> AsyncIterator[None]:
     """Serve the collector's data while the block runs, if `listen` is set.
 
-    Raises OSError with the address as file name if it cannot listen.
+    Raises OSError if it cannot listen; the file name of the error is the address.
     """
     address = settings.collector.address()
     if address is None:
@@ -149,7 +149,7 @@ _NO_TOKENS = (
 
 
 _NEVER = datetime.fromtimestamp(0, UTC)
-"""Time of the last heartbeat before the first: Prometheus has no null, so it is the epoch."""
+"""Time that stands for "no heartbeat yet" in the metrics, because Prometheus has no null."""
 
 
 def _warn(text: str) -> None:
@@ -157,7 +157,7 @@ def _warn(text: str) -> None:
 
 
 class Collector:
-    """Watches the platform, prints a line for each change, publishes snapshots, and has people notified."""
+    """Watches the platform, prints a line for each change, publishes snapshots, and hands alarms to the notifier."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class Collector:
         self._turns: Mapping[str, int] = {}
 
     def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
-        """Return the app that decks attach to. `ledger`: record of token uses."""
+        """Return the ASGI app to which decks attach. `ledger`: record of the uses of tokens."""
         # Tokens expire by this machine's clock, with its steps.
         clock, sharing = SystemClock(), settings.collector
         tokens = WatchedTokens(sharing.tokens, clock.monotonic)
@@ -185,11 +185,11 @@ class Collector:
         return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
 
     def beat(self, post: Post, address: str) -> None:
-        """Add a heartbeat to `address`, on the monitor's clock. The caller runs it."""
+        """Create the heartbeat to `address`, on the monitor's clock; the caller runs it. `post`: sends a request."""
         self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock, _warn)
 
     def counted(self) -> Counted:
-        """Return a copy of the present counts, safe to read in a thread."""
+        """Return a copy of the current counts that a thread can read safely."""
         engine = self._others.engine if self._others else None
         return Counted(
             turns=self._turns,
@@ -205,7 +205,7 @@ class Collector:
         )
 
     def _beat_at(self) -> datetime | None:
-        """Return the time of the last accepted heartbeat by this machine's clock; None without a heartbeat."""
+        """Return when the last heartbeat was accepted, by this machine's clock; None if no heartbeat is set."""
         if self.heartbeat is None or self.heartbeat.taken_at is None:
             return _NEVER if self.heartbeat else None
         return self.heartbeat.taken_at + timedelta(seconds=self._monitor.clock.offset)

@@ -1,4 +1,4 @@
-"""Join several collectors that share the polling, from the settings of `[engine]` (engine.md)."""
+"""Membership in a group of collectors that share the polling, from the settings of `[engine]` (engine.md)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Membership:
 
     @property
     def fault(self) -> str:
-        """Reason that notifications may be missing: a long separation while another collector sends them; or empty."""
+        """Why notifications may be missing: Redis is long out of reach, and another collector sends them; or empty."""
         since = self.engine.fault.apart_since
         if since is None or self.spool.is_on_duty or SystemClock().now() - since < _LONG_APART:
             return ""
@@ -97,10 +97,10 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
 
 
 async def _refuse_namesake(engine: Engine, name: str) -> None:
-    """Raise SettingsError if a live collector has the same name, since that would hide the death of the other."""
+    """Raise SettingsError if a live collector has the same name: with one name, the death of either would go unseen."""
     from livedeck.collector.engine.shared import SharedStoreError
 
-    with suppress(SharedStoreError):  # without Redis the check is impossible; the separation is reported
+    with suppress(SharedStoreError):  # without Redis the check is impossible; that Redis is away is reported elsewhere
         if await engine.has_namesake():
             raise SettingsError(
                 f"engine.name: another collector called {name!r} is running; give each its own `name` in [engine]"
@@ -126,12 +126,12 @@ async def redis_address(settings: Settings) -> str:
 
 
 def _workspace(settings: Settings) -> str:
-    """Return the key that separates groups of collectors in one Redis: the platform's address."""
+    """Return the key that keeps groups of collectors apart in one Redis: the address of their platform."""
     return settings.base_url.rstrip("/")
 
 
 async def shared_spool(settings: Settings) -> SharedSpool | None:
-    """Return the shared spool for a command, which sends no notifications; None if no Redis is set.
+    """Return the shared spool, for a command that sends no notifications itself; None if no Redis is set.
 
     Raises SettingsError.
     """

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus (`livedeck status --format prometheus`), and the dashboard and alert rules that read them."""
+"""Metrics for Prometheus (`livedeck status --format prometheus`), with a dashboard and alert rules for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings
 
 TIMEOUT = 15.0
-"""Seconds to wait for a judged sample of every event on air."""
+"""Seconds to wait until every event on air has been judged."""
 
 _LINK_DOWN = f"{LINK_UP.name} 0"
 

@@ -21,6 +21,7 @@ from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import make_link
 from livedeck.monitor import HistoryReader, Severity
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.notify import (
     DEAD,
     WAITING,
@@ -101,18 +102,21 @@ def _test_message(plan: Plan, route: Route) -> Any:
 @click.command
 @click.argument("event", metavar="EVENT")
 @click.argument("kind", metavar="KIND", type=alarm_kind)
-@click.argument("severity", metavar="SEVERITY", type=click.Choice([severity.value for severity in Severity]))
+@click.argument(
+    "severity", metavar="[SEVERITY]", required=False, type=click.Choice([severity.value for severity in Severity])
+)
 @options.at()
 @platform
 @click.pass_context
 def explain_command(
-    ctx: click.Context, /, *, event: str, kind: str, severity: str, at: str | None, **flags: Any
+    ctx: click.Context, /, *, event: str, kind: str, severity: str | None, at: str | None, **flags: Any
 ) -> None:
     """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
-    KIND is a kind of alarm, such as NO_INGEST; SEVERITY is info, warning or critical. EVENT is an id or a name in the
-    history of this machine; an unknown one is taken as typed. --at takes a time in the zone of the settings. Sends
-    no request to the platform. Exit code 6 if no route would notify.
+    KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without it, every severity that
+    the kind can have is explained. EVENT is an id or a name in the history of this machine; an unknown one is taken as
+    typed. --at takes a time in the zone of the settings. Sends no request to the platform. Exit code 6 if no route
+    would notify.
     """
 
     async def work() -> int:
@@ -123,15 +127,24 @@ def explain_command(
         if not events:
             text = f"the history has no event {safe(event, 80)!r}: using it as typed"
             echo(f"livedeck alarm explain: {text}", err=True)
-        case = Case(kind, Severity(severity), events or [CaseEvent(event, event)])
-        fires = False
-        for route in make_plan(settings).routes:
-            reasons = reasons_against(route, case)
-            fires = fires or not reasons
-            echo(f"{route.name} -> {route.to}: {_verdict(route, case, reasons, local)}")
+        routes, fires = make_plan(settings).routes, False
+        for level in [Severity(severity)] if severity else _severities(kind):
+            case = Case(kind, level, events or [CaseEvent(event, event)])
+            head = "" if severity else f"{level}: "
+            for route in routes:
+                reasons = reasons_against(route, case)
+                fires = fires or not reasons
+                echo(f"{head}{route.name} -> {route.to}: {_verdict(route, case, reasons, local)}")
         return DONE if fires else NOT_SO
 
     ctx.exit(run(work))
+
+
+def _severities(kind: str) -> list[Severity]:
+    """Return every severity that an alarm of the kind can have, the worst first."""
+    found = ALARM_KINDS[kind]
+    ranks = sorted((found.severity.rank, found.escalated_severity.rank))
+    return [level for level in Severity if ranks[0] <= level.rank <= ranks[1]]
 
 
 def _moment(typed: str | None, reference: TimeReference) -> datetime:
@@ -144,7 +157,7 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
 
 
 async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
-    """Return the events of the history with that id, or a name that matches the shell pattern."""
+    """Return the events of the history whose id is `words`, or whose name matches `words` as a shell pattern."""
     path, pattern = settings.history_file(), words.strip().casefold()
     records = await latest_events(HistoryReader(path)) if path else ()
     return [
@@ -221,7 +234,7 @@ def _line(unsent: Unsent) -> str:
 def retry_command(ctx: click.Context, /, **flags: Any) -> None:
     """Retry the given-up messages, in the running collector or the next one that starts.
 
-    With `collector_url` in the settings that collector retries, if the token may act.
+    With `collector_url` in the settings, the collector there retries them, if your token has the right `act`.
     """
 
     async def work() -> int:
@@ -241,9 +254,9 @@ def retry_command(ctx: click.Context, /, **flags: Any) -> None:
 
 @asynccontextmanager
 async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
-    """Open the shared spool of the collectors, or the spool beside the history.
+    """Open the shared spool of the collectors, else the spool beside the history. `reads`: open it for reading only.
 
-    Raises SettingsError if neither exists or can be used.
+    Raises SettingsError if there is no spool, or if it cannot be used.
     """
     try:
         with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:

@@ -1,4 +1,4 @@
-"""Build routes, receivers and heartbeat from the settings of `[notify]` (notifications.md)."""
+"""Builders of routes, receivers and heartbeat from the settings of `[notify]` (notifications.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_SPOOL = "notifications are kept beside the history, and `history` names no f
 
 
 def make_plan(settings: Settings) -> Plan:
-    """Return the routes of the settings, with the sender that messages name."""
+    """Return the routes of the settings, and the name that messages give as their sender."""
     notify = settings.notify
     host = this_process().partition("@")[2].partition(":")[0]
     profile = "" if settings.profile == "default" else settings.profile
@@ -39,7 +39,7 @@ def spool_file(settings: Settings) -> Path:
 
 
 def make_notification_way(settings: Settings) -> AbstractAsyncContextManager[Outgoing]:
-    """Return the sender for webhooks and the heartbeat; it reaches public addresses and those of `allow_private`."""
+    """Return the sender of webhooks and heartbeats. It reaches public addresses and those in `allow_private`."""
     return make_outgoing(settings, Egress.of(settings.notify.allow_private))
 
 
@@ -76,7 +76,7 @@ def _check_receiver(address: str) -> None:
 async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[str]:
     """Return why targets or the heartbeat cannot be used, in words. Reads their secrets, and sends nothing.
 
-    `looks_up`: resolve the host names, to find addresses that `allow_private` lacks.
+    `looks_up`: resolve the host names, to find private addresses that are not in `allow_private`.
     """
     faults, targets, heartbeat = list[str](), dict[str, CheckedTarget](), ""
     if settings.notify.targets and settings.history_file() is None:
@@ -97,7 +97,10 @@ async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[s
 async def refusals(
     targets: Mapping[str, CheckedTarget], heartbeat: str, outgoing: Outgoing, *, looks_up: bool = False
 ) -> list[str]:
-    """Return a line for each receiver that `allow_private` lacks, with the setting to add, as far as known unsent."""
+    """Return a line for each receiver whose private address is not in `allow_private`, with the entry to add.
+
+    `looks_up`: resolve host names too; nothing is sent in any case.
+    """
     find = partial(outgoing.refusal, looks_up=looks_up)
     found = {f"notify.targets.{name}": await target.find_refusal(find) for name, target in targets.items()}
     if heartbeat:
@@ -106,7 +109,7 @@ async def refusals(
 
 
 async def heartbeat_address(settings: Settings) -> str:
-    """Return the address that the heartbeat calls; empty if none is set. Raises SettingsError."""
+    """Return the address to which the heartbeat posts; empty if none is set. Raises SettingsError."""
     notify = settings.notify
     address = await asyncio.to_thread(read_secret, "notify.heartbeat", notify.heartbeat_command, notify.heartbeat_file)
     if address:
@@ -115,7 +118,10 @@ async def heartbeat_address(settings: Settings) -> str:
 
 
 def read_secret(setting: str, argv: tuple[str, ...], path: Path | None) -> str:
-    """Return the secret of a setting and mask it in all output; empty if none is set. Raises SettingsError."""
+    """Return the secret that a command or file holds, and mask it in all output from now on. Empty if neither is set.
+
+    `setting`: name of the secret, for errors. Raises SettingsError.
+    """
     if argv:
         secret = secret_from_command(f"{setting}_command", argv)
     elif path:

@@ -1,4 +1,4 @@
-"""`livedeck collector token`: access tokens of the collector (collector.md, "Access"). The settings keep digests."""
+"""`livedeck collector token`: access tokens of the collector, as digests in the settings (collector.md, "Access")."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _BYTES = 32
 """Random bytes in a token."""
 
 MAX_GRACE = timedelta(days=30)
-"""Longest time that an old token stays valid beside its replacement."""
+"""Maximum time that an old token stays valid beside its replacement."""
 
 _LENGTH, _DAY = re.compile(r"\d+ *[a-z]+.*"), re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _parse_expiry(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
-    """Return the expiry in UTC; None for `never`. A date means its first moment. Raises BadParameter."""
+    """Return the expiry in UTC, or None for `never`. A date means the beginning of that day. Raises BadParameter."""
     text, now = (value or "never").strip().casefold(), datetime.now(UTC).replace(microsecond=0)
     if text == "never":
         return None
@@ -57,7 +57,7 @@ def _parse_expiry(_ctx: click.Context, _option: click.Parameter, value: str | No
 
 
 def _parse_grace(_ctx: click.Context, _option: click.Parameter, value: str) -> timedelta:
-    """Return the duration, up to `MAX_GRACE`. Raises BadParameter."""
+    """Return the duration. Raises BadParameter if it exceeds `MAX_GRACE` or is no duration."""
     text, now = value.strip().casefold(), datetime.now(UTC)
     if text == "0":
         return timedelta()
@@ -119,10 +119,10 @@ def create_command(ctx: click.Context, /, *, name: str, may: May, expires: datet
 def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expires: datetime | None) -> None:
     """Create a new token for NAME and print it once. The old token stays valid for a while.
 
-    Put the new token on every deck of NAME meanwhile; `livedeck collector token list` shows uses of the old one.
-    With --grace 0 the old token is refused at once: use it for a token that has leaked.
+    Put the new token on every deck of NAME meanwhile; `livedeck collector token list` shows the last use of the old
+    token. With --grace 0 the old token is refused at once: use it for a token that has leaked.
 
-    An expiry of the old token still applies. The token before the old one is refused at once.
+    If the old token has an expiry, it still applies. The token before the old one is refused at once.
     """
 
     async def work() -> int:
@@ -163,9 +163,9 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
 @formats("table", "json")
 @click.pass_context
 def list_command(ctx: click.Context, /, *, output_format: str) -> None:
-    """List the tokens: rights, expiry, last use and its address.
+    """List the tokens: rights, expiry, and time and address of the last use.
 
-    A running collector records uses beside its history, once a minute at most.
+    A running collector records uses beside its history, at most once a minute.
     """
 
     async def work() -> int:
@@ -191,7 +191,7 @@ def list_command(ctx: click.Context, /, *, output_format: str) -> None:
 
 
 def _read_uses(settings: Settings) -> tuple[Mapping[str, Use] | None, str]:
-    """Return the last uses by digest, or None and why they are unknown."""
+    """Return the last use of each token by its digest, and an empty text; or None, and why the uses are unknown."""
     history = settings.history_file()
     if history is None:
         return None, "last uses unknown: a collector keeps them beside its history, and `history` names no file"

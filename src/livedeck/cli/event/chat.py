@@ -40,7 +40,11 @@ FORMATS = tuple(CHAT_FORMATS)
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """Target of the bytes. `path`: a file, a folder (--all-streams) or None (a generated name). `pipe`: stdout."""
+    """Target of the exported bytes.
+
+    `path`: a file, or with --all-streams a folder; None for a generated name. `pipe`: write to standard output instead.
+    `force`: replace existing files.
+    """
 
     path: Path | None
     pipe: bool
@@ -53,7 +57,7 @@ class ExportTarget:
 @click.option(
     "--all-streams", is_flag=True, help="Export every stream of the platform, the recordings and the history."
 )
-@click.option("--format", "chat_format", type=click.Choice(FORMATS), help="Print in this format.")
+@click.option("--format", "chat_format", type=click.Choice(FORMATS), help="Format of the output.")
 @time_range({"type": timestamp}, {"type": timestamp})
 @click.option(
     "--user", "users", multiple=True, metavar="NAME", help="Export messages of this user: name or external id."
@@ -92,7 +96,7 @@ def command(
 
 
 def export_from_flags(flags: dict[str, Any], target: ExportTarget, *, all_streams: bool) -> ChatExport:
-    """Take the export out of the flags, without an event yet. Raises UsageError."""
+    """Remove the export flags from `flags` and return them as a ChatExport without an event. Raises UsageError."""
     zone: ZoneInfo | None = flags.pop("zone")
     since, until = (_aware(flags.pop(name), zone) for name in ("since", "until"))
     if since and until and since >= until:
@@ -128,9 +132,10 @@ def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *,
 
 
 async def select_streams(api: Api, event: Event, stream: str | None, history: Settings | None) -> list[KnownStream]:
-    """Return the streams to export, perhaps none. `history`: settings whose history is searched for more.
+    """Return the streams to export; the list may be empty.
 
-    Names the streams of the history on standard error.
+    `history`: settings whose history is searched for further streams, which are named on standard error; None: no
+    search.
     """
     if stream:
         return [KnownStream(stream, "named")]
@@ -158,7 +163,7 @@ async def _streams_of_history(settings: Settings, event: Event) -> tuple[StreamR
 async def export_streams(
     api: Api, event: Event, streams: list[KnownStream], export: ChatExport, target: ExportTarget, *, all_streams: bool
 ) -> int:
-    """Export the streams. Returns the exit code. With --all-streams a failure does not stop it. Raises ApiError."""
+    """Export the streams. Returns the exit code. With --all-streams it continues after a failure. Raises ApiError."""
     if not streams:
         known, advice = ("that is known", "") if all_streams else ("now", ", or look for them with --all-streams")
         _print_note(f"{_name(event)} has no stream {known}: name an earlier one with --stream{advice}")

@@ -18,11 +18,11 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings, SettingsError, load
 
 TIMEOUT = 15.0
-"""Seconds to wait for a judged sample of every event on air."""
+"""Seconds to wait until every event on air has been judged."""
 
 
 class _WrongUse(click.UsageError):
-    """Wrong use is UNKNOWN: a monitoring system would read exit code 2 as CRITICAL."""
+    """Wrong use, with the exit code of UNKNOWN: monitoring systems would read exit code 2 as CRITICAL."""
 
     exit_code = ServiceState.UNKNOWN
 
@@ -43,8 +43,8 @@ class _Plugin(click.Command):
 def command(ctx: click.Context, /, *, event: str | None, **flags: Any) -> None:
     """Check EVENT, or every event, as a Nagios plugin: a line with performance data, and its exit codes.
 
-    0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT it prints a line for
-    each event below the first. Alarms shelved or out of service at a deck of this machine do not count.
+    0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT a line for each event
+    follows the first line. Alarms shelved or out of service at a deck of this machine do not count.
     """
 
     async def work() -> int:
@@ -59,7 +59,10 @@ def command(ctx: click.Context, /, *, event: str | None, **flags: Any) -> None:
 
 
 async def print_check(settings: Settings, words: str | None) -> int:
-    """Print the state of an event, or of all. Returns the exit code of a plugin. Raises UsageError, ApiError."""
+    """Print the state of the named event, or of all events. Returns the exit code of a plugin.
+
+    Raises UsageError, ApiError.
+    """
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT)
         if not snapshot.link.state.is_answering:

@@ -18,7 +18,7 @@ from livedeck.settings import load
 from livedeck.text.values import age, safe
 
 SETTINGS = "default"
-"""Name that leaves the choice to the settings."""
+"""Value of NAME that leaves the content to the settings."""
 
 
 @click.command
@@ -29,9 +29,9 @@ SETTINGS = "default"
 def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
     """Set the content of EVENT: show, radio, silent, slides or share; default follows the settings.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Missing sound or pictures are no fault
-    if the content has none. Every deck, wall and `alarm list --follow` with the same history applies the
-    content within 2 s. It survives restarts and wins over the settings.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Missing sound raises no alarm if the
+    content has no sound; the same holds for pictures. Every deck, wall and `alarm list --follow` with the same history
+    applies the content within 2 s. It survives restarts and wins over the settings.
     """
 
     async def work() -> int:

@@ -19,7 +19,7 @@ from livedeck.settings import load
 from livedeck.text.values import safe
 
 TIMEOUT = 15.0
-"""Seconds to wait for a judged sample."""
+"""Seconds to wait until the event has been judged."""
 
 
 @click.command
@@ -31,7 +31,7 @@ def command(ctx: click.Context, /, *, event: str, output_format: str, **flags: A
     """Print GO or NO-GO for EVENT, with reasons: schedule, conflicts, restreams, poster, signal, clock, rights.
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes nothing. Exit code 0 is GO, 6
-    is NO-GO. CHECK asks a person to look, ? means unknown: neither is NO-GO.
+    is NO-GO. CHECK asks you to look, and ? means unknown; neither makes it NO-GO.
     """
 
     async def work() -> int:
@@ -60,7 +60,7 @@ def command(ctx: click.Context, /, *, event: str, output_format: str, **flags: A
 
 
 def preflight_lines(facts: PreflightFacts, found: Preflight) -> list[str]:
-    """Return a line for each item, and the verdict last."""
+    """Return a line for each checked item; the last line is the verdict."""
     size = max(len(item.name) for item in found.items)
     lines = []
     for item in found.items:
@@ -71,7 +71,7 @@ def preflight_lines(facts: PreflightFacts, found: Preflight) -> list[str]:
 
 
 def preflight_object(facts: PreflightFacts, found: Preflight) -> dict[str, Any]:
-    """Return the verdict as JSON."""
+    """Return the items and the verdict as JSON."""
     return {
         "schema": schema_name("event preflight"),
         "event": {"id": facts.event.id, "name": facts.event.name},

@@ -25,14 +25,14 @@ from livedeck.text.times import timestamp
 OutputFormat = Literal["table", "json", "csv"]
 
 DEFAULT_SPAN = 60.0
-"""Seconds of samples in a table, and before those of --follow, without --last."""
+"""Seconds of stored samples that a table prints, and that --follow prints first, unless --last is given."""
 
 
 @click.command
 @click.argument("event", metavar="EVENT")
 @FOLLOW
 @formats("table", "json", "csv")
-@click.option("--last", type=time_span, metavar="TIME", help="Print only the last part of the stream: 90s, 15m, 2h.")
+@click.option("--last", type=time_span, metavar="TIME", help="Print samples of this last length of time: 90s, 15m, 2h.")
 @platform
 @click.pass_context
 def command(
@@ -76,9 +76,9 @@ class QosFollower:
         self.readings = merge(self.readings, answer, until=until)
 
     async def new_readings(self, last: float, report: Callable[[str], None]) -> AsyncIterator[list[Reading]]:
-        """Yield the samples of the last `last` seconds, then each new one once. Ends only by NotFound.
+        """Yield the samples of the last `last` seconds, then each new sample once. Ends only by raising NotFound.
 
-        `report` is called once when the platform fails or the samples grow stale, and once when it recovers.
+        `report`: called with a text once when the platform fails or the samples grow stale, and once at recovery.
         """
         yielded: frozenset[float] | None = None
         while True:
@@ -93,7 +93,7 @@ class QosFollower:
             await self._clock.sleep(pause)
 
     def now(self) -> float:
-        """Return epoch seconds by the platform's clock."""
+        """Return the time of the platform's clock, in epoch seconds."""
         return self._clock.now().timestamp() + self._skew
 
     def age(self) -> float | None:
@@ -118,7 +118,7 @@ class QosFollower:
                 report(f"{error}; retrying")
             steps = self._cadence.backoff
             retry_after = error.retry_after if isinstance(error, Rejected) else None
-            step = min(steps[min(self._failures, len(steps)) - 1], self._cadence.probe)  # no more requests than a probe
+            step = min(steps[min(self._failures, len(steps)) - 1], self._cadence.probe)  # no more often than a probe
             return max(retry_after or 0.0, step)
         if self._failures:
             report("the platform responds again")
@@ -126,7 +126,7 @@ class QosFollower:
         return self._cadence.qos_focus
 
     def _report_freshness(self, report: Callable[[str], None]) -> None:
-        """Report once that the samples went stale, came back, or never existed."""
+        """Report, once for each change, that the samples went stale, came back, or never existed."""
         freshness = self.freshness()
         if freshness is Freshness.LATE or freshness is self._reported:
             return
@@ -182,7 +182,10 @@ def _lines(output_format: OutputFormat, event: Event, readings: Iterable[Reading
 
 
 def _samples_object(follower: QosFollower, readings: Iterable[Reading]) -> dict[str, Any]:
-    """Return the samples as JSON. `age`: seconds of the newest; `left_out`: unusable ones (no or a future time)."""
+    """Return the samples as JSON.
+
+    `age`: seconds since the newest sample. `left_out`: number of samples without a time or with a future time.
+    """
     event, age = follower.event, follower.age()
     return {
         "event": {"id": event.id, "name": event.name},

@@ -25,7 +25,7 @@ from livedeck.text.values import safe
 GOALS = ("on-air", "healthy", "completed")
 
 RETRY_SECONDS = 2.0
-"""Seconds between two searches for the event while the platform does not respond."""
+"""Seconds until the event is looked up again if the platform did not respond."""
 
 
 @click.command
@@ -59,7 +59,7 @@ def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, qui
 
 @dataclass(slots=True)
 class Wait:
-    """Goal of a wait and its progress. `answered_at`: time of the last response of the platform.
+    """Goal and progress of a wait. `answered_at`: time of the platform's last response.
 
     `problem`: why the platform does not respond, or empty. `code`: exit code if the goal is not reached in time.
     """
@@ -71,7 +71,10 @@ class Wait:
     code: int = UNREACHABLE
 
     async def find_event(self, api: Api, words: str) -> str:
-        """Return the id of the event; retry while the platform does not respond. Raises UsageError, ApiError."""
+        """Return the id of the event that the words name. Retries while the platform does not respond.
+
+        Raises UsageError, ApiError.
+        """
         clock = SystemClock()
         while True:
             try:
@@ -112,7 +115,7 @@ class Wait:
         return NOT_SO
 
     def end_late(self, seconds: float) -> int:
-        """Print that the goal was not reached in time, and why that may be unknown. Returns the exit code."""
+        """Print that the goal was not reached in time, or why that is unknown. Returns the exit code."""
         since = f" since {self.answered_at:%H:%M:%S}Z" if self.answered_at else ""
         silence = f": no response from the platform{since}" if self.problem or not self.answered_at else ""
         why = f": {self.problem}" if self.problem else ""

@@ -1,4 +1,4 @@
-"""Commands that change objects: their options, the executor, verdict and exit code."""
+"""Commands that change objects: their options, the sending by the executor, their verdict and exit code."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 DRY_RUN = "dry run"
-"""The verdict of --dry-run."""
+"""Verdict of a change with --dry-run."""
 
 WAIT_POLL_SECONDS = 2.0
 
 ACCEPTED = "accepted"
-"""The verdict if the platform took the change but shows other values right after."""
+"""Verdict if the platform accepted the change but shows other values right after."""
 
 SO_ALREADY = "nothing sent: it already has these values"
 
@@ -100,9 +100,11 @@ def change_command(command: Command) -> click.Command:
 
     text = [f"{operation.help}.", *([EVENT_HELP] if "EVENT" in command.arguments else [])]
     if operation.evidence:
-        text.append(f"If the reply is lost, the change counts as applied once this shows: {operation.evidence}.")
+        text.append(f"If the reply is lost, livedeck reads again: the change was applied if {operation.evidence}.")
     else:
-        text.append(f"If the reply is lost, no read shows whether the change happened: {operation.no_evidence}.")
+        text.append(
+            f"If the reply is lost, livedeck cannot find out whether the change was applied: {operation.no_evidence}."
+        )
     decorated = change_options(platform(click.pass_context(callback)))
     if schema:
         from_file = click.option("--from-file", metavar="FILE", help="Read fields from JSON or TOML; - is stdin.")
@@ -165,14 +167,17 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
 
 
 def _target(command: Command, found: Found) -> Target:
-    """Return the named object as a target, without an operation."""
+    """Return the target of the command, for an outcome without an operation."""
     return Target(command.operation.kind, found.item.id, safe(command.noun.called(found.item), 60))
 
 
 def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
-    """Return the changed fields of the object, including read-only ones. `now`: the object as an operation reads it."""
+    """Return, in words, the fields in which `now` differs from `seen`, read-only fields included.
+
+    `now`: the object as an operation reads it again.
+    """
     item = now.event if isinstance(now, EventView) else now
-    if not isinstance(item, Model):  # no endpoint reads a material
+    if not isinstance(item, Model):  # no endpoint reads a material again
         return ()
     before, after = noun.as_object(seen), noun.as_object(item)
     names = [name for name in after if name not in noun.volatile and before.get(name) != after[name]]
@@ -180,7 +185,7 @@ def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
 
 
 async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[str, ...], known: Known) -> Found:
-    """Return the objects that the line names. Raises UsageError, ApiError."""
+    """Return the objects that the command line names. Raises UsageError, ApiError."""
     if command.names is Names.NOTHING:
         return Found(api)
     noun = command.noun
@@ -198,11 +203,11 @@ async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[s
 
 
 def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the rows to reorder. Raises UsageError for an unknown or repeated id."""
+    """Return the objects to reorder. Raises UsageError for an unknown or repeated id in `order`."""
     known = [row.id for row in siblings]
     if len({*order}) < len(order):
         raise click.UsageError("an id comes twice")
-    if noun.name == "material":  # no endpoint lists them, so only the named ones
+    if noun.name == "material":  # no endpoint lists materials, so only those in `order` are known
         return tuple(row for row in siblings if row.id in order) if {*order} <= {*known} else ()
     if wrong := [name for name in order if name not in known]:
         raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; there are {', '.join(known) or 'none'}")
@@ -212,9 +217,9 @@ def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> 
 def fill_form(
     command: Command, found: Found, options: Mapping[str, Any], from_file: str | None, folder: Path
 ) -> ParsedForm[Any] | None:
-    """Return the filled form; None if every typed value is set already. Raises UsageError, Invalid.
+    """Return the filled form, or None if the object already has every typed value. Raises UsageError, Invalid.
 
-    `folder`: for a file with the content of standard input.
+    `folder`: where the content of standard input is stored, for a field that takes a file.
     """
     schema = command.schema
     if schema is None:
@@ -249,7 +254,7 @@ def fill_form(
 
 
 def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference) -> bool:
-    """Return whether the entry is set already; times count to the second, as forms show them."""
+    """Return whether the entry equals the value before. Times are compared to the second, as forms show them."""
     if field.kind is not FieldKind.DATETIME or not entry or not before:
         return entry == before
     try:
@@ -259,7 +264,7 @@ def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference
 
 
 def _spooled(folder: Path) -> Path:
-    """Write standard input to a temporary file: a change reads a file by its path."""
+    """Write standard input to a file in the folder and return its path, since operations read files by path."""
     path = folder / "stdin"
     with path.open("wb") as file:
         while chunk := sys.stdin.buffer.read(2**20):
@@ -268,7 +273,7 @@ def _spooled(folder: Path) -> Path:
 
 
 async def _remember(materials: MaterialCache, operation: Operation[Any], outcome: Outcome) -> None:
-    """Remember materials, which no endpoint lists, as the deck does."""
+    """Store or forget the changed material, as the deck does, because no endpoint lists materials."""
     answer, video = outcome.answer, getattr(operation, "video", None)
     material: KnownMaterial | None = getattr(operation, "material", None)
     if isinstance(answer, Material):
@@ -280,7 +285,7 @@ async def _remember(materials: MaterialCache, operation: Operation[Any], outcome
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Outcome of a change. `verdict`: a Verdict, ACCEPTED or DRY_RUN. `code`: the exit code."""
+    """Outcome of a change. `verdict`: a Verdict, ACCEPTED or DRY_RUN. `code`: exit code. `answer`: reply, or None."""
 
     verdict: str
     text: str
@@ -308,7 +313,7 @@ class Report:
         elif outcome.code == DONE and not self.is_quiet:
             said = f"{name}: {text}" if outcome.text == SO_ALREADY else name or text
             echo(f"{self.command.path}: {outcome.verdict}: {said}{''.join(f'  {identity}' for identity in identities)}")
-        if outcome.verdict == ACCEPTED:  # its text begins with the word, and names the object
+        if outcome.verdict == ACCEPTED:  # the text begins with the verdict, and names the object
             warn(f"{self.command.path}: {text}")
         elif outcome.code != DONE:
             echo(f"livedeck: {self.command.path}: {outcome.verdict}: {f'{name}: ' if name else ''}{text}", err=True)
@@ -345,8 +350,10 @@ async def run_change(
 ) -> Outcome:
     """Send the change as the deck does. Returns its outcome.
 
-    `wait`: seconds to wait until the change is visible; None does not wait. `siblings`: objects of the same kind that
-    were read. The lock waits for a change of another command, so an open change has no living process.
+    `recheck`: returns conflicts of an object that was read again; None: the operation's own check suffices. `wait`:
+    maximum seconds to wait until the change is visible; None: do not wait. `siblings`: objects of the same kind that
+    were read. Locks make this wait for other commands that change the object, so a change that is still open then has
+    no living process.
     """
     open_changes = OpenChanges()
     async with locks.hold(operation.target) as is_free:
@@ -395,24 +402,24 @@ async def run_change(
 
 
 def warn(text: str) -> None:
-    """Print a masked notice on standard error."""
+    """Print a notice on standard error, with secrets masked."""
     echo(f"livedeck: {mask_secrets(text)}", err=True)
 
 
 def outcome_of(result: OperationResult) -> Outcome:
-    """Return a result of the executor with its exit code (commands.md, "Exit codes")."""
+    """Return the outcome, with its exit code, for a result of the executor (commands.md, "Exit codes")."""
     code = DONE
     text = result.text
     if result.verdict is Verdict.UNKNOWN:
         code, text = UNKNOWN, f"{text}; {ADVICE}"
     elif result.verdict is Verdict.REFUSED:
         code = code_of_error(result.error) if result.error else REFUSED
-        code = REFUSED if code == UNKNOWN else code  # it is proven that nothing was changed
+        code = REFUSED if code == UNKNOWN else code  # proven: nothing was changed
     return Outcome(result.verdict, text, code, result.answer)
 
 
 async def _wait_applied(api: Api, operation: Operation[Any], result: OperationResult, seconds: float) -> bool:
-    """Return whether the change became visible within so many seconds; True if no read can show it."""
+    """Return whether the change became visible within `seconds`; True if no read can show it."""
     platform = Platform(api)
 
     async def is_applied() -> bool:

@@ -26,7 +26,8 @@ _YES = frozenset({"y", "yes"})
 class Consent:
     """The flags that confirm a change.
 
-    `overwrite`: send it even if the object changed since it was read. `if_unchanged`: a token of the object was given.
+    `overwrite`: send the change even if the object changed since it was read. `if_unchanged`: the user gave a token
+    of the object.
     """
 
     yes: bool = False
@@ -38,7 +39,10 @@ class Consent:
 
 @dataclass(slots=True)
 class CommandPort:
-    """The ports of the executor on a command line. `refusal`: the reason that nothing was sent, and its exit code."""
+    """Confirmations and progress for the executor on a command line.
+
+    `refusal`: why nothing was sent, and the exit code for that; an empty text if nothing was refused.
+    """
 
     consent: Consent
     open_changes: OpenChanges
@@ -47,7 +51,7 @@ class CommandPort:
     _previewed: list[Confirmation] = field(default_factory=list)
 
     async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
-        """Show the change and return whether it may be sent."""
+        """Show the change and return whether to send it."""
         is_again = bool(self._previewed)
         self._previewed.append(confirmation)
         self._preview(operation, confirmation)
@@ -56,7 +60,7 @@ class CommandPort:
         return self._agrees_again(confirmation) if is_again else self._agrees(operation, confirmation)
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
-        """Return the result of the work, and show its progress on standard error."""
+        """Run the work, show its progress on standard error, and return its result."""
         line = TransferLine(title)
         try:
             return await work(line)
@@ -88,7 +92,7 @@ class CommandPort:
         return is_yes or self._refuse("not confirmed", NOT_SO)
 
     def _is_named(self, confirmation: Confirmation) -> bool:
-        """Return whether --confirm has the requested word, the id, or the exact name if it is unique."""
+        """Return whether --confirm is the requested word, the id, or the exact name if that is unique."""
         named, typed = confirmation.named, self.consent.confirm
         is_id = bool(named and named.id and named.id.casefold() == typed.strip().casefold())
         if is_id or confirmation.is_word(typed) or confirmation.is_name(typed):
@@ -97,7 +101,7 @@ class CommandPort:
         return self._refuse(f"--confirm should be {word} or the whole id", USAGE)
 
     def _agrees_by_name(self, confirmation: Confirmation, reason: str) -> bool:
-        """Return whether the person typed the name: a general yes is not enough."""
+        """Ask the user to type the name, since a yes is not enough. Returns whether the name was right."""
         word = confirmation.word
         if not is_interactive():
             return self._refuse(f"{reason}: --yes is not enough, add --confirm {quote(safe(word, 80))}", USAGE)
@@ -106,7 +110,7 @@ class CommandPort:
         return confirmation.is_word(typed) or self._refuse(f"not confirmed: that is not {safe(word, 80)}", NOT_SO)
 
     def _agrees_again(self, confirmation: Confirmation) -> bool:
-        """Return whether to send it although the object changed: if --overwrite or the person says so."""
+        """Return whether to send the change although the object changed: by --overwrite, or by asking the user."""
         consent = self.consent
         if consent.overwrite:
             return True

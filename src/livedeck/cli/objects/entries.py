@@ -1,4 +1,4 @@
-"""Form fields as options and as a JSON or TOML file, and the conversion of typed values to entries."""
+"""Form fields as options and as a JSON or TOML file; conversion of these to entries of the form."""
 
 from __future__ import annotations
 
@@ -22,34 +22,72 @@ from livedeck.text.times import TimeReference
 from livedeck.text.values import MASK
 
 STDIN = "-"
-"""Stands for standard input in place of a file."""
+"""File name that means standard input."""
 
 _FLAGS = {"poster_url": "url"}
-"""Options that have another name than their field."""
+"""Field -> name of its option, where the two differ."""
 
 MAX_FILE = 1_000_000
-"""Most characters of a file with the fields of a form."""
+"""Maximum characters of a file with the fields of a form."""
+
+_TEXTS = {
+    "annotation_poster_id": "Id of the picture; empty for none",
+    "auto_start": "Start the event when the encoder sends",
+    "chat_active": "Let viewers chat",
+    "chat_after_stream": "Keep the chat after the stream",
+    "chat_preview": "Show the chat in the preview of the video",
+    "description": "Words that viewers see beside the language",
+    "end_time": "End of the annotation, a whole number in the unit of the platform",
+    "file": "Path of a file on this machine, or - for standard input",
+    "from_time": "Time of the frame: seconds, or H:MM:SS",
+    "language": "ISO 639-1 code: en, de, uk",
+    "languages": "ISO 639-1 codes, a track for each: en,de",
+    "latency_mode": "Delay between encoder and viewers",
+    "link": "Address that a click opens",
+    "name": "Name that people see",
+    "name: 1 to 128 characters": "Name of 1 to 128 characters",
+    "owner_id": "Id of a user of the workspace",
+    "parent_id": "Id of a project or folder",
+    "parent_id: empty for none": "Id of a project or folder; empty for none",
+    "poster_url": "Address of the picture: https://",
+    "protected": "Encrypt the stream",
+    "reconnect_window": "Seconds to wait for an encoder that reconnects",
+    "record.parent_id": "Id of the folder for the recording; empty for the platform's choice",
+    "restreams": "JSON or TOML file with the restreams, or - for standard input",
+    "scheduled.time": "Planned start: 18:30, in 20 min, 2026-11-21 18:30Z",
+    "show_members": "Show in the chat who is there",
+    "start_time": "Start of the annotation, a whole number in the unit of the platform",
+    "started_at": "Planned start of the stream: 18:30, in 20 min",
+    "time_shift": "Let viewers go back in time",
+    "title": "Title that viewers see",
+    "title: empty: the file name": "Title that viewers see; the name of the file if empty",
+    "type": "Kind of object; it cannot be changed later",
+    "url": "Address of the target: rtmp:// or rtmps://, without the key",
+    "video.presets": "Qualities to offer, or none for those of the platform",
+}
+"""Help of an option by its field, or by field and hint; without a text here it is label and hint of the form."""
 
 _METAVARS = {FieldKind.NUMBER: "NUMBER", FieldKind.HIDDEN: "FILE", FieldKind.DATETIME: "TIME", FieldKind.ROWS: "FILE"}
 
 
 def flag_name(field: Field) -> str:
-    """Return the option of a field: `--scheduled-time` for `scheduled.time`, `--stream-key-file` for a secret."""
+    """Return the option of a field: `--scheduled-time` for `scheduled.time`; `--stream-key-file` for a secret field."""
     name = _FLAGS.get(field.name) or field.name.replace(".", "-").replace("_", "-")
     return f"--{name}-file" if field.kind is FieldKind.HIDDEN else f"--{name}"
 
 
 def field_options(schema: FormSchema[Any], *, is_new: bool, always: Collection[str] = ()) -> list[click.Option]:
-    """Return an option for each field. A secret is never an option, since other processes can read options.
+    """Return an option for each field. Secrets are read from a file, since other processes can read options.
 
-    `is_new`: whether the form begins empty, so that required fields must be typed. The fields of `always` have a value
-    that is sent in any case.
+    `is_new`: the form begins empty, so required fields must be typed, except those in `always`, whose value is sent
+    in any case.
     """
-    return [_option(field, is_needed=is_new and field.required and field.name not in always) for field in schema.fields]
+    needed = {field.name for field in schema.fields if is_new and field.required and field.name not in always}
+    return [_option(field, is_needed=field.name in needed, is_new=is_new) for field in schema.fields]
 
 
-def _option(field: Field, *, is_needed: bool) -> click.Option:
-    flag, parameter, text = flag_name(field), _parameter(field), _help(field)
+def _option(field: Field, *, is_needed: bool, is_new: bool) -> click.Option:
+    flag, parameter, text = flag_name(field), _parameter(field), _help(field, is_new=is_new)
     text += "  [required]" if is_needed else ""
     if field.kind is FieldKind.FLAG:
         return click.Option([f"{flag}/--no-{flag[2:]}", parameter], default=None, help=text)
@@ -60,20 +98,20 @@ def _option(field: Field, *, is_needed: bool) -> click.Option:
 
 
 def _parameter(field: Field) -> str:
-    """Return its parameter name for click, which no flag of ours uses."""
+    """Return the parameter name of the field's option. Its prefix keeps it apart from all other flags."""
     return f"field_{field.name.replace('.', '__')}"
 
 
-def _help(field: Field) -> str:
-    label = field.label or field.name.replace("_", " ").capitalize()
-    parts = [f"{label}: {field.hint}" if field.hint else label]
+def _help(field: Field, *, is_new: bool) -> str:
+    plain = f"{field.label}: {field.hint}" if field.hint else field.label
+    text = _TEXTS.get(f"{field.name}: {field.hint}") or _TEXTS.get(field.name, plain)
     if field.kind is FieldKind.HIDDEN:
-        parts = [f"{label}, from a private file, or - for standard input"]
-    elif field.kind is FieldKind.ROWS:
-        parts = [f"{label}: a JSON or TOML file, or -; replaces all"]
+        text = f"{field.label}, from a private file, or - for standard input"
+    elif field.kind is FieldKind.ROWS and not is_new:
+        text += "; replaces all"
     elif field.kind is FieldKind.MULTI_CHOICE:
-        parts.append(f"values: {' '.join(field.choices)}")
-    return f"{'; '.join(parts)}."
+        text += f": {' '.join(field.choices)}"
+    return f"{text}."
 
 
 def typed_entries(
@@ -85,7 +123,8 @@ def typed_entries(
 ) -> dict[str, Entry]:
     """Return the typed values by field: options win over the file. Raises UsageError.
 
-    `current`: the object as JSON. A value that the file repeats from it, without a field of the form, is ignored.
+    `initial`: entries before the change. `current`: the object as JSON; values that the file repeats from it are
+    ignored if the form has no field for them.
     """
     content = _without_repeated(schema, read_object(from_file), current) if from_file else {}
     typed = dict(_file_entries(schema, content, initial))
@@ -112,7 +151,10 @@ def _option_entry(field: Field, value: Any, before: Entry) -> Entry:
 def _without_repeated(
     schema: FormSchema[Any], content: Mapping[str, Any], current: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the file without fields that cannot be changed, so that the output of `get` can be sent back."""
+    """Return the content of the file without fields that cannot be sent, so that the output of `get` is accepted.
+
+    Raises UsageError if a field that cannot be changed differs.
+    """
     heads = {field.name.partition(".")[0] for field in schema.fields}
     repeated = {*current, *(OWN_FIELDS if current else ())}
     kept = {name: value for name, value in content.items() if name not in repeated or name in heads}
@@ -129,13 +171,13 @@ def _without_repeated(
 
 
 _CHOSEN_ONCE = frozenset({"type", "annotation_type", "id"})
-"""Fields that stay for the life of an object."""
+"""Fields whose value is chosen when the object is created and never changes."""
 
 
 def _file_entries(
     schema: FormSchema[Any], content: Mapping[str, Any], initial: FieldValues
 ) -> Iterator[tuple[str, Entry]]:
-    """Yield the entries of a file, whose names are nested or dotted."""
+    """Yield field name and entry for each value of the file, which writes `a.b` nested or with a dot."""
     fields, known = dict(_dotted(content)), {field.name: field for field in schema.fields}
     unknown = [name for name in fields if name not in known]
     if unknown:
@@ -183,7 +225,7 @@ def _choices(field: Field, words: list[Any]) -> tuple[str, ...]:
 
 
 def _rows(field: Field, rows: Any, before: Entry) -> tuple[Mapping[str, Entry], ...]:
-    """Return the rows of a file. A missing value comes from the old row with the same id, or the same name."""
+    """Return the rows of a file. Values missing in a row come from the old row with the same id, else the same name."""
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         raise click.UsageError(f"{flag_name(field)}: the file should hold {_KINDS[FieldKind.ROWS]}")
     schema = schema_of_rows(field)
@@ -231,14 +273,17 @@ _TAKES: Mapping[FieldKind, tuple[Take, tuple[type, ...]]] = {
     FieldKind.MULTI_CHOICE: (lambda field, value, _: _choices(field, value), (list,)),
     FieldKind.ROWS: (_rows, (list,)),
 }
-"""Converter of a file's value to an entry, and the types that it takes, by kind of field."""
+"""Kind of field -> converter of a value of the file to an entry, and the types that the value may have."""
 
 _READ_ONLY = frozenset({"id", "event_id", "room_id", "status", "service", "created_at", "updated_at"})
-"""Fields of a row that can be read but not sent, ignored so that printed rows can be sent back."""
+"""Fields of a row that can be read but not sent. They are ignored, so that printed rows can be sent back."""
 
 
 def _kept_secret(value: str, before: Entry) -> Entry:
-    """Return the secret of a file; a masked one stands for the current secret. Raises UsageError if it is another."""
+    """Return the secret that a file gives. A masked secret stands for the current one.
+
+    Raises UsageError if the mask is not that of the current secret.
+    """
     if MASK not in value:
         return _secret(value)
     if isinstance(before, Secret) and str(before) == value:
@@ -255,7 +300,7 @@ def _secret(value: str) -> Secret:
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file or of standard input. Raises UsageError if it is unreadable, not text or too long."""
+    """Return the text of a file or of standard input. Raises UsageError if it is unreadable, not UTF-8 or too long."""
     try:
         if path == STDIN:
             if sys.stdin is None:

@@ -1,4 +1,4 @@
-"""Commands of the platform's nouns: list, get, download and every change, made from the operations."""
+"""Makes the commands of the platform's nouns from the operations: list, get, download and every change."""
 
 from __future__ import annotations
 

@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from livedeck.presentation.documents import Fault
 
 Work = Callable[[Api, Sequence[str], Known, Output], Awaitable[int]]
-"""Work of a command with the objects that its line names."""
+"""Work of a command: its arguments are the client, the typed names, the known materials and the output.
+
+Returns the exit code.
+"""
 
 
 def list_command(noun: Noun) -> click.Command:
-    """Make `list`: every object, or those of an owner."""
+    """Make the command `list`: every object, or those of an owner."""
     owner = (noun.owner,) if noun.owner else ()
 
     async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
@@ -49,12 +52,13 @@ def list_command(noun: Noun) -> click.Command:
         return print_rows(f"{noun.path} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
 
     of = f" of a {noun.owner.lower()}" if noun.owner else ""
+    of += " that this machine knows; the platform does not list them" if noun.name == "material" else ""
     text = f"List the {noun.noun}s{of}. Every format except the table has the token for --if-unchanged."
     return _reading_command("list", noun, owner, text, work)
 
 
 def get_command(noun: Noun) -> click.Command:
-    """Make `get`: one object, read by itself."""
+    """Make the command `get`: one object with every field."""
 
     async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
         found = await find_named(noun, api, words, known)
@@ -68,13 +72,13 @@ def get_command(noun: Noun) -> click.Command:
 
 
 def videos_command() -> click.Command:
-    """Make `video list`: the recordings of an event, the only videos that the platform lists."""
-    text = "List the recordings of EVENT: the VIDEO of the other video commands."
+    """Make the command `video list`: the recordings of an event, the only videos that the platform lists."""
+    text = "List the recordings of EVENT. Their ids are the VIDEO of the other commands."
     return _rows_command("list", RECORDINGS, "video list", text)
 
 
 def restreams_command() -> click.Command:
-    """Make `event restreams`: the restreams of an event, with masked keys."""
+    """Make the command `event restreams`: the restreams of an event, with masked keys."""
     text = "List the restreams of EVENT, with masked keys."
     return _rows_command("restreams", RESTREAMS, "event restreams", text)
 
@@ -90,22 +94,25 @@ def _rows_command(name: str, noun: Noun, path: str, text: str) -> click.Command:
 
 
 def noun_fields(noun: Noun) -> dict[str, Any]:
-    """Return the fields of its JSON, each with its JSON Schema."""
+    """Return the fields of the noun's JSON, each with its JSON Schema."""
     return {**model_fields(noun.model), **noun.extra_fields, "token": {"type": "string"}, "faults": FAULTS}
 
 
 def object_of(noun: Noun, item: Any) -> dict[str, Any]:
-    """Return the object as JSON, with its token and its unreadable fields."""
+    """Return the object as JSON, with its token and the faults of its unreadable fields."""
     return {**noun.as_object(item), "token": noun.fingerprint(item), "faults": faults_of(noun, item)}
 
 
 def faults_of(noun: Noun, item: Any) -> list[Fault]:
-    """Return the unreadable fields of the object as JSON."""
+    """Return the faults of the object's unreadable fields, as JSON."""
     return [fault_object(fault) for fault in noun.faults(item)]
 
 
 def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, Any]], output: Output) -> int:
-    """Print a list and name the rows left out. Returns the exit code (commands.md, "Unreadable data")."""
+    """Print a list and, on standard error, the rows that were left out.
+
+    Returns the exit code (commands.md, "Unreadable data").
+    """
     print_list(command, items, noun.columns, output, [fault_object(fault) for fault in rows.unreadable])
     tell_faults(noun, rows.items)
     if not rows.unreadable:
@@ -115,7 +122,7 @@ def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, A
 
 
 def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
-    """Name the fields that could not be read on standard error."""
+    """Print on standard error which fields of the items could not be read."""
     odd = [(item, faults) for item in items if (faults := noun.faults(item))]
     if not odd:
         return
@@ -126,7 +133,7 @@ def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
 
 
 class ReadingCommand(click.Command):
-    """A command that reads. `columns`: the values of --columns."""
+    """A command that reads. `columns`: possible values of --columns."""
 
     columns: tuple[str, ...] = ()
 
@@ -147,18 +154,21 @@ def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: st
 
     help_text = f"{text}\n\n{EVENT_HELP}" if "EVENT" in arguments else text
     decorated = click.pass_context(callback)
-    command = click.command(name, help=help_text, cls=ReadingCommand)(output_options(platform(decorated)))
+    command = click.command(name, help=help_text, cls=ReadingCommand)(output_options(platform(decorated), noun.columns))
     command.columns = tuple(noun_fields(noun))
     command.params[:0] = argument_names(arguments)
     return command
 
 
 def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:
-    """Return a function that finds the materials of a video in the history of this machine, opened on first use."""
+    """Return a function that finds the materials of a video in the history of this machine.
+
+    It opens the history on first use; the stack closes it.
+    """
 
     async def known(video_id: str) -> tuple[KnownMaterial, ...]:
         path = settings.history_file()
-        if path is None or not path.exists():  # do not create one here
+        if path is None or not path.exists():  # reading must not create a history
             return ()
         history = await stack.enter_async_context(make_history(settings))
         return await MaterialCache(history, SystemClock()).materials(video_id, None)
@@ -186,11 +196,11 @@ async def _material_link(api: Api, found: Found) -> tuple[Secret | str, str]:
 
 
 FILES = {"subtitle": _subtitle_link, "poster": _poster_link, "material": _material_link}
-"""Link to the file of an object, and its name on the platform, by noun."""
+"""Noun -> function that returns the link to the file of an object, and a name for the file."""
 
 
 def download_command(noun: Noun) -> click.Command:
-    """Make `download`: save the file of an object."""
+    """Make the command `download`: save the file of an object."""
     arguments = noun.arguments
 
     def callback(ctx: click.Context, /, *, output: str | None, force: bool, quiet: bool, **flags: Any) -> None:

@@ -1,4 +1,4 @@
-"""Shared parts of commands on the past: history, event, time range. They send no request to the platform."""
+"""Parts that the commands on the past share: history, event, time range. None sends a request to the platform."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _AROUND = timedelta(minutes=5)
 
 
 def past_moment(text: str, after: datetime | None = None) -> datetime:
-    """Return a time of the past as people type it; a day means its beginning. Raises click.BadParameter.
+    """Parse a time of the past as people type it; a day means its beginning. Raises click.BadParameter.
 
-    `after`: a time of day is the first one after it.
+    `after`: a time without a day then means the first such time after it.
     """
     is_day = re.fullmatch(r"\d{4}-\d\d-\d\d|today|yesterday", text)
     reference = TimeReference(SystemClock().now(), past=True, after=after)
@@ -46,7 +46,7 @@ def past_moment(text: str, after: datetime | None = None) -> datetime:
 
 
 def _end(ctx: click.Context, _: click.Parameter, text: str | None) -> datetime | None:
-    """Return the end of a time range, after its start. Raises click.BadParameter."""
+    """Return the end of a time range. Raises click.BadParameter if it is not after the start."""
     since: datetime | None = ctx.params.get("since")
     until = past_moment(text, since) if text else None
     if since and until and since >= until:
@@ -55,18 +55,18 @@ def _end(ctx: click.Context, _: click.Parameter, text: str | None) -> datetime |
 
 
 def _read(at: datetime) -> str:
-    """Return how a typed time was understood."""
+    """Return the words for how a typed time was understood, for errors."""
     return f"read as {at:%Y-%m-%d %H:%M:%S}Z"
 
 
 stretch = time_range({"type": past_moment, "is_eager": True}, {"callback": _end})
-"""Adds --from and --to."""
+"""Decorator that adds --from and --to, for times of the past."""
 
 
 def past_command(*formats: str, has_range: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options of a command that prints the past: --from and --to, --format, --history, the platform.
 
-    The command returns `with_past`'s `work`, made from its own arguments; `settings`: the settings in force.
+    The decorated function receives the settings in force and its own arguments, and returns the `work` of `with_past`.
     """
 
     def decorate(make: Callable[..., Callable[[Past], Awaitable[int]]]) -> Callable[..., Any]:
@@ -93,14 +93,14 @@ class _Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """Past to read. `events`: the last record of each event; `now`: by the clock of the process that records."""
+    """The past to read. `events`: the last record of each event. `now`: time of the process that records it."""
 
     reader: HistoryReads
     events: tuple[EventRecord, ...]
     now: datetime
 
     def event(self, words: str) -> EventRecord:
-        """Return the event that the words name, deleted ones included. Raises UsageError for none or several."""
+        """Return the event that the words name; it may be deleted. Raises UsageError if no event, or several, fit."""
         known = [_Named(record.event_id, record.name) for record in self.events]
         try:
             found: _Named = match(known, words, "event", lambda named: named.name)
@@ -109,11 +109,11 @@ class Past:
         return next(record for record in self.events if record.event_id == found.id)
 
     def names(self) -> dict[str, str]:
-        """Return the last name of each event by its id."""
+        """Return the last known name of each event, by its id."""
         return {record.event_id: record.name or record.event_id for record in self.events}
 
     def span(self, since: datetime | None, until: datetime | None, otherwise: Span) -> Span:
-        """Return the typed time range up to now, or `otherwise` if none was typed. Raises UsageError."""
+        """Return the typed time range, which ends now at the latest; `otherwise` without one. Raises UsageError."""
         if since is None and until is None:
             return otherwise
         if since and since >= self.now:
@@ -122,7 +122,10 @@ class Past:
         return Span(since or min(otherwise.since, end - timedelta(hours=1)), end)
 
     async def last_show(self, event: EventRecord) -> Span:
-        """Return the last show of the event with some minutes around it; the last hour if it was never on air."""
+        """Return the time range of the event's last show, with some minutes around it.
+
+        If the event was never on air, the range is the last hour.
+        """
         records = await self.reader.events(event_id=event.event_id)
         shows = [record for record in records if record.started_at and (_was_on_air(record) or record.is_completed)]
         if not shows or shows[-1].started_at is None:
@@ -141,7 +144,7 @@ class Past:
 
 
 _SAME_SHOW = timedelta(hours=2)
-"""Most time between plan and start; with more, the plan was for another show."""
+"""Maximum time between planned start and start; beyond it, the plan was for another show."""
 
 
 def _was_on_air(record: EventRecord) -> bool:
@@ -151,7 +154,7 @@ def _was_on_air(record: EventRecord) -> bool:
 async def with_past(
     settings: Settings, command: str, work: Callable[[Past], Awaitable[int]], path: Path | None = None
 ) -> int:
-    """Return the exit code of `work` on the past (see `open_records`). Reports a file that cannot be read.
+    """Run `work` on the past (see `open_records`). Returns its exit code; a file that cannot be read is reported.
 
     Raises SettingsError, CollectorError.
     """
@@ -170,7 +173,7 @@ async def with_past(
 
 
 def width() -> int | None:
-    """Return the columns of the terminal; None in a pipe."""
+    """Return the number of columns of the terminal; None in a pipe."""
     return terminal().columns if sys.stdout.isatty() else None
 
 

@@ -42,7 +42,7 @@ _WORDS = {**WORDS, "event": "events", "stream": "streams"}
 @platform
 @click.pass_context
 def check_command(ctx: click.Context, /, *, output_format: str, path: Path | None, **flags: Any) -> None:
-    """Check the whole file: integrity, size, the events in it, rows that cannot be read.
+    """Check the whole history file: integrity, size, the events in it, rows that cannot be read.
 
     Changes nothing; decks may keep running. Exit code 6 if the file is damaged, 1 if it cannot be opened.
     """
@@ -133,7 +133,9 @@ def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) ->
 
 
 @click.command
-@click.option("--before", type=past_moment, metavar="DATE", help="Delete older data: 2026-11-01, or -7d.")
+@click.option(
+    "--before", type=past_moment, metavar="DATE", help="Delete the data before this time, such as 2026-11-01 or -7d."
+)
 @click.option("--event", "words", metavar="EVENT", help="Delete the data of this event.")
 @YES
 @HISTORY
@@ -231,7 +233,10 @@ def export_command(
 
 
 def write_recording(path: Path, output: Path, event_ids: Sequence[str], **options: Any) -> int:
-    """Write a recording of that history as `recording.export` and print its content. Returns the exit code."""
+    """Write a recording of that history and print its content. Returns the exit code.
+
+    `options`: those of `recording.export`.
+    """
     try:
         made = recording.export(path, output, event_ids=event_ids, **options)
     except FileExistsError:
@@ -241,7 +246,7 @@ def write_recording(path: Path, output: Path, event_ids: Sequence[str], **option
 
 
 def _find_event(path: Path, words: str) -> KnownEvent:
-    """Return the named event of that history. Raises UsageError."""
+    """Return the event of the history that the words name. Raises UsageError."""
     try:
         event: KnownEvent = match(maintenance.known_events(path), words, "event", lambda event: event.name)
     except NotMatched as error:
@@ -255,7 +260,7 @@ _NOT_THE_COLLECTORS = (
 
 
 def _run(ctx: click.Context, flags: dict[str, Any], path: Path | None, work: Callable[[Path], int]) -> None:
-    """Do the work in a thread, on the history of the settings or on `path`; print a fault of the file in a line."""
+    """Do the work in a thread, on `path`, else on the history of the settings. A fault of the file is printed."""
 
     async def go() -> int:
         settings = load(**merge_flags(ctx, flags))

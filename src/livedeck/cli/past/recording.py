@@ -32,7 +32,7 @@ from livedeck.settings import load
 from livedeck.text.values import safe
 
 _KEPT_DAYS = 3650.0
-"""Retention of a recording, longer than any recording runs."""
+"""Retention of a recording in days, so long that nothing in it expires."""
 
 
 @click.command
@@ -67,7 +67,7 @@ def record_command(
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} exists already; add --force to replace it")
-    resolve_target(output)  # fails now rather than at the end
+    resolve_target(output)  # so that a wrong path fails now, not at the end
     ctx.exit(run(lambda: cancel_on_signals(work)))
 
 
@@ -80,7 +80,10 @@ def _finish(part: Path, output: Path, event_ids: Sequence[str], *, replace: bool
 
 
 async def _watch(monitor: Monitor, history: History, length: float | None) -> Snapshot:
-    """Watch until the time is up or a signal; print problems on standard error."""
+    """Watch until `length` seconds have passed (None: without end) or a signal arrives. Returns the last snapshot.
+
+    Problems are printed on standard error.
+    """
     last, told = None, ("", "")
     try:
         async with asyncio.timeout(length), aclosing(monitor.snapshots()) as snapshots:
@@ -127,7 +130,7 @@ def replay_command(ctx: click.Context, /, *, path: Path, is_judged: bool, at: da
 
 
 async def _show(path: Path, at: datetime | None, flags: dict[str, Any]) -> int:
-    """Run the deck on that recording. Returns the exit code. Raises StorageError, PastError."""
+    """Run the deck on the recording at `path`. Returns the exit code. Raises StorageError, PastError."""
     if reason := no_screen_reason():
         echo(f"livedeck past replay: {reason}; --judge prints the alarms", err=True)
         return FAULT
@@ -151,7 +154,7 @@ async def _judge(path: Path) -> int:
 
 
 def judgement_lines(judgement: Judgement) -> list[str]:
-    """Return a line for each alarm, and the sum."""
+    """Return a line for each alarm, then a line with the totals."""
     lines = [_line(comparison) for comparison in judgement.alarms]
     differing = sum(bool(comparison.differences) for comparison in judgement.alarms)
     span = f"{judgement.since:%Y-%m-%d %H:%M:%S} to {_moment(judgement.until)}"

@@ -1,4 +1,4 @@
-"""`livedeck past report`: report of a show or a day as a page, Markdown, JSON and CSV."""
+"""`livedeck past report`: a report of a show or a day as HTML page, Markdown, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -109,7 +109,10 @@ async def make_report(
     target: float,
     chat: Mapping[datetime, int] | None = None,
 ) -> Report:
-    """Return the report of these events."""
+    """Return the report of these events in the time range.
+
+    `target`: uptime objective in percent. `chat`: number of messages by minute, or None.
+    """
     found = []
     for event in events:
         recorded = await gather(past.reader, span, past.now, event.event_id)

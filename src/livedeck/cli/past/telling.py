@@ -63,10 +63,10 @@ def show_command(
 def episodes_command(
     *, settings: Settings, event: str | None, since: datetime | None, until: datetime | None, output_format: str
 ) -> Work:
-    """Print the cleared faults of EVENT, or of every event, with start and end by their samples.
+    """Print the cleared faults of EVENT, or of every event, with start and end.
 
     Without --from and --to it prints those of the last day. Reads the history of this machine or of the collector,
-    never the platform. A present fault is no episode yet: see `livedeck alarm list`.
+    never the platform. Start and end are times of samples. For faults that last, see `livedeck alarm list`.
     """
     del settings
 

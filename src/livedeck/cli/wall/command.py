@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 HEADLESS_SIZE = (160, 45)
-"""Columns and rows of a wall without a terminal: 16:9, since a cell is half as wide as high."""
+"""Columns and rows of a wall without a terminal. The picture is 16:9, since a cell is half as wide as high."""
 
 
 MAX_PORT = 65535
@@ -76,7 +76,9 @@ def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | 
 @click.option(
     "--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Time per page, s."
 )
-@click.option("--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Most tiles to show.")
+@click.option(
+    "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Maximum number of tiles."
+)
 @click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: the largest]")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the wall as a picture to this file.")
 @click.option("--http", "place", metavar="[HOST:]PORT", type=parse_place, help="Serve the wall as a page for browsers.")
@@ -120,7 +122,7 @@ def command(
 
 
 def parse_terms(filter_text: str, project: str | None) -> tuple[Term, ...]:
-    """Return the conditions of --filter and --project together. Raises UsageError."""
+    """Return the filter conditions of --filter and --project together. Raises UsageError."""
     try:
         terms = parse(filter_text, EVENTS.filter_fields())
     except FilterError as error:
@@ -172,7 +174,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
 
 
 class OpenOutputs(NamedTuple):
-    """Receivers of each picture and each model, and the address of the page."""
+    """Open outputs: receivers of each picture and of each model (None: not wanted), and the address of the page."""
 
     publish_picture: Callable[[Picture], None] | None = None
     publish_model: Callable[[WallModel], None] | None = None
@@ -182,7 +184,7 @@ class OpenOutputs(NamedTuple):
 async def _open_outputs(
     outputs: WallOutputs, stack: AsyncExitStack, wall: Wall, watch: Watch, theme: str
 ) -> OpenOutputs:
-    """Open the outputs until the stack ends. Raises OSError with the file or address that cannot be used."""
+    """Open the outputs; the stack closes them. Raises OSError that names the file or address that cannot be used."""
     opened = OpenOutputs()
     if outputs.svg:
         from livedeck.cli.wall.picture import SvgPublisher, check_folder

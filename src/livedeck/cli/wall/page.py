@@ -1,4 +1,4 @@
-"""The wall as a web page: its files, its updates, its posters, and the hosts that may read it."""
+"""The wall as a web page: its files, updates and posters, and the host names under which it may be read."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from livedeck.ui.wallboard.page import Page, Update, page, update_since
 from livedeck.ui.wallboard.page_style import page_stylesheet
 
 MAX_VIEWERS = 32
-"""Most browsers that receive updates at a time."""
+"""Maximum number of browsers that receive updates at a time."""
 
 SILENT_SECONDS = 5.0
-"""Seconds without an update before a comment is sent, which reveals browsers that have left."""
+"""Seconds without an update until a comment is sent; sending it reveals browsers that have left."""
 
 _ASSETS = {
     "": ("index.html", "text/html"),
@@ -38,11 +38,11 @@ _ASSETS = {
     "wall.js": ("wall.js", "text/javascript"),
     "icon.svg": ("icon.svg", "image/svg+xml"),
 }
-"""File and media type by path."""
+"""Path of a request -> file and media type."""
 
 
 class PagePublisher:
-    """Takes each model of the wall, and draws the newest once, on demand, in a thread."""
+    """Takes the models of the wall. Draws the newest, once, in a thread, when a browser wants it."""
 
     def __init__(self, wall: Wall) -> None:
         self._wall, self._cache = wall, DrawCache()
@@ -66,7 +66,7 @@ class PagePublisher:
         changed.set()
 
     async def page(self) -> tuple[int, Page | None]:
-        """Return the newest page and its growing number; None before the first."""
+        """Return the newest page after its number, which grows with each page. The page is None before the first."""
         async with self._making:
             number, model = self._published
             if model and self._made[0] != number:
@@ -74,9 +74,9 @@ class PagePublisher:
         return self._made
 
     async def updates(self) -> AsyncGenerator[tuple[int, Update] | None, None]:
-        """Yield the whole newest page with its number, then changes, until `end`; None after SILENT_SECONDS of silence.
+        """Yield the number and whole of the newest page, then numbers and changes, until `end`.
 
-        A slow reader skips to the newest page.
+        Yields None after SILENT_SECONDS without a change. A slow reader skips to the newest page.
         """
         shown: Page | None = None
         while True:
@@ -93,7 +93,7 @@ class PagePublisher:
 
 
 class WallPages:
-    """Responses of the wall's addresses. `theme`: colours of the page, unless the browser chooses others."""
+    """Responses to requests for the wall. `theme`: colours of the page, unless the browser chooses others."""
 
     def __init__(self, publisher: PagePublisher, posters: Posters, exposure: Exposure, theme: str) -> None:
         self._publisher, self._posters = publisher, posters
@@ -122,7 +122,7 @@ class WallPages:
         return OwnName(Starlette(routes=routes), exposure, PlainTextResponse(refusal, 400))
 
     async def _file(self, request: Request) -> Response:
-        """Return a file of the page, or 304 if the browser has it."""
+        """Return a file of the page, or 304 if the browser has it already."""
         content, media_type = self._files[request.url.path.rpartition("/")[2]]
         tag = f'"{_digest(content)}"'
         headers = {**self._headers, "ETag": tag}
@@ -132,7 +132,7 @@ class WallPages:
         return Response(content, headers=headers, media_type=media_type)
 
     async def _updates(self, request: Request) -> Response:
-        """Return server-sent events until either side closes; 503 if too many browsers read them."""
+        """Return a stream of server-sent events until either side closes it; 503 if too many browsers read one."""
         headers = {**self._headers, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         if request.method == "HEAD":
             return Response(headers=headers, media_type="text/event-stream")
@@ -152,7 +152,7 @@ class WallPages:
             self._viewers -= 1
 
     def _event(self, number: int, update: Update) -> bytes:
-        """Return an update as an event. Its id holds the version of the script and the number of the page."""
+        """Return an update as a server-sent event. Its id holds the version of the script and the page number."""
         return f"id: {self._version}-{number}\ndata: ".encode() + json.encode(update) + b"\n\n"
 
     async def _poster(self, request: Request) -> Response:

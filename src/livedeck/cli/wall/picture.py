@@ -7,18 +7,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
-
-import structlog
 
 from livedeck.atomic_file import replace_file
+from livedeck.log import Log
 from livedeck.ui.wallboard.app import Picture
 
-_log: Any = structlog.get_logger("livedeck.wallboard")
+_log = Log("livedeck.wallboard")
 
 
 class SvgPublisher:
-    """Takes each picture, and draws the newest in a thread."""
+    """Takes the pictures of the wall, and draws the newest in a thread."""
 
     def __init__(self) -> None:
         self._picture: Picture | None = None
@@ -31,7 +29,7 @@ class SvgPublisher:
 
     @asynccontextmanager
     async def write_to(self, target: Path) -> AsyncIterator[None]:
-        """Write each picture atomically to the file while the block runs, and the last one at the end."""
+        """Write the newest picture to the file, atomically, at each change while the block runs, and at its end."""
         task = asyncio.create_task(self._write_each(target))
         try:
             yield
@@ -48,7 +46,10 @@ class SvgPublisher:
             last_error = await self._write(target, last_error)
 
     async def _write(self, target: Path, last_error: str) -> str:
-        """Write the newest picture. Returns the error or an empty text. `last_error`: result of the previous call."""
+        """Write the newest picture. Returns the error as text, empty if it succeeded.
+
+        `last_error`: result of the previous call; the same error is not logged twice.
+        """
         try:
             if self._picture:
                 svg = await asyncio.to_thread(self._picture.svg)

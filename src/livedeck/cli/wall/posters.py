@@ -1,4 +1,4 @@
-"""Posters for the wall in a browser: fetched from the platform in turn, checked to be pictures, and cached."""
+"""Posters for the wall in a browser: fetched from the platform one at a time, checked and cached."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from collections.abc import Awaitable, Callable
 from struct import error, unpack_from
 from typing import NamedTuple
 
-import structlog
-
 from livedeck.client import ApiError, Secret
+from livedeck.log import Log
 
 MAX_BYTES = 2 * 2**20
-"""Most bytes of a picture; the platform scales it to the size of a tile."""
+"""Maximum bytes of a picture; the platform scales pictures to the size of a tile."""
 
 MAX_SIDE = 4096
-"""Most pixels of a side: a browser uses four bytes for each pixel, however small the file."""
+"""Maximum pixels of a side. A browser takes four bytes for each pixel, however small the file is."""
 
 MAX_KEPT = 256
 
@@ -24,20 +23,23 @@ RETRY_SECONDS = 60.0
 """Seconds until a failed picture is fetched again."""
 
 Fetch = Callable[[Secret, int, str], Awaitable[bytes]]
-"""Fetches a link's content, up to a number of bytes; raises ApiError. Implemented by `Cdn.content`."""
+"""Fetch the content of a link: arguments as those of `Cdn.content`. Raises ApiError."""
 
-log = structlog.get_logger("livedeck.wallboard")
+log = Log("livedeck.wallboard")
 
 
 class PosterPicture(NamedTuple):
-    """Bytes of a picture, and their media type by their signature."""
+    """Bytes of a picture, and its media type according to its first bytes."""
 
     content: bytes
     media_type: str
 
 
 class Posters:
-    """Cache of pictures by key. `fetch`: None without access to the platform. `monotonic`: clock of the retries, s."""
+    """Cache of pictures by key.
+
+    `fetch`: None without access to the platform. `monotonic`: clock for retries, in seconds.
+    """
 
     def __init__(self, fetch: Fetch | None, monotonic: Callable[[], float]) -> None:
         self._fetch, self._monotonic = fetch, monotonic
@@ -46,8 +48,11 @@ class Posters:
         self._fetching = asyncio.Lock()
 
     async def get(self, key: str, link: Secret) -> PosterPicture | None:
-        """Return the picture; None if it cannot be fetched or is not safe for a browser."""
-        async with self._fetching:  # one at a time: polls of the monitor go first
+        """Return the picture of the key, fetched from `link` if it is not cached.
+
+        Returns None if it cannot be fetched or is not safe for a browser.
+        """
+        async with self._fetching:  # one at a time, so that polls of the monitor go first
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
@@ -89,7 +94,7 @@ class PictureSize(NamedTuple):
 
 
 def picture_size(content: bytes) -> PictureSize | None:
-    """Return type and size of a picture; None if it is no PNG, JPEG, GIF or WebP, or lacks its size."""
+    """Return type and size of a picture; None if it is no PNG, JPEG, GIF or WebP, or does not state its size."""
     read, media_type = next(
         ((read, name) for signature, name, read in _FORMATS if content.startswith(signature)), (None, "")
     )
@@ -118,7 +123,7 @@ _WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD8)}
 
 
 def _jpeg_size(content: bytes) -> _Size | None:
-    """Return the size in the first frame header, after any other segments."""
+    """Return the size in the first frame header of a JPEG; None if there is none."""
     at = 2
     while content[at] == 0xFF:
         marker = content[at + 1]

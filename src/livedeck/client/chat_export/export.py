@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, closing, nullcontext
-from dataclasses import dataclass
 from dataclasses import replace as replaced
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 from typing import cast
+
+from msgspec.structs import force_setattr
 
 from livedeck.client.chat_export.filter import NO_FILTER, ChatMessageDict, MessageFilter, in_zone, written_at
 from livedeck.client.chat_export.format_table import CHAT_FORMATS, ChatFormat
@@ -35,12 +36,12 @@ from livedeck.client.http.files import (
 from livedeck.client.http.request import Request, StreamedResponse, describe_call, id_text, make_request
 from livedeck.client.http.response import NotJson, Response, rows
 from livedeck.client.http.transport import Transport
+from livedeck.record import Record
 
 _MAX_ERROR_BODY = 64 * 2**10
 
 
-@dataclass(frozen=True, slots=True)
-class ChatExport:
+class ChatExport(Record):
     """The stream, format and options of an export.
 
     `zone`: rewrite times in this zone. `safe_csv`: prefix cells that a spreadsheet would evaluate with a `'`. Raises
@@ -57,7 +58,7 @@ class ChatExport:
     def __post_init__(self) -> None:
         for name in ("event_id", "stream_id"):
             if getattr(self, name):  # a form may set options before the stream is chosen
-                object.__setattr__(self, name, id_text(getattr(self, name), "chat export"))
+                force_setattr(self, name, id_text(getattr(self, name), "chat export"))
         if self.safe_csv and self.format != "csv":
             raise Invalid("chat export", "safe_csv", f"applies to the format csv only, not {self.format}")
 
@@ -67,8 +68,7 @@ class ChatExport:
         return CHAT_FORMATS[self.format].is_verbatim and not (self.filter or self.zone or self.safe_csv)
 
 
-@dataclass(frozen=True, slots=True)
-class ExportProgress:
+class ExportProgress(Record):
     """The progress of an export. `received`: bytes, out of `size`, which is None if unknown.
 
     `messages`: written so far; None in a verbatim export, which does not count them. `seconds`: since the start.
@@ -90,8 +90,7 @@ class ExportProgress:
         return None if self.size is None or not self.rate else max(0, self.size - self.received) / self.rate
 
 
-@dataclass(frozen=True, slots=True)
-class ExportResult:
+class ExportResult(Record):
     """A complete export. `size`: bytes written. `messages`: written; None if not counted.
 
     `read`: messages in the log, before the filter. `undated`: messages without a readable time. `unreadable`: items of

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
+from livedeck.record import Record
 from livedeck.text.times import parse_timestamp
 
 ChatMessageDict = Mapping[str, Any]
 """A message as logged: the fields of platform-api.md, "Chat message", and any others."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageFilter:
+class MessageFilter(Record):
     """Conditions for a message; an unset condition matches every message.
 
     `since`, `until`: aware; written at or after the first and before the second. `users`: written by any of these, by

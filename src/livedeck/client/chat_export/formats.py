@@ -81,14 +81,13 @@ class Csv:
             rows = [*map('","'.join, map(_cells, messages))]
         except (KeyError, TypeError):  # a field is missing, or no text
             return "".join(_row(as_cells(message)) for message in messages)
-        if (
-            _join_rows(rows).count('"') > (_QUOTES + 2) * len(rows) - 2
-        ):  # rarely; asked of all rows at once it costs little
-            rows = [
+        joined = _join_rows(rows)
+        if joined.count('"') > (_QUOTES + 2) * len(rows) - 2:  # rarely; asked of all rows at once it costs little
+            joined = _join_rows(
                 _escape_quotes(_cells(message)) if row.count('"') > _QUOTES else row
                 for message, row in zip(messages, rows, strict=True)
-            ]
-        return f'"{_join_rows(rows)}"\r\n' if rows else ""
+            )
+        return f'"{joined}"\r\n' if rows else ""
 
     def _escape_formula(self, cell: str) -> str:
         escaped = safe_cell(cell)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -28,23 +28,23 @@ from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.transport import LOST, Connections, lost_cause
 from livedeck.egress import Egress, literal_addresses
+from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 _MAX_ANSWER = 2000
-"""Most bytes read of a reply, which are shown to the user."""
+"""Maximum number of bytes read of a reply, for display."""
 
 _MAX_WORDS = 120
-"""Most characters shown of a reply."""
+"""Maximum number of characters of a reply that are shown."""
 
 _MAX_FAULT = 300
-"""Most characters of the reason why nothing was sent."""
+"""Maximum number of characters of the reason why nothing was sent."""
 
 _TIMEOUT = 10.0
 """Seconds for a whole exchange."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Record):
     """Reply of a receiver.
 
     `status`: HTTP status; 0 if no reply came, and `text` then says why. `retry_after`: seconds to wait, if the receiver

@@ -11,12 +11,12 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from socket import SOCK_STREAM
 from typing import Protocol
 
 from livedeck.client.http.errors import Misconfigured
 from livedeck.egress import Egress, literal_addresses, zone_of
+from livedeck.record import Record
 from livedeck.text.values import safe
 
 
@@ -30,8 +30,7 @@ class Guard(Protocol):
 _guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class LinkGuard:
+class LinkGuard(Record):
     """Checks the addresses of a link. `platform_hosts`: configured hosts, whose networks are allowed too."""
 
     summary: str
@@ -52,8 +51,7 @@ class LinkGuard:
         return allowed
 
 
-@dataclass(frozen=True, slots=True)
-class EgressGuard:
+class EgressGuard(Record):
     """Checks the addresses of a notification. `is_clear`: plain http, which may not leave this machine."""
 
     egress: Egress

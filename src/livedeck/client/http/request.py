@@ -13,6 +13,7 @@ from uuid import UUID
 
 from livedeck.client.http.errors import Misconfigured
 from livedeck.client.http.secrets import Secret
+from livedeck.record import Record
 from livedeck.text import values
 
 BaseUrl = Literal["api", "upload"]
@@ -84,8 +85,7 @@ class Request:
         return 0
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseTiming:
+class ResponseTiming(Record):
     """Timing and id of a response, successful or not. For a streamed response, those of its head.
 
     Attributes:

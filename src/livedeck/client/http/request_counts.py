@@ -14,7 +14,7 @@ BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the duration buckets, in seconds."""
 
 MAX_OPERATIONS = 80
-"""Most operations that are counted separately, more than the client has; any others count as `OTHER`."""
+"""Maximum number of operations that are counted separately, more than the client has; any others count as `OTHER`."""
 
 OTHER = "other"
 OK, CANCELLED = "ok", "cancelled"

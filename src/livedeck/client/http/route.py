@@ -13,12 +13,12 @@ from urllib.request import getproxies, proxy_bypass
 
 from livedeck.client.http.errors import Misconfigured
 from livedeck.client.http.secrets import Secret
+from livedeck.record import Record
 
 _PROXY = re.compile(r"https?://(?:[^/@\s]*@)?(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}/?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Proxy:
+class Proxy(Record):
     """A proxy that opens tunnels. `address`: scheme, host and port. `credentials`: user and password, if needed."""
 
     address: str
@@ -40,6 +40,11 @@ class Route:
     ca_file: Path | None = None
     client_cert: Path | None = None
     use_environment: bool = False
+
+    @property
+    def names_certificates(self) -> bool:
+        """Whether files of certificates are named here, or may be in the environment."""
+        return self.use_environment or self.ca_file is not None or self.client_cert is not None
 
     def check(self) -> None:
         """Raise Misconfigured if the proxy cannot be used."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 
+from livedeck.record import Record
+
 MAX_CONNECTIONS = 10
-"""Most connections, and most reads at a time, so that a waiting read notices a cool-down before it is sent."""
+"""Maximum number of connections, and of reads at a time, so that a waiting read sees a cool-down before it is sent."""
 
 _FIRST_DELAY = 0.2
 _MAX_DELAY = 5.0
 _SHORTEST_PAUSE = 0.001
 
 
-@dataclass(frozen=True, slots=True)
-class ClientTiming:
+class ClientTiming(Record):
     """Time limits and clocks of a client.
 
     Attributes:

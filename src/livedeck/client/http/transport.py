@@ -25,6 +25,7 @@ from collections.abc import (
 )
 from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.util import find_spec
 from socket import gaierror
@@ -93,6 +94,9 @@ _MAX_BODY = 64 * 2**20
 _SMALL_UPLOAD = 2**20
 
 _EXPECTATION_FAILED = 417
+
+_LONG_REST = 2**20
+"""Bytes of a body still to come that are worth a connection, which cannot be used again."""
 
 _MAX_LOGGED = 1000
 
@@ -212,7 +216,7 @@ class Transport:
 
         response = await self._with_retry(request, attempt)
         try:
-            async with aclosing(self._chunks(request, response)) as chunks:
+            async with aclosing(self._chunks(request, response, _sent_chunks(response))) as chunks:
                 media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
                 yield StreamedResponse(_stated_size(response.headers), media_type, _is_delimited(response), chunks)
         finally:
@@ -383,17 +387,18 @@ class Transport:
 
     async def _receive(self, request: Request, response: httpx.Response) -> Response:
         body = bytearray()
-        async with aclosing(self._chunks(request, response)) as chunks:
+        async with aclosing(self._chunks(request, response, response.aiter_raw())) as chunks:
             async for chunk in chunks:
                 body += chunk
                 if len(body) > _MAX_BODY:
                     raise Unreadable(f"{request.summary}: the response is larger than {_MAX_BODY >> 20} MiB")
         return Response(request.summary, response.status_code, response.headers, body, not request.is_read)
 
-    async def _chunks(self, request: Request, response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    async def _chunks(
+        self, request: Request, response: httpx.Response, raw: AsyncIterator[bytes]
+    ) -> AsyncGenerator[bytes, None]:
         coding = response.headers.get("Content-Encoding", "").strip().lower()
         with self._mapped_errors(request):
-            raw = response.aiter_raw()
             try:
                 async for chunk in unpack(raw, coding) if coding not in {"", "identity"} else raw:
                     yield chunk
@@ -486,9 +491,11 @@ def _make_client(token: Secret, timeout: float, transport: httpx.AsyncBaseTransp
 
 
 class Connections(httpx.AsyncBaseTransport):
-    """httpcore's connection pools over `network.py`, one for each proxy.
+    """httpcore's connection pools over `network.py`, one for each scheme and proxy.
 
-    Raises Misconfigured for an unusable route, and for HTTP/2 without the package h2.
+    The TLS context takes 20 ms, so it is made for the first address that needs one, unless the route names
+    certificates, whose faults are found at once. Raises Misconfigured for an unusable route, and for HTTP/2 without the
+    package h2.
     """
 
     def __init__(self, route: Route, *, http2: bool) -> None:
@@ -496,21 +503,25 @@ class Connections(httpx.AsyncBaseTransport):
             raise Misconfigured("HTTP/2 needs the package h2")
         route.check()
         self._route, self._http2 = route, http2
-        self._ssl_context = route.ssl_context(lambda: httpx.create_ssl_context(trust_env=route.use_environment))
-        self._pools: dict[Proxy | None, httpcore.AsyncConnectionPool] = {}
+        make_default = partial(httpx.create_ssl_context, trust_env=route.use_environment)
+        self._ssl_context = cache(partial(route.ssl_context, make_default))
+        self._pools: dict[tuple[str, Proxy | None], httpcore.AsyncConnectionPool] = {}
+        if route.names_certificates:
+            self._ssl_context()
 
     def _pool(self, url: httpx.URL) -> httpcore.AsyncConnectionPool:
-        """Return the pool of connections that use the same proxy."""
+        """Return the pool of connections that use the same scheme and proxy."""
         proxy = self._route.proxy_for(url.scheme, url.host)
-        if proxy not in self._pools:
-            self._pools[proxy] = httpcore.AsyncConnectionPool(
-                ssl_context=self._ssl_context,
-                proxy=_httpcore_proxy(proxy, self._ssl_context) if proxy else None,
+        if (url.scheme, proxy) not in self._pools:
+            ssl_context = self._ssl_context() if url.scheme == "https" else None
+            self._pools[url.scheme, proxy] = httpcore.AsyncConnectionPool(
+                ssl_context=ssl_context,
+                proxy=_httpcore_proxy(proxy, ssl_context) if proxy else None,
                 http2=self._http2,
                 network_backend=AsyncioBackend(),
                 **_LIMITS,
             )
-        return self._pools[proxy]
+        return self._pools[url.scheme, proxy]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request. Raises httpcore's errors, not httpx's."""
@@ -538,7 +549,7 @@ class Connections(httpx.AsyncBaseTransport):
             await pool.aclose()
 
 
-def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext) -> httpcore.Proxy:
+def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext | None) -> httpcore.Proxy:
     user, password = proxy.credentials or (None, None)
     return httpcore.Proxy(
         proxy.address,
@@ -564,8 +575,36 @@ class _Body(httpx.AsyncByteStream):
 
 def _stated_size(headers: Mapping[str, str]) -> int | None:
     """Return the number of bytes of the body; None if it is unknown or the body is compressed."""
+    return None if "content-encoding" in headers else _sent_size(headers)
+
+
+def _sent_size(headers: Mapping[str, str]) -> int | None:
+    """Return the number of bytes of the body as sent, possibly compressed; None if it is unknown."""
     length = headers.get("content-length", "")
-    return int(length) if length.isdecimal() and not {"content-encoding", "transfer-encoding"} & {*headers} else None
+    return int(length) if length.isdecimal() and "transfer-encoding" not in headers else None
+
+
+async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    """Yield the body as sent. Raises httpcore's errors.
+
+    The rest of a long body of a stated length comes straight from the connection, which then ends with the response:
+    httpcore and h11 copy each byte four times. They keep nothing back, because they hand out a part as it arrives.
+    """
+    rest = _sent_size(response.headers) or 0
+    connection = response.extensions.get("network_stream") if response.http_version == "HTTP/1.1" else None
+    async for chunk in response.aiter_raw():
+        yield chunk
+        rest -= len(chunk)
+        if connection is None or rest < _LONG_REST:
+            continue
+        while rest:
+            part = (await connection.read(rest, response.request.extensions["timeout"]["read"]))[:rest]
+            if not part:
+                raise httpcore.RemoteProtocolError("peer closed connection without sending complete message body")
+            yield part
+            rest -= len(part)
+        await response.aclose()
+        return
 
 
 def _is_delimited(response: httpx.Response) -> bool:

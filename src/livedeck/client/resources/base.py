@@ -14,7 +14,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PrivateAttr,
     SerializerFunctionWrapHandler,
     ValidationError,
     ValidatorFunctionWrapHandler,
@@ -42,6 +41,8 @@ IdText = Annotated[str, BeforeValidator(_id_text)]
 Id = Annotated[str, Field(min_length=1)]
 """The id of an object: any non-empty text (platform-api.md, "Identifiers")."""
 
+_FAULTS = "faults"
+
 UNSET: Any = None
 """The default of a draft's field. Only whether the field was set counts, not its value."""
 
@@ -57,17 +58,20 @@ class Model(BaseModel):
         frozen=True, extra="allow", allow_inf_nan=False, hide_input_in_errors=True, defer_build=True
     )
 
-    _faults: tuple[FieldFault, ...] = PrivateAttr(default=())
-
     @property
     def faults(self) -> tuple[FieldFault, ...]:
         """The unreadable fields, which read as missing, including those of nested objects."""
-        return self._faults
+        faults: tuple[FieldFault, ...] = (self.__pydantic_private__ or {}).get(_FAULTS, ())
+        return faults
 
     def with_faults(self, faults: tuple[FieldFault, ...]) -> Self:
-        """Return a copy with these faults, for an object restored from storage."""
+        """Return a copy with these faults, for an object restored from storage or just read.
+
+        A declared private attribute would be set for each object by a call of Python, a third of the time that a chat
+        message takes to read. Hardly any object has faults.
+        """
         copy = self.model_copy()
-        copy._faults = faults  # noqa: SLF001  of this class
+        object.__setattr__(copy, "__pydantic_private__", {_FAULTS: faults} if faults else None)
         return copy
 
     @model_serializer(mode="wrap", when_used="json")
@@ -282,7 +286,7 @@ class Resource:
     def _note(self, item: M, faults: tuple[FieldFault, ...]) -> M:
         if not faults:
             return item
-        item._faults = faults  # noqa: SLF001  of the model above, whose fields are frozen
+        item = item.with_faults(faults)
         subject = describe_call(type(item).__name__.lower(), str(getattr(item, "id", "")))
         name = safe(str(getattr(item, "name", None) or getattr(item, "title", None) or ""), 40)
         self._transport.log_faults(f"{subject} ({name})" if name else subject, faults)

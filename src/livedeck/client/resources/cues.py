@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from livedeck.record import Record
+
 _VTT_TIME = r"(?:\d{2,}:)?[0-5]\d:[0-5]\d\.\d{3}"
 _SRT_TIME = r"\d{2,}:[0-5]\d:[0-5]\d[,.]\d{3}"
 _VTT = re.compile(rf"({_VTT_TIME})[ \t]+-->[ \t]+({_VTT_TIME})((?:[ \t]+[a-z]+:[^\s:]\S*)*)[ \t]*")
@@ -35,8 +37,7 @@ class Cue:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(Record):
     """Lines without a blank one between them. `first`: the number of the first."""
 
     first: int

@@ -120,7 +120,7 @@ class Qos(Resource):
         self._bits = _BITS[unit]
 
     async def get(self, event_id: Identifier) -> QosSamples:
-        """Return the samples of the current stream, at most the newest 3600 (platform-api.md, "QoS answer").
+        """Return the samples of the current stream, at most the newest 3600 (platform-api.md, "QoS response").
 
         Raises ApiError.
 

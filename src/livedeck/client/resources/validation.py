@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from livedeck.client.http.response import type_name
+from livedeck.record import Record
 from livedeck.text import values
 from livedeck.text.times import parse_timestamp
 
@@ -66,8 +66,7 @@ _MAX_FAULTS = 20
 _UNREADABLE = object()
 
 
-@dataclass(frozen=True, slots=True)
-class FieldFault:
+class FieldFault(Record):
     """An unreadable field, which reads as missing. `actual`: the shape of its value, `a list of 3`; not the value."""
 
     field: str

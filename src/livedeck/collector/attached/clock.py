@@ -1,4 +1,4 @@
-"""Clock of an attached deck, which follows the collector's (collector.md, "The attached deck")."""
+"""Clock of an attached deck, which follows the collector's clock (collector.md, "The attached deck")."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from statistics import median
 from livedeck.monitor import Clock
 
 _MEASURES = 5
-"""Measurements whose median counts, so that one delayed message moves nothing."""
+"""Number of measurements whose median counts, so that a single delayed message has no effect."""
 
 SKEW_LEAST = 2.0
-"""Difference in seconds below which this machine's clock counts as right."""
+"""Seconds of difference below which this machine's clock counts as right."""
 
 
 class RemoteClock:
-    """The collector's time, so that every age on the screen is right; before the first message, this machine's time.
+    """Clock with the collector's time, so that every age on the screen is right.
 
-    It advances by the monotonic clock, so setting this machine's clock changes nothing. `source`: clock to use instead
-    of the collector's, or None.
+    Before the first message it has this machine's time. It advances by the monotonic clock, so setting this machine's
+    clock has no effect. `source`: clock to use instead of the collector's; None: the collector's.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -28,7 +28,7 @@ class RemoteClock:
         self.source: Clock | None = None
 
     def take(self, milliseconds: int) -> None:
-        """Take the collector's current time (epoch ms), which has just arrived."""
+        """Take the collector's time (epoch ms) from a message that has just arrived."""
         self._ahead.append(milliseconds / 1000 - self._clock.monotonic())
 
     def now(self) -> datetime:
@@ -44,16 +44,16 @@ class RemoteClock:
         return self._clock.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait that many seconds."""
+        """Wait for `seconds`."""
         await self._clock.sleep(seconds)
 
     def ago(self, monotonic: float) -> datetime:
-        """Return the time (aware, UTC) at a monotonic time."""
+        """Return the time (aware, UTC) at a monotonic time in seconds."""
         return self.now() - timedelta(seconds=self._clock.monotonic() - monotonic)
 
     @property
     def skew(self) -> float:
-        """Seconds that this machine's clock is ahead of the collector's; 0 below `SKEW_LEAST`."""
+        """Seconds by which this machine's clock is ahead of the collector's; 0 if less than `SKEW_LEAST`."""
         if not self._ahead or self.source is not None:
             return 0.0
         ahead = (self._clock.now() - self.now()).total_seconds()

@@ -11,25 +11,25 @@ from math import inf
 from random import Random
 from urllib.parse import quote
 
-import structlog
-
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.link import CollectorError, CollectorRefusedError, Link, ServerEvent
 from livedeck.collector.protocol.wire import LISTED_SAMPLES, STARTING, Held, UnknownSchemaError
+from livedeck.log import Log
 from livedeck.monitor import AttachmentState, ConnectionState
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import UnreadableSnapshotError
 from livedeck.text.secrets import masked_line
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
-"""Seconds until the next retry: the first pause, doubled after each failure up to the longest, minus up to half."""
+"""Seconds until the first retry, doubled after each failure up to the longest. Jitter takes off up to half."""
 
 _SOON = 3
-"""Failures that count at most while the collector is starting, because it has data in a moment."""
+"""Maximum number of failures that count while the collector is starting, since it has data in a moment."""
 
 _REFUSED_PAUSE = 30.0
-"""Seconds until a retry after a refused token; frequent wrong tokens get 429, which hides the reason (collector.md,
-"Access")."""
+"""Seconds until a retry after a refused token. Frequent wrong tokens would get 429, which hides the reason
+(collector.md, "Access").
+"""
 
 _GIVE_UP = 2
 """Failures after which `list_once` gives up."""
@@ -39,29 +39,29 @@ _GONE, _TOO_MANY = 410, 429
 _PLACE = re.compile(r"[A-Za-z0-9_.-]{1,64}-[0-9]{1,18}")
 _TIME = re.compile(r"[0-9]{1,14}")  # epoch ms
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 class _RelistError(Exception):
-    """The copy cannot be continued: list again. The text says why."""
+    """The copy cannot be continued, so the next step must list again. The text says why."""
 
 
 class Follower:
-    """Follows the collector behind `link`, while `follow` runs.
+    """Follows the collector behind `link` while `follow` runs, and keeps a copy of its snapshot.
 
-    `take`: called after each change with the copy, and whether it is from a new listing.
+    `take`: called after each change of the copy with the copy, and with True if it is from a new listing.
 
     Attributes:
         held: The copy; None before the first listing.
         state: LISTING, WATCHING or RESUMING.
         since: Time of the last change of `state` (monotonic s).
         heard: Time of the last message (monotonic s), or None.
-        reason: Why no message arrives, in words; empty if one does.
-        is_refused: Whether the reason is a refusal.
+        reason: Why no messages arrive, in words; empty if they arrive.
+        is_refused: Whether `reason` is a refusal by the collector.
         failures: Consecutive failures.
         actor: Name of this deck's token in the last listing, or empty.
         may: Right of this deck's token in the last listing, or empty.
-        next_try: Time of the next retry (monotonic s); -inf while none is due.
+        next_try: Time of the next retry (monotonic s); -inf if no retry waits.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Follower:
 
     @property
     def quiet_since(self) -> float:
-        """Time of the last message, or of the start before the first message (monotonic s)."""
+        """Time of the last message; before the first one, time of the start (monotonic s)."""
         return self._began if self.heard is None else self.heard
 
     async def follow(self) -> None:
@@ -129,11 +129,11 @@ class Follower:
             self._fail(f"{self._link.host}: {error}", is_refused=isinstance(error, UnknownSchemaError))
 
     def hurry(self) -> None:
-        """End a pause between two retries."""
+        """Retry at once, without the rest of the pause."""
         self._hurry.set()
 
     async def fill(self, event_id: str) -> None:
-        """Add all samples of that event that the collector's monitor keeps. Raises CollectorError."""
+        """Add to the copy all samples of the event that the collector's monitor keeps. Raises CollectorError."""
         rows = await self._link.get(f"/v1/events/{quote(event_id, safe='')}/samples")
         if self.held is not None:
             self.held = self.held.filled(event_id, rows)
@@ -191,7 +191,7 @@ class Follower:
         self._turn(AttachmentState.WATCHING)
 
     def _lose(self, reason: str) -> None:
-        """Have the next step list again: at once, unless the last listing did not lead to a change stream either."""
+        """Make the next step list again: at once, or after a pause if the last listing led to no change stream."""
         self._id = ""
         _log.info("listing the collector again", reason=reason)
         self._turn(AttachmentState.LISTING)

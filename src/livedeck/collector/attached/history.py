@@ -6,35 +6,35 @@ import asyncio
 from datetime import datetime
 from typing import Any
 
-import structlog
 from pydantic import TypeAdapter
 
 from livedeck.collector.attached.link import CollectorError, Link
+from livedeck.log import Log
 from livedeck.monitor import ActionRecord, History, IntentRecord, Marker
 
 _PATIENCE = 2.0
-"""Seconds that a record may take; a change to the platform does not wait longer for the collector."""
+"""Maximum seconds to send a record; a change of the platform does not wait longer for the collector."""
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 class AttachedHistory(History):
-    """History of a deck that is attached through `link`."""
+    """History of a deck that is attached to a collector by `link`."""
 
     link: Link
 
     async def record_intent(self, record: IntentRecord) -> None:
-        """Store the intent of a change, and send it, so that the collector knows who ends an event."""
+        """Store the intent of a change, and send it to the collector, which then knows who ends an event."""
         await super().record_intent(record)
         await self._send("intent", record)
 
     async def record_action(self, record: ActionRecord) -> None:
-        """Store a person's action, and send it."""
+        """Store a person's action, and send it to the collector."""
         await super().record_action(record)
         await self._send("action", record)
 
     async def mark(self, event_id: str, at: datetime, text: str = "") -> None:
-        """Store a marker of that event (server clock), and send it."""
+        """Store a marker of the event, and send it to the collector. `at`: by the server clock."""
         await super().mark(event_id, at, text)
         await self._send("marker", Marker(at, event_id, text))
 

@@ -22,10 +22,10 @@ SILENCE = 12.0
 """Seconds without a byte after which a stream counts as broken; the collector sends a comment every 5 s."""
 
 _MAX_BODY = 64 * 2**20
-"""Bytes of a response, or of one line of a stream."""
+"""Maximum bytes of a response, or of a line of a stream."""
 
 _MAX_SAY = 300
-"""Characters of the reason in a collector's refusal."""
+"""Maximum characters of the reason in a collector's refusal."""
 
 _NEVER_SENT = frozenset({"refused", "dns", "tls"})
 
@@ -40,14 +40,14 @@ _CAUSES: Mapping[str, str] = {
 
 
 class CollectorError(Exception):
-    """Failed request to a collector; the text tells a person why."""
+    """Failed request to a collector. The text says why, in words for a person."""
 
     def __init__(self, text: str) -> None:
         super().__init__(masked_line(text))
 
 
 class CollectorAwayError(CollectorError):
-    """No response of a collector arrived. `was_sent`: whether the request may have reached one."""
+    """No response of a collector arrived. `was_sent`: whether the request may have reached a collector."""
 
     def __init__(self, text: str, *, was_sent: bool = True) -> None:
         super().__init__(text)
@@ -55,7 +55,7 @@ class CollectorAwayError(CollectorError):
 
 
 class CollectorRefusedError(CollectorError):
-    """Refusal by a collector. `status`: of HTTP; `code`: for programs; `body`: the whole response."""
+    """Refusal by a collector. `status`: HTTP status; `code`: reason for programs; `body`: the whole response."""
 
     def __init__(self, text: str, status: int, body: Mapping[str, Any]) -> None:
         super().__init__(text)
@@ -69,7 +69,7 @@ class CollectorRefusedError(CollectorError):
 
 
 class ServerEvent(NamedTuple):
-    """Event of a stream, or a comment line in it if `data` is None."""
+    """Event of a stream; a comment line of the stream if `data` is None."""
 
     data: str | None
     name: str = "message"
@@ -136,7 +136,7 @@ class Link:
 
     @asynccontextmanager
     async def stream(self, path: str, last_id: str = "") -> AsyncIterator[AsyncIterator[ServerEvent]]:
-        """Open the stream of events and comments after that id.
+        """Open the stream of events and comments after the event `last_id`.
 
         Raises CollectorError; CollectorAwayError if the stream is silent too long or ends.
         """
@@ -178,7 +178,7 @@ class Link:
     ) -> T:
         """Send a request, and return its response through `read(response, host)`. Raises CollectorError.
 
-        If a collector is away, the next address is tried; a POST only if it cannot have arrived at the first.
+        If a collector is away, the next address is tried. A POST is tried again only if it cannot have arrived before.
         """
         all_headers = {"Accept-Encoding": "gzip", **headers}
         tries = len(self._addresses)
@@ -213,19 +213,19 @@ class Link:
             raise CollectorAwayError(f"{host} responds, but not in HTTP; check the address in collector_url") from None
 
     def _leave(self, host: str) -> None:
-        """Move on to the next address, unless another request has done so already."""
+        """Move on from `host` to the next address, unless another request has done so already."""
         if host == self.host:
             self._index = (self._index + 1) % len(self._addresses)
 
     def _read_text(self, response: _Response, host: str) -> str:
-        """Return the text of a response. Raises CollectorError for a refusal, or if it is not from a collector."""
+        """Return the text of a response. Raises CollectorError if it is a refusal or not from a collector."""
         if response.status == 200 and _media_type(response.headers) == "text/plain":
             return response.body.decode(errors="replace")
         self._read(response, host)
         raise CollectorAwayError(f"{host} sent something other than a collector's text")
 
     def _read(self, response: _Response, host: str) -> dict[str, Any]:
-        """Return the object of a response. Raises CollectorError for a refusal, or if it is not from a collector."""
+        """Return the object of a response. Raises CollectorError if it is a refusal or not from a collector."""
         values = _object(response)
         if response.status in {200, 202, 204} and (values is not None or not response.body):
             return values or {}
@@ -282,7 +282,7 @@ async def _received(incoming: Incoming) -> _Response:
 
 
 def _object(response: _Response) -> dict[str, Any] | None:
-    """Return the JSON object of a response, or None without one."""
+    """Return the JSON object of a response, or None if the body is not a JSON object."""
     try:
         values = json.loads(response.body)
     except (ValueError, RecursionError):
@@ -295,7 +295,7 @@ def _media_type(headers: Mapping[str, str]) -> str:
 
 
 async def _events(chunks: AsyncIterator[bytes], host: str) -> AsyncGenerator[ServerEvent, None]:
-    """Yield the events of a stream. Raises CollectorAwayError at its end, because a running collector never ends it."""
+    """Yield the events of a stream. Raises CollectorAwayError at its end: a running collector never ends a stream."""
     parser = EventParser()
     async for chunk in chunks:
         for event in parser.feed(chunk):

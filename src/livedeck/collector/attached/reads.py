@@ -23,7 +23,7 @@ class Getter(Protocol):
 
 
 def _asked(ask: F) -> F:
-    """Return a method that puts the question to the collector, with an empty result if that fails."""
+    """Return a method that asks the collector instead, with an empty result if that fails."""
     question = QUESTIONS[ask.__name__]
 
     @wraps(ask)
@@ -40,10 +40,10 @@ def _asked(ask: F) -> F:
 
 
 class RemoteHistory(HistoryReads):
-    """The collector's history. New rows are in its snapshots, so reads of new rows are empty here.
+    """The collector's history, read over HTTP. Reads of new rows return nothing, since snapshots bring new rows.
 
-    `is_strict`: whether a failed question raises CollectorError, so that no report comes from incomplete data. `now`:
-    the collector's time at its last response; None before.
+    `is_strict`: whether a failed question raises CollectorError, so that no report is made from incomplete data. `now`:
+    the collector's time at its last response; None before the first.
     """
 
     fault: str = ""

@@ -1,4 +1,4 @@
-"""Feed of an attached deck: the collector's snapshots, without requests to the platform.
+"""Feed of an attached deck: snapshots from the collector, without requests to the platform.
 
 See collector.md, "The attached deck".
 """
@@ -15,13 +15,12 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-import structlog
-
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
 from livedeck.collector.protocol.commands import request_of
 from livedeck.collector.protocol.wire import Held
+from livedeck.log import Log
 from livedeck.monitor import (
     ActionKind,
     Alarm,
@@ -60,29 +59,29 @@ from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, encode_record
 
 SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
-"""Seconds of silence until the deck is blind, seconds until it polls alone, and seconds of contact until it returns."""
+"""Seconds of silence until the deck is blind and until it polls alone; seconds of contact until it returns."""
 
 _STUCK_AFTER = 60.0
-"""Seconds without a snapshot until a reachable collector counts as silent, as in its own `/healthz`."""
+"""Seconds without a snapshot until a reachable collector counts as silent; its own `/healthz` uses the same."""
 
 _RINGS = timedelta(seconds=10)
-"""Age up to which a change rings, so that a deck does not repeat the evening's bells after a break."""
+"""Maximum age of a change that rings the bell, so that a deck does not ring for old changes after a break."""
 
 _TICK = 1.0
 _INTEREST_SECONDS, _INTEREST_TTL = 10.0, 25.0
 _TRIES, _TRY_SECONDS = 3, 1.0
-"""Tries of a command whose response is lost, and seconds between them; the collector carries it out once."""
+"""Number of tries of a command whose response is lost, and seconds between them. It is carried out only once."""
 
 _READ_ONLY = "read-only: this deck has no platform token of its own"
 
 _OWN = AlarmKey(DECK, COLLECTOR_SILENT)
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 @dataclass(slots=True)
 class _News:
-    """Events since the last snapshot that was passed on. `notices`: texts for the person at this deck."""
+    """Changes, actions and bells since the last snapshot that was passed on. `notices`: texts for the user."""
 
     changes: tuple[AlarmChange, ...] = ()
     answers: tuple[AlarmAction, ...] = ()
@@ -91,24 +90,24 @@ class _News:
     notices: tuple[str, ...] = ()
 
     def add(self, snapshot: Snapshot) -> None:
-        """Add the events of that snapshot, except its bells."""
+        """Add the changes and actions of the snapshot, but not its bells."""
         self.changes += snapshot.changes
         self.answers += snapshot.alarm_actions
         self.rule_changes += snapshot.rule_changes
 
 
 class Remote:
-    """The `Feed` of a deck that is attached to a collector. The collector carries out the commands, for all decks.
+    """`Feed` of a deck that is attached to a collector. The collector carries out commands, for all decks.
 
-    Use one listener at a time; the deck follows the collector while somebody listens.
+    Iterate `snapshots` once at a time; the deck follows the collector during the iteration.
 
     Args:
         link: Requests to the collector.
-        clock: This machine's.
+        clock: Clock of this machine.
         actor: Name of the person at this deck; other decks see the name of the token.
         find_video: Gets a video from the platform; None if this deck has no platform token.
         make_monitor: Returns a monitor to poll the platform while the collector is silent; None if this deck cannot.
-        polls_alone: Whether polling alone begins without a request, after `ALONE_AFTER`.
+        polls_alone: Whether the deck begins to poll alone by itself, after `ALONE_AFTER`.
         random: Jitter of retries.
     """
 
@@ -132,12 +131,12 @@ class Remote:
         self._is_report = False
         self._news, self._changed = _News(notices=() if find_video else (_READ_ONLY,)), asyncio.Event()
         self._seq = 0
-        self._seen: Snapshot | None = None  # the collector's latest
+        self._seen: Snapshot | None = None  # latest snapshot of the collector
         self._seen_at = clock.monotonic()  # time of its arrival
         self._alone: Monitor | None = None
         self._alone_last: Snapshot | None = None
         self._alone_task: asyncio.Task[None] | None = None
-        self._goes_alone = self._comes_back = False  # requests of a person
+        self._goes_alone = self._comes_back = False  # requests of the user
         self._alone_since, self._alone_ahead = 0.0, timedelta()  # time ahead of the collector's clock
         self._unshared: list[AlarmCommand] = []
         self._focus: str | None = None
@@ -171,15 +170,12 @@ class Remote:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _numbered(self, snapshot: Snapshot) -> Snapshot:
-        """Return the snapshot with its number; the first with data is number one."""
+        """Return the snapshot with its number. The first snapshot with data is number one."""
         self._seq += bool(self._seq or self._follower.held or self._alone_last)
         return replace(snapshot, seq=self._seq)
 
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
-        """Return the first snapshot for a report, after at most `timeout` seconds.
-
-        It has data, or the reason for their absence.
-        """
+        """Return the first snapshot with data, or after `timeout` seconds one that says why there is no data."""
         self._is_report = True
         await wait_first(self._follower.list_once(), self.clock.sleep(timeout))
         return self._numbered(self._compose())
@@ -196,7 +192,7 @@ class Remote:
         self._tasks.add(asyncio.create_task(work))
 
     def _take(self, held: Held, is_listed: bool) -> None:
-        """Take the follower's copy, and collect its events for the next snapshot."""
+        """Take the follower's copy, and collect its changes and actions for the next snapshot."""
         before, self._seen = self._seen, held.snapshot
         snapshot = held.snapshot
         if before is None or snapshot.at != before.at:
@@ -218,7 +214,7 @@ class Remote:
         self._changed.set()
 
     def _compose(self) -> Snapshot:
-        """Return the current snapshot, with the events since the last one."""
+        """Return the current snapshot, with the changes and actions since the last one."""
         silence, now = self._silence(), self.clock.now()
         news, self._news = self._news, _News()
         alone = self._alone_last if self._alone else None
@@ -247,7 +243,7 @@ class Remote:
         )
 
     def _silence(self) -> Silence | None:
-        """Return the collector's silence: no message, no new snapshot for longer, or a refusal; None if it is heard."""
+        """Return why the collector counts as silent: no message, no snapshot for longer, or a refusal; else None."""
         follower, now = self._follower, self.clock.monotonic()
         is_quiet = now - follower.quiet_since >= SILENT_AFTER
         has_failed = self._is_report and follower.held is None
@@ -304,7 +300,7 @@ class Remote:
     # Interests
 
     def refresh(self) -> None:
-        """Have everything polled at once, because something was changed."""
+        """Have the collector poll everything at once, because this deck changed something."""
         if self._alone:
             self._alone.refresh()
         else:
@@ -315,7 +311,7 @@ class Remote:
             await self._link.post("/v1/poke", {})
 
     def set_focus(self, event_id: str | None) -> None:
-        """Set the event on the screen: its samples are polled more often, and loaded for the whole hour."""
+        """Set the event on the screen. Its samples are polled more often, and loaded for the whole hour."""
         if event_id != self._focus:
             self._has_interest.set()
         self._focus = event_id
@@ -324,7 +320,7 @@ class Remote:
         self._refill()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Replace the lists on that viewer's screen."""
+        """Replace the lists that the viewer's screen shows."""
         if keys != self._watched.get(viewer, ()):
             self._has_interest.set()
         self._watched[viewer] = keys
@@ -345,9 +341,9 @@ class Remote:
             self._changed.set()
 
     async def _send_interest(self) -> None:
-        """Send the interests of this deck, and renew them while it has any.
+        """Send the interests of this deck (event and lists on screen), and renew them while it has any.
 
-        Nothing is sent while the collector is not heard, because a collector counts wrong tokens.
+        Sends nothing while the collector is silent, because a collector counts wrong tokens.
         """
         while True:
             await self._has_interest.wait()
@@ -365,7 +361,7 @@ class Remote:
                 self._has_interest.set()
 
     async def find_video(self, video_id: str) -> Video:
-        """Return the video of that id, listed or not. Raises ApiError; NotFound if it does not exist."""
+        """Return the video with that id, listed or not. Raises ApiError; NotFound if it does not exist."""
         return await self._find_video(video_id) if self._find_video else Video(video_id)
 
     # Commands
@@ -375,11 +371,11 @@ class Remote:
         return await self._carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown))
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
-        """Take back your own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
+        """Withdraw your own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown))
 
     async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Shelve an alarm for so many minutes; None: until it clears. Raises AlarmRefused."""
+        """Shelve an alarm for `minutes`; None: until it clears. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason))
 
     async def unshelve(self, key: AlarmKey) -> None:
@@ -415,7 +411,7 @@ class Remote:
         return action is not None
 
     def _shown_of(self, key: AlarmKey) -> Shown:
-        """Return the alarm as this deck shows it. Raises AlarmRefused."""
+        """Return the facts of the alarm that this deck shows. Raises AlarmRefused if it shows none."""
         shown = (*_alarms_of(self._alone_last if self._alone else self._seen), *self._own.alarms.values())
         for alarm in shown:
             if alarm.key == key:
@@ -423,7 +419,7 @@ class Remote:
         raise AlarmRefused(f"{key.kind}: the alarm no longer exists")
 
     async def _command(self, path: str, body: dict[str, Any], uid: str = "") -> dict[str, Any]:
-        """Return the collector's response to a command. Raises AlarmRefused with its reason."""
+        """Return the collector's response to a command. `uid`: idempotency key. Raises AlarmRefused with the reason."""
         for left in reversed(range(_TRIES if uid else 1)):
             try:
                 return await self._link.post(path, body, idempotency_key=uid)
@@ -453,7 +449,7 @@ class Remote:
         return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/content", body)).get("changed", True))
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Add these materials of a video, in this order, after the remembered ones. Raises AlarmRefused."""
+        """Store materials of a video, in this order, after those stored before. Raises AlarmRefused."""
         await self._command("/v1/materials", {"remember": [encode_record(material) for material in materials]})
         self.refresh()
 
@@ -485,7 +481,7 @@ class Remote:
         self._changed.set()
 
     async def _turn(self) -> None:
-        """Begin or end polling alone if that is due."""
+        """Begin or end polling alone if it is time for that."""
         follower, now, silence = self._follower, self.clock.monotonic(), self._silence()
         if self._alone is None:
             if self._make_monitor and silence:
@@ -522,7 +518,7 @@ class Remote:
                 self._changed.set()
 
     async def _end_alone(self) -> None:
-        """Send the alarm actions of the time alone to the collector, then return to it."""
+        """Send the alarm actions taken while alone to the collector, then return to it."""
         self._news.notices += await self._share()
         if self._unshared:
             return
@@ -557,7 +553,7 @@ def _alarms_of(snapshot: Snapshot | None) -> Iterable[Alarm]:
 
 
 def _changes_between(before: Snapshot | None, now: Snapshot) -> tuple[AlarmChange, ...]:
-    """Return the changes of alarms between two snapshots, as far as they follow from the alarms."""
+    """Return the changes of alarms between two snapshots, as far as the alarms show them."""
     earlier = {alarm.key: alarm for alarm in _alarms_of(before)}
     alarms = {alarm.key: alarm for alarm in _alarms_of(now)}
     found = [change_between(earlier.get(key), alarm, alarm.changed) for key, alarm in alarms.items()]

@@ -1,4 +1,4 @@
-"""A collector among several: its leases, published and received answers, and its work without Redis (engine.md)."""
+"""Collector among several: its leases, its exchange of answers, and its work without Redis (engine.md)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from math import inf
-from typing import Any
 from uuid import uuid4
-
-import structlog
 
 from livedeck.collector.engine.packets import decode_answer, encode_answer
 from livedeck.collector.engine.shared import (
@@ -24,10 +21,11 @@ from livedeck.collector.engine.shared import (
     SharedStoreError,
     UnreadableLog,
 )
+from livedeck.log import Log
 from livedeck.monitor import Clock, SharedAnswer, SharingFault
 
 DESK = "@desk"
-"""The notifier lease; no event has this id."""
+"""Key of the notifier lease among the leases of events. No event has this id."""
 
 _LEASES, _ANSWERS, _NEWS = "leases", "answers", "news"
 """Kinds of work in Redis that can fail independently."""
@@ -35,39 +33,40 @@ _LEASES, _ANSWERS, _NEWS = "leases", "answers", "news"
 _LEASE = 0.9
 """Lifetime of a lease as a fraction of the TTL.
 
-With the jitter of polling, a dead collector's event is polled again within the TTL and one interval.
+The rest leaves room for jitter: an event of a dead collector is polled again within the TTL and one interval.
 """
 
 _SILENT = 0.5
-"""Fraction of the TTL without a claim after which a collector counts as dead; a claim is due every third of the TTL."""
+"""Fraction of the TTL without a claim after which a collector counts as dead. Claims come every third of the TTL."""
 
 _LOOK = 0.2
-"""Seconds between two checks of the claiming workers."""
+"""Seconds between two checks of which workers claim leases."""
 
 _MARGIN = 0.02
-"""Seconds to wait after another collector's lease expires; a claim at the exact time would come too early."""
+"""Seconds to wait after the expiry of another collector's lease; a claim at the exact time could come too early."""
 
 _READ_SECONDS = 1.0
 _GATHER_SECONDS = 0.05
 _AT_ONCE = 64
-"""Answers in one call; they are gathered for `_GATHER_SECONDS`."""
+"""Maximum number of answers in a call; they are gathered for `_GATHER_SECONDS`."""
 
 _MAX_WAITING = 2000
-"""Answers that wait for Redis, the newest of each event; beyond it the others poll for themselves."""
+"""Maximum number of answers that wait for Redis, the newest of each event. Others poll dropped ones themselves."""
 
 _MAX_RETRY, _ROUNDING = 600.0, 1.0
-"""Seconds that a wait asked for by the platform lasts at most; a later request learns of it again."""
+"""Maximum seconds of a wait that the platform asks for (a later request learns the rest), and tolerance of clocks."""
 
 _SETTLING = 2.0
-"""Seconds after Redis is back in which leases stay with their last holders, until all of them have claimed."""
+"""Seconds after the return of Redis in which leases stay with their last holders, so that all of these can claim."""
 
-_log: Any = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 def first_in_rank(event_id: str, workers: Iterable[str]) -> str:
-    """Return the worker responsible for the event, or an empty string without workers.
+    """Return the worker that is responsible for the event, or an empty string if there are no workers.
 
-    Every caller gets the same one. Rendezvous hashing: a join or a leave moves only that worker's share of the events.
+    Every caller gets the same worker (rendezvous hashing). If a worker joins or leaves, only its share of the events
+    moves.
     """
     return max(workers, key=lambda worker: (_weight(event_id, worker), worker), default="")
 
@@ -77,16 +76,16 @@ def _weight(event_id: str, worker: str) -> bytes:
 
 
 def _name(worker: str) -> str:
-    """Return the worker's name in its settings."""
+    """Return the name that a worker has in its settings."""
     return worker.partition("/")[0]
 
 
 class Engine:
-    """The monitor's `Shares`, over a store that may go away at any moment. No poll waits for it.
+    """`Shares` of the monitor, by Redis. Redis may become unreachable at any moment; no poll waits for it.
 
     Call `join` before the monitor starts, `run` until cancelled, and `leave` to give back the leases. `ttl`: seconds
-    after which others take over the leases of a dead collector. `forgotten`: number of times that Redis lost its data;
-    `refused`: number of answers published after another collector had taken over.
+    after which others take over the leases of a dead collector. `forgotten`: number of times that Redis lost its data.
+    `refused`: number of answers that came after another collector had taken over.
     """
 
     def __init__(self, store: SharedStore, clock: Clock, ttl: float) -> None:
@@ -115,7 +114,7 @@ class Engine:
 
     @property
     def part(self) -> float:
-        """Share of the request budget for this collector, 0 to 1."""
+        """Fraction of the request budget for this collector, from 0 to 1."""
         return 1.0 / max(1, len(self._workers))
 
     @property
@@ -125,12 +124,12 @@ class Engine:
 
     @property
     def fault(self) -> SharingFault:
-        """The current fault of the sharing."""
+        """Current fault of the cooperation with the other collectors."""
         return SharingFault(self._apart_since, next(iter(self._reasons.values()), ""), self._lost)
 
     @property
     def is_cut_off(self) -> bool:
-        """True if Redis is known to be away. If Redis only refuses some work, the collector is apart, not cut off."""
+        """True while Redis is unreachable. If Redis only refuses some work, the collector is apart but not cut off."""
         return _LEASES in self._reasons
 
     @property
@@ -150,7 +149,7 @@ class Engine:
             self._hurry.set()
 
     def publish(self, answer: SharedAnswer) -> None:
-        """Publish the answer if its event is held. Returns at once."""
+        """Publish the answer if this collector holds the lease of its event. Returns at once."""
         epoch = self._epochs.get(answer.event_id)
         is_room = answer.event_id in self._outbox or len(self._outbox) < _MAX_WAITING
         if epoch is not None and not self.is_cut_off and is_room:
@@ -164,7 +163,7 @@ class Engine:
         self._has_outbox.set()
 
     def received(self) -> tuple[SharedAnswer, ...]:
-        """Return the answers of others since the last call, the newest of each event."""
+        """Return the answers of other collectors since the last call, only the newest of each event."""
         inbox, self._inbox = self._inbox, {}
         self._has_news.clear()
         answers = []
@@ -176,7 +175,7 @@ class Engine:
         return tuple(answers)
 
     async def wait(self) -> None:
-        """Wait for an answer of others, or for a change of the held leases."""
+        """Wait for an answer of another collector, or for a change of the held leases."""
         await self._has_news.wait()
 
     # Face for the notifier and for the rows of people
@@ -185,8 +184,8 @@ class Engine:
     def desk_epoch(self) -> int | None:
         """Epoch of the notifier lease, or None if another collector holds it.
 
-        The lease goes to the first in rank, like any other. While Redis is away the last notifier continues, and it
-        regains the lease afterwards (`_claims`): nobody else knows its notifications meanwhile.
+        The lease goes to the first in rank, like any other. While Redis is unreachable the last notifier continues. It
+        regains the lease afterwards (`_claims`), because nobody else knows its notifications of the meantime.
         """
         return self._epochs.get(DESK)
 
@@ -198,8 +197,8 @@ class Engine:
     def note(self, work: str, error: SharedStoreError | None = None) -> None:
         """Record the success or failure of one kind of work in Redis.
 
-        A refusal makes this collector apart, because the others miss its work. Any other failure triggers a claim at
-        once, which shows whether Redis is away.
+        After a refusal this collector counts as apart, because the others miss its work. Any other failure causes a
+        claim at once, which shows whether Redis is reachable.
         """
         if isinstance(error, RefusedError):
             self._be_apart(work, str(error))
@@ -209,16 +208,16 @@ class Engine:
             self._hurry.set()
 
     def take_rows(self) -> list[str]:
-        """Return the rows of others since the last call."""
+        """Return the rows of other collectors since the last call."""
         rows, self._rows = self._rows, []
         return rows
 
     # Background work
 
     async def has_namesake(self) -> bool:
-        """Return whether another collector runs under this one's name, that is, claims while this one watches.
+        """Return whether a live collector has the same name. Waits to see whether it claims leases.
 
-        A dead one does not claim again, and the wait ends as soon as that is certain. Raises SharedStoreError.
+        A dead collector does not claim; the wait ends as soon as that is certain. Raises SharedStoreError.
         """
         name, first = _name(self._store.worker), dict[str, int]()
         until = self._clock.monotonic() + self._ttl
@@ -234,7 +233,7 @@ class Engine:
         return False
 
     async def join(self) -> None:
-        """Claim leases, or be apart if Redis is away."""
+        """Claim leases; if Redis is unreachable, begin apart."""
         await self._claim_or_part()
         if not self.is_cut_off and not self._is_listening:
             with suppress(SharedStoreError):
@@ -278,7 +277,7 @@ class Engine:
                 held = await self._claim()
         except SharedStoreError as error:
             self._go_apart(str(error))
-            if isinstance(error, RefusedError):  # a replica, say: the name may resolve to another server by now
+            if isinstance(error, RefusedError):  # such as from a replica: the name may resolve to another server by now
                 await self._store.reconnect()
         else:
             self._apply(held)
@@ -308,13 +307,13 @@ class Engine:
 
     @property
     def _is_settling(self) -> bool:
-        """True while `workers` is kept: Redis is away, or back so recently that some workers may be missing."""
+        """True while `workers` is not updated: Redis is unreachable, or back so recently that some may be missing."""
         return self.is_cut_off or self._clock.monotonic() < self._settled_at
 
     def _claims(self) -> dict[str, Claim]:
-        """Return the claim of each lease: by rank, or while settling for the last holder only.
+        """Return the claim on each lease: by rank, but while settling only on leases that this collector held last.
 
-        The last holder has polled the event all the time, and has sent the notifications.
+        The last holder has polled the event and sent the notifications all the time.
         """
         me, wanted = self._store.worker, (*sorted(self._wanted), DESK)
         if self._is_settling:
@@ -322,7 +321,7 @@ class Engine:
         return {event_id: Claim(first_in_rank(event_id, self._workers) == me) for event_id in wanted}
 
     def _go_apart(self, reason: str) -> None:
-        """Continue without Redis: keep the held leases."""
+        """Continue without Redis, with the leases that this collector holds."""
         self._is_redis_time_known, self._next_claim = False, PATIENCE
         if not self.is_cut_off:
             self._outbox.clear()
@@ -359,7 +358,7 @@ class Engine:
         self._next_claim = min(self._ttl / 3, max(_MARGIN, to_next_end), PATIENCE if is_moving else self._ttl)
 
     async def _write(self) -> None:
-        """Publish waiting answers. Answers that cannot be published are dropped, because the next one is newer."""
+        """Publish waiting answers. Drop those that cannot be published, because the next answer will be newer."""
         while True:
             await self._has_outbox.wait()
             await self._clock.sleep(_GATHER_SECONDS)
@@ -406,16 +405,16 @@ class Engine:
     def _note_retry(self, seconds: float) -> None:
         """Forbid polls for `seconds`.
 
-        A wait longer than any collector writes is from another clock or a stranger, and is ignored.
+        Ignores a wait that is longer than any collector writes: it is from another clock or a stranger.
         """
         if seconds <= _MAX_RETRY + _ROUNDING:
             self._retry_at = max(self._retry_at, self._clock.monotonic() + seconds)
 
     def _redis_ms(self) -> int:
-        """Return the estimated time of Redis."""
+        """Return the estimated time of Redis, in epoch ms."""
         return round((self._clock.monotonic() + self._redis_ahead) * 1000)
 
     def _set_redis_time(self, begun: float, redis_ms: int) -> None:
-        """Estimate Redis' time from an exchange that began at `begun` (monotonic s) and has just ended."""
+        """Estimate the clock of Redis by a call that began at `begun` (monotonic s) and just returned `redis_ms`."""
         self._redis_ahead = redis_ms / 1000 - (begun + self._clock.monotonic()) / 2
         self._is_redis_time_known = True

@@ -1,6 +1,6 @@
-"""JSON exchanged between collectors: samples in columns, and rows of people. Pure.
+"""JSON that collectors exchange: samples in columns, and rows of people. Pure.
 
-Anyone with write access to Redis may have written it, so only values that a collector could produce are accepted.
+Anybody with write access to Redis may have written it, so only values that a collector could produce are accepted.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _ROWS: dict[str, TypeAdapter[Any]] = {
 _MAX_NUMBER = 2**53
 _YEARS = range(2000, 2100)
 _LATEST = 4_102_444_800.0
-"""End of the accepted years, in seconds since 1970; arithmetic fails on later times."""
+"""Latest accepted time, in seconds since 1970; date arithmetic fails on much later times."""
 
 
 def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
-    """Return the shared form of the answer. `at_ms`: Redis' time of the answer."""
+    """Return the answer as JSON. `at_ms`: time of the answer by the clock of Redis, epoch ms."""
     samples = answer.samples
     return json.dumps(
         {
@@ -56,7 +56,10 @@ def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
 
 
 def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
-    """Decode the result of `encode_answer`, with its age by Redis' time. Raises ValueError for anything else."""
+    """Decode the result of `encode_answer`; its age counts to `now_ms`, the time of Redis.
+
+    Raises ValueError for any other text.
+    """
     try:
         values = from_json(body, allow_inf_nan=False)
         video, audio, rate = (array("d", [nan if value is None else value for value in values[name]]) for name in "vaf")
@@ -89,7 +92,7 @@ def _nullable(column: array[float]) -> list[float | None]:
 
 
 def encode_row(row: Row) -> tuple[str, str]:
-    """Return the row's uid, the same on every collector, and its text. The edits of an intent are left out."""
+    """Return the uid of the row, which is the same on every collector, and its JSON. Omits the edits of an intent."""
     if isinstance(row, IntentRecord):
         row = replace(row, edits=())
     name = type(row).__name__
@@ -100,7 +103,7 @@ def encode_row(row: Row) -> tuple[str, str]:
 
 
 def decode_row(text: str) -> Row:
-    """Decode the result of `encode_row`. Raises ValueError for anything else."""
+    """Decode the JSON of `encode_row`. Raises ValueError for any other text."""
     try:
         values = from_json(text, allow_inf_nan=False)
         row: Row = _ROWS[values["kind"]].validate_python(values["row"])

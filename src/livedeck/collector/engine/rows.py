@@ -1,7 +1,7 @@
 """Synchronisation of people's alarm actions, rulings and intents between the histories of the collectors.
 
-Each row has a uid and is stored once, in any order of arrival. The monitor finds it in its history, like rows of
-another deck on its machine (monitoring.md, "Shared alarms").
+Each row has a uid and is stored once, whatever the order of arrival. The monitor finds it in the history, like rows of
+another deck on the same machine (monitoring.md, "Shared alarms").
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from livedeck.collector.engine.shared import KEPT_ROWS, SharedStore, SharedStore
 from livedeck.monitor import AlarmAction, Clock, History, HistoryReader, IntentRecord
 
 _LOOK_SECONDS = 0.3
-"""Seconds between two passes; with the monitor's interval, an alarm action reaches all collectors within a second."""
+"""Seconds between two passes, so short that with the monitor's interval an action reaches all collectors in 1 s."""
 
 _ROWS = "said"
 
@@ -25,14 +25,17 @@ _MAX_ROWS = 20_000
 
 
 class SharedRows:
-    """`history`: of this collector; `reader`: a second reader of its file, with a cursor of its own."""
+    """Sends the new rows of the history to the other collectors, and stores theirs.
+
+    `history`: history of this collector. `reader`: a second reader of its file, with a cursor of its own.
+    """
 
     def __init__(
         self, engine: Engine, store: SharedStore, history: History, reader: HistoryReader, clock: Clock
     ) -> None:
         self._engine, self._store, self._history, self._reader = engine, store, history, reader
         self._clock = clock
-        self._rows: dict[str, str] = {}  # of the last day, by uid
+        self._rows: dict[str, str] = {}  # rows of the last day, by uid
         self._unsent: dict[str, str] = {}
         self._forgotten, self._unreadable = 0, UnreadableLog()
 
@@ -40,7 +43,7 @@ class SharedRows:
         """Send and receive rows until cancelled."""
         while True:
             await self._clock.sleep(_LOOK_SECONDS)
-            await self._send()  # first, so that rows of this history are not stored again when Redis returns them
+            await self._send()  # first: rows of this history must not be stored again when Redis returns them
             await self._receive()
 
     async def _send(self) -> None:

@@ -17,7 +17,6 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-import structlog
 from redis import BlockingConnectionPool as ThreadPool
 from redis import Redis as ThreadRedis
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -26,13 +25,14 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry as ThreadRetry
 
+from livedeck.log import Log
 from livedeck.text.secrets import masked_line
 
 PATIENCE = 0.5
-"""Seconds that a call may take; a Redis that hangs for longer counts as away."""
+"""Maximum seconds of a call; a Redis that hangs for longer counts as unreachable."""
 
 KEPT_ANSWERS = 10_000
-"""Answers kept in the stream: a minute of three hundred events at two polls a second.
+"""Number of answers that the stream keeps: one minute of 300 events at two polls a second.
 
 A collector that was away for longer polls for itself.
 """
@@ -41,7 +41,7 @@ KEPT_ROWS = 86_400.0
 """Seconds that rows of people are kept."""
 
 _AT_ONCE = 300
-"""Leases in one call, which blocks Redis for 3 to 17 ms."""
+"""Maximum number of leases in a call, which then blocks Redis for 3 to 17 ms."""
 
 _READ = 256
 _PLAIN = (
@@ -50,24 +50,24 @@ _PLAIN = (
     ("HELLO must be called with the client already authenticated", "Redis requires a password"),
     ("invalid username-password pair", "Redis rejects this user or password"),
 )
-"""Plain sentences by the error texts of Redis that they replace."""
+"""Error texts of Redis, each with the plain sentence that replaces it."""
 
 _NEVER = 2**53
 _LEAST_VERSION = 7
 _MAX_DIGITS = 16
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 _LENIENT, _STRICT = frozenset({"ssl_cert_reqs", "ssl_check_hostname"}), frozenset({"required", "true", "yes", "1"})
-"""Parameters of an address that could disable the check of the certificate, and their accepted values.
+"""Parameters of an address that could disable the check of the certificate, and the values that are accepted for them.
 
 Without the check, an attacker in between could read and write.
 """
 
 
 class SharedStoreError(Exception):
-    """Redis is away, hangs or refuses; the message says which, without its address."""
+    """Redis is unreachable, hangs or refuses. The message says which of these, without the address."""
 
 
 class RefusedError(SharedStoreError):
@@ -78,16 +78,16 @@ class RefusedError(SharedStoreError):
 
 
 class UnreadableLog:
-    """A log of unreadable data of others, limited to the first of each kind.
+    """Log of unreadable data from other collectors. Logs only the first of each kind.
 
-    A collector of another version may write a lot of it.
+    A collector of another version may write a lot of such data.
     """
 
     def __init__(self) -> None:
         self._kinds: set[str] = set()
 
     def log(self, kind: str, error: Exception, **where: str) -> None:
-        """Log that a value of `kind` is unreadable, why, and at which place (`where`)."""
+        """Log that a value of `kind` is unreadable, and why. `where`: its place, such as a key."""
         if kind not in self._kinds:
             self._kinds.add(kind)
             why, places = masked_line(error, 120), {name: masked_line(place, 60) for name, place in where.items()}
@@ -95,7 +95,7 @@ class UnreadableLog:
 
 
 class Claim(IntEnum):
-    """The way to claim a lease: renew only; take by rank, if `workers` is up to date; or take if free."""
+    """Way to claim a lease: only renew it; take it by rank if `workers` is up to date; or take it if it is free."""
 
     RENEW = 0
     BY_RANK = 1
@@ -105,9 +105,10 @@ class Claim(IntEnum):
 class Held(NamedTuple):
     """The result of a claim.
 
-    `redis_ms`: Redis' time. `epochs`: by held event. `next_ms`: the next time that a lease of another collector expires
-    unless renewed. `lost`: names of the collectors that disappeared without leaving. `generation`: changes when Redis
-    has lost its data. `retry_ms`: milliseconds for which nobody may poll the platform.
+    `redis_ms`: time of Redis. `epochs`: epoch of each held lease, by event. `next_ms`: next time at which a lease of
+    another collector expires unless it is renewed. `lost`: names of the collectors that disappeared without leaving.
+    `generation`: a text that changes when Redis has lost its data. `retry_ms`: milliseconds for which nobody may poll
+    the platform.
     """
 
     redis_ms: int
@@ -120,7 +121,7 @@ class Held(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The answer for an event, with the worker that held it and the epoch of its lease."""
+    """Answer of the platform for an event, with the worker that polled it and the epoch of that worker's lease."""
 
     event_id: str
     worker: str
@@ -130,9 +131,9 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The writes of others since the last read.
+    """Writes of the other collectors since the last read.
 
-    `retry_ms`: Redis' time until which nobody may poll the platform. `has_left`: a worker gave back its leases.
+    `retry_ms`: time of Redis until which nobody may poll the platform. `has_left`: a worker gave back its leases.
     """
 
     answers: Sequence[Answer] = ()
@@ -160,7 +161,7 @@ def check_address(address: str) -> None:
 
 
 class SharedKeys:
-    """The keys shared by the collectors of one workspace."""
+    """Keys in Redis that the collectors of one workspace share."""
 
     def __init__(self, workspace: str) -> None:
         self._prefix = f"livedeck:{{{sha256(workspace.encode()).hexdigest()[:16]}}}:"
@@ -189,9 +190,9 @@ _REVIVE = _Script.read("revive", "messages")
 
 
 class SharedStore:
-    """The connections of one collector; leases have their own, so that nothing delays them.
+    """Connections of one collector to Redis. Leases have a connection of their own, so that nothing delays them.
 
-    Every failure is a SharedStoreError, after at most `patience` seconds.
+    Every failure raises SharedStoreError, after at most `patience` seconds.
     """
 
     def __init__(self, address: str, workspace: str, worker: str, *, patience: float = PATIENCE) -> None:
@@ -207,12 +208,12 @@ class SharedStore:
             await client.aclose(close_connection_pool=True)
 
     async def reconnect(self) -> None:
-        """Drop the connections, so that the next call resolves and connects again."""
+        """Drop the connections, so that the next call resolves the name and connects again."""
         for client in (self._leases, self._writing, self._reading):
             await client.connection_pool.disconnect()
 
     async def faults(self) -> list[str]:
-        """Return the reasons why this Redis is unsuitable, the gravest first. Raises SharedStoreError."""
+        """Return the reasons why this Redis is unsuitable, the most serious first. Raises SharedStoreError."""
         async with self._answered():
             info: Mapping[str, Any] = await self._leases.info("server", "persistence")
             found = []
@@ -230,13 +231,13 @@ class SharedStore:
             return found
 
     async def time_ms(self) -> int:
-        """Return Redis' time. Raises SharedStoreError."""
+        """Return the time of Redis, epoch ms. Raises SharedStoreError."""
         async with self._answered():
             seconds, micro = await self._leases.time()
         return int(seconds) * 1000 + int(micro) // 1000
 
     async def seen_ms(self) -> dict[str, int]:
-        """Return the time of each worker's last claim, by Redis' clock. Raises SharedStoreError."""
+        """Return the time of each worker's last claim, by the clock of Redis (epoch ms). Raises SharedStoreError."""
         (workers,) = self._keys("workers")
         async with self._answered():
             seen: Any = await self._leases.zrange(workers, 0, -1, withscores=True)
@@ -255,16 +256,16 @@ class SharedStore:
         """Register for `span_ms` and claim leases on `events`, by rank among `workers`.
 
         Args:
-            events: The claim for each event.
-            span_ms: Lifetime of the leases and of the registration.
-            expected_ms: Redis' time as expected. A claim that runs much later is refused, because a Redis that hung
+            events: Way to claim each event's lease.
+            span_ms: Lifetime of the leases and of the registration, in milliseconds.
+            expected_ms: Expected time of Redis. A claim that runs much later is refused, because a Redis that hung
                 would run old claims of dead workers.
-            workers: The workers as of the last claim.
-            generation: The generation to store if Redis has none.
-            is_able: Whether this collector can poll the platform; otherwise it holds no lease.
+            workers: Workers at the last claim.
+            generation: Generation to store if Redis has none.
+            is_able: Whether this collector can poll the platform. If not, it gets no lease.
 
         Raises:
-            SharedStoreError: Redis is away, hangs, refuses or ran the claim too late.
+            SharedStoreError: Redis is unreachable, hangs, refuses, or ran the claim too late.
         """
         claims, epochs, held = [*events.items()], dict[str, int](), None
         for begin in range(0, max(1, len(claims)), _AT_ONCE):
@@ -287,15 +288,15 @@ class SharedStore:
         await self._run(self._leases, _RELEASE, self.worker)
 
     async def publish(self, answers: Iterable[tuple[str, int, str]]) -> tuple[str, ...]:
-        """Publish answers (event, epoch, body).
+        """Publish answers: tuples of event, epoch and body.
 
-        Returns the events that this collector no longer holds. Raises SharedStoreError.
+        Returns those events whose lease this collector no longer holds. Raises SharedStoreError.
         """
         flat = [value for answer in answers for value in answer]
         return tuple(await self._run(self._writing, _PUBLISH, self.worker, KEPT_ANSWERS, *flat))
 
     async def say(self, rows: Mapping[str, str]) -> None:
-        """Publish rows of people by uid. Raises SharedStoreError."""
+        """Publish rows of people, given by uid. Raises SharedStoreError."""
         flat = [text for row in rows.items() for text in row]
         await self._run(self._writing, _SAY, round(KEPT_ROWS * 1000), *flat)
 
@@ -304,7 +305,7 @@ class SharedStore:
         await self._run(self._writing, _HOLD_BACK, max(1, round(seconds * 1000)))
 
     async def listen(self) -> None:
-        """Start reading answers at the newest; rows are read from the beginning. Raises SharedStoreError."""
+        """Begin to read: answers from the newest on, rows from the first on. Raises SharedStoreError."""
         (answers,) = self._keys("answers")
         async with self._answered():
             newest = await self._reading.xrevrange(answers, count=1)
@@ -348,9 +349,9 @@ class SharedStore:
 
     @asynccontextmanager
     async def _answered(self, seconds: float = 0.0) -> AsyncIterator[None]:
-        """Limit the enclosed call to `seconds` plus `patience`.
+        """Limit the call in the block to `seconds` plus `patience`.
 
-        A call that times out drops its connection, which may be dead without either end noticing.
+        A call that times out drops its connection, which may have died without a sign.
         """
         with _named():
             async with asyncio.timeout(seconds + self._patience):
@@ -358,10 +359,10 @@ class SharedStore:
 
 
 class SharedDesk:
-    """The notifier's storage in Redis, on a connection for threads. Writes are refused without the notifier lease.
+    """Storage of the notifier in Redis, for use in threads. Redis refuses writes without the notifier lease.
 
-    `epoch` is that of the lease. Every failure is a SharedStoreError; values of strangers read as meaningless text or
-    as empty.
+    `epoch`: epoch of that lease. Every failure raises SharedStoreError. Values that strangers wrote read as meaningless
+    text or as empty.
     """
 
     def __init__(self, address: str, workspace: str, worker: str) -> None:
@@ -386,7 +387,10 @@ class SharedDesk:
         self._client.close()
 
     def state(self) -> tuple[str, int, int]:
-        """Return the stored state, its revision and its epoch; empty and 0 without one. Raises SharedStoreError."""
+        """Return the stored state, its revision and its epoch; an empty text and zeros if none is stored.
+
+        Raises SharedStoreError.
+        """
         (key,) = self._keys("told")
         try:
             with _named():
@@ -407,7 +411,7 @@ class SharedDesk:
             return {}
 
     def message(self, key: str) -> str:
-        """Return the stored message, or an empty string. Raises SharedStoreError."""
+        """Return the stored message, empty if there is none. Raises SharedStoreError."""
         (messages,) = self._keys("messages")
         try:
             with _named():
@@ -417,26 +421,26 @@ class SharedDesk:
             return ""
 
     def keep(self, epoch: int, known_epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
-        """Store state and messages together; an empty message deletes its key.
+        """Store state and messages together. An empty message deletes its key.
 
-        Returns False if another collector holds the lease, or held it since `known_epoch`, the epoch of the state that
-        this one follows. Raises SharedStoreError.
+        `known_epoch`: epoch of the state from which the new state was made. Returns False if another collector holds
+        the lease or has held it since that epoch. Raises SharedStoreError.
         """
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_KEEP, self._worker, epoch, known_epoch, revision, state, *flat))
 
     def mark(self, epoch: int, messages: Mapping[str, str]) -> bool:
-        """Store these messages; an empty one deletes its key. Raises SharedStoreError.
+        """Store the messages. An empty message deletes its key.
 
-        Returns False if another collector holds the lease.
+        Returns False if another collector holds the lease. Raises SharedStoreError.
         """
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_MARK, self._worker, epoch, *flat))
 
     def revive(self, messages: Iterable[tuple[str, str, str]]) -> int:
-        """Replace each body (key, body as read, new body) that has not changed since the read.
+        """Replace each message that has not changed since it was read: tuples of key, body as read and new body.
 
-        Needs no lease. Returns the number of replaced bodies. Raises SharedStoreError.
+        Needs no lease. Returns the number of replaced messages. Raises SharedStoreError.
         """
         return int(self._run(_REVIVE, *(text for message in messages for text in message)))
 
@@ -445,12 +449,12 @@ class SharedDesk:
             with _named():
                 return self._client.eval(script.text, len(script.keys), *self._keys(*script.keys), *map(str, values))
         except RefusedError:
-            self._client.connection_pool.disconnect()  # its name may resolve to another server by now
+            self._client.connection_pool.disconnect()  # the name may resolve to another server by now
             raise
 
 
 def _connect(address: str, patience: float) -> Redis:
-    """Open a pool of one connection without retries; the library's retries would hide for long that Redis is away."""
+    """Open a pool of one connection, without retries: those of the library would hide an unreachable Redis for long."""
     pool = BlockingConnectionPool.from_url(
         address,
         max_connections=1,
@@ -474,7 +478,7 @@ def _flat(entries: Any) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _whole(written: object) -> int:
-    """Return a number in the form of the scripts. Raises ValueError for anything else."""
+    """Return the whole number that a script wrote. Raises ValueError for any other value."""
     text = str(written)
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise ValueError(f"{text[:20]!r} is not a number")
@@ -493,7 +497,7 @@ def _named() -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason for a person: plain where `_PLAIN` has it, else Redis' own words."""
+    """Return the reason of an error for people: a sentence of `_PLAIN`, else the words of Redis."""
     text = str(error)
     plain = (sentence for fragment, sentence in _PLAIN if fragment in text)
     return next(plain, f"Redis: {masked_line(text, 120)}")

@@ -1,4 +1,4 @@
-"""The notifier's storage for several collectors: its state and the waiting messages, for the next notifier.
+"""Storage of the notifier that several collectors share: its state and messages, which the next notifier takes over.
 
 Every write is refused unless this collector holds the notifier lease (engine.md, "Notifications of several
 collectors").
@@ -47,10 +47,10 @@ T = TypeVar("T")
 
 
 class SharedSpool:
-    """The notifier's storage in Redis. Use it from one thread at a time.
+    """Storage of the notifier in Redis. Use it from one thread at a time.
 
-    `desk_epoch`: epoch of the notifier lease, None if another collector holds it. `is_apart`: whether Redis is known to
-    be away, so that nothing waits for it.
+    `desk_epoch`: epoch of the notifier lease; None if another collector holds it. `is_apart`: True while Redis is
+    unreachable; callers then do not wait for it.
     """
 
     def __init__(
@@ -72,7 +72,9 @@ class SharedSpool:
         return self._desk_epoch() is not None
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """Return the last notifier's state, in the times of a notifier that begins at `now`; `offset` as in `keep`.
+        """Return the state of the last notifier, with times as a notifier that begins at `now` counts them.
+
+        `offset`: as in `keep`.
 
         Raises SpoolError.
         """
@@ -107,9 +109,9 @@ class SharedSpool:
         return values if isinstance(values, dict) else {}
 
     def _readable(self, kind: str, adapter: TypeAdapter[T], rows: object) -> Iterator[T]:
-        """Yield the readable rows, each JSON text or parsed JSON.
+        """Yield those rows that are readable. A row is JSON text or parsed JSON.
 
-        An unreadable row, of another version or a stranger, must not block the others.
+        A row of another version or of a stranger must not block the others.
         """
         for row in rows if isinstance(rows, list) else ():
             try:
@@ -122,17 +124,17 @@ class SharedSpool:
                 yield value
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Write the outcome of a step at `now` in one transaction, unless the next notifier can do without it.
+        """Write the outcome of a notifier's step in one transaction, unless the next notifier does not need it.
 
         Args:
-            outcome: The state, the new messages and the withdrawn keys.
+            outcome: The new state, the new messages, and the keys of withdrawn messages.
             now: Time of the step.
-            offset: Seconds that this machine's clock is ahead of these times.
+            offset: Seconds that this machine's clock is ahead of the clock of these times.
 
         Raises:
-            SpoolError: Redis is away or refuses.
+            SpoolError: Redis is unreachable or refuses.
             NotOnDutyError: Another collector holds the notifier lease.
-            OutdatedError: Another collector has notified since.
+            OutdatedError: Another collector has notified since this state was read.
         """
         state, messages, withdrawn = outcome
         is_news = bool(messages or withdrawn) or self._kept is None or not state.is_kept_as(self._kept)
@@ -156,7 +158,7 @@ class SharedSpool:
         self._kept, self._kept_at, self._read_epoch = state, now, epoch
 
     def may_send(self, key: str) -> bool:
-        """Return whether the message still waits, and this collector holds the notifier lease. Raises SpoolError."""
+        """Return whether the message still waits and this collector holds the notifier lease. Raises SpoolError."""
         with self._named():
             text = self._desk.message(key)
             is_ours = self._desk.mark(self._epoch(), {})
@@ -181,7 +183,7 @@ class SharedSpool:
                 self._write(dict.fromkeys(old, ""))
 
     def revive(self) -> int:
-        """Retry the messages that were given up, and return their number; needs no lease. Raises SpoolError."""
+        """Make the given-up messages wait again, and return their number. Needs no lease. Raises SpoolError."""
         with self._named():
             return self._desk.revive(
                 (key, body, _encode(replace(spooled, state=WAITING, tries=0)))
@@ -191,7 +193,7 @@ class SharedSpool:
             )
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Return the messages in `state`, the oldest first. Raises SpoolError."""
+        """Return the messages in this state, the oldest first. Raises SpoolError."""
         with self._named():
             found = [spooled for spooled in self._messages() if spooled.state == state]
         return tuple(sorted(found, key=lambda spooled: spooled.message.at))

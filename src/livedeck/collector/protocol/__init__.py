@@ -1,1 +1,1 @@
-"""The format of requests and responses, for both sides: the collector and an attached deck. Pure."""
+"""Format of requests and responses between an attached deck and the collector, for both sides. Pure."""

@@ -1,4 +1,4 @@
-"""A command to an alarm as path and JSON body, and back (collector.md, "Commands"). Pure."""
+"""Conversion of alarm commands to the path and JSON body of a request, and back (collector.md, "Commands"). Pure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from livedeck.text.times import format_timestamp
 
 
 class Body(BaseModel):
-    """Base of request bodies; a handler refuses unknown fields."""
+    """Base of request bodies. The handler of a request refuses unknown fields."""
 
     model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
 
 
 class ShownAlarm(Body):
-    """The alarm as the person saw it, so that the command affects no later one.
+    """The alarm as the person saw it, so that the command does not affect a later alarm.
 
-    `stage`: snapshots leave out the first stage, 0.
+    `stage`: 0 by default, since snapshots omit the first stage.
     """
 
     since: AwareDatetime
@@ -31,25 +31,25 @@ class ShownAlarm(Body):
 
 
 class Removal(ShownAlarm):
-    """Reason for hiding the alarm."""
+    """Body of a command that hides the alarm, with the reason."""
 
     reason: str
 
 
 class Shelving(Removal):
-    """Time and reason for hiding the alarm. `minutes`: None until it clears."""
+    """Body of a command that shelves the alarm. `minutes`: None: until the alarm clears."""
 
     minutes: float | None
 
 
 class Note(ShownAlarm):
-    """Text of a note on the alarm."""
+    """Body of a command that attaches a note to the alarm."""
 
     text: str
 
 
 class Verb(NamedTuple):
-    """Kind of alarm action with the type of its request body."""
+    """Kind of alarm action, and the type of its request body."""
 
     kind: ActionKind
     body: type[Body]
@@ -64,11 +64,11 @@ VERBS: Mapping[str, Verb] = {
     "in-service": Verb(ActionKind.IN_SERVICE, Body),
     "note": Verb(ActionKind.NOTE, Note),
 }
-"""Verbs by the last part of the path."""
+"""Last part of the path -> verb."""
 
 
 def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:
-    """Return the path and the body of a command; its id goes into the header Idempotency-Key."""
+    """Return path and body of the request for a command. The id of the command is its header Idempotency-Key."""
     name, verb = next((name, verb) for name, verb in VERBS.items() if verb.kind is command.kind)
     values = {"minutes": command.minutes, "reason": command.text, "text": command.text}
     if shown := command.shown:
@@ -78,7 +78,7 @@ def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:
 
 
 def command_of(key: AlarmKey, kind: ActionKind, body: Body, actor: str, uid: str) -> AlarmCommand:
-    """Return the command of a request by `actor`; `uid` is its idempotency key."""
+    """Return the command that `actor` requests. `uid`: idempotency key of the request."""
     values = body.model_dump()
     shown = Shown(body.since, body.severity, body.stage) if isinstance(body, ShownAlarm) else None
     text = values.get("reason", values.get("text", ""))
@@ -86,12 +86,12 @@ def command_of(key: AlarmKey, kind: ActionKind, body: Body, actor: str, uid: str
 
 
 def key_text(key: AlarmKey) -> str:
-    """Return the key of an alarm as a path segment, in base64url because ids are text of the platform."""
+    """Return the key of an alarm as a path segment: base64url, because ids of the platform may have any characters."""
     return urlsafe_b64encode(json.dumps(key, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
 def parse_key(text: str) -> AlarmKey | None:
-    """Return the alarm key of a path segment, or None if it is not one."""
+    """Return the alarm key that a path segment encodes, or None if it encodes none."""
     try:
         names = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         json.dumps(names, ensure_ascii=False).encode()  # refuse lone surrogates: no response could contain them

@@ -30,7 +30,7 @@ _PARAMETERS: Mapping[Any, Any] = {
     float: Annotated[float, Field(ge=0, le=1e11)],  # epoch s
     int: Annotated[int, Field(ge=-1, le=100_000)],
 }
-"""Type in the query by the type of the parameter, if the two differ."""
+"""Type of a parameter -> its type in the query, if the two differ."""
 
 
 class QuestionError(ValueError):
@@ -39,7 +39,7 @@ class QuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """Question to a history. `ask`: the method; `dump`, `load`: turn its result into JSON values, and back."""
+    """Question to a history. `ask`: method of the history; `dump`, `load`: turn its result into JSON and back."""
 
     ask: Ask
     dump: Callable[[Any], Any]
@@ -47,16 +47,16 @@ class Question:
 
     @property
     def name(self) -> str:
-        """Last part of its path."""
+        """Name of the question: the last part of its path."""
         return self.ask.__name__
 
     def query(self, *args: Any, **kwargs: Any) -> str:
-        """Return the arguments as the query of a request."""
+        """Return the query of a request for these arguments."""
         given = self._signature.bind(None, *args, **kwargs).arguments
         return urlencode({name: _text(given[name]) for name in self.parameters if given.get(name) is not None})
 
     def arguments(self, query: Iterable[tuple[str, str]]) -> dict[str, Any]:
-        """Return the arguments in the query of a request, parsed. Raises QuestionError."""
+        """Parse the query of a request and return the arguments. Raises QuestionError."""
         pairs = tuple(query)
         given, required = dict(pairs), {name for name, value in self._defaults if value is inspect.Parameter.empty}
         unknown, missing = given.keys() - self.parameters.keys(), required - given.keys()
@@ -82,7 +82,7 @@ class Question:
 
     @cached_property
     def parameters(self) -> Mapping[str, tuple[TypeAdapter[Any], bool]]:
-        """Adapter of each parameter by name, and whether its text is JSON."""
+        """Parameter -> adapter that parses and writes it, and whether its text in the query is JSON."""
         hints = get_type_hints(self.ask)
         return {
             name: (TypeAdapter(_PARAMETERS.get(hints[name], hints[name])), get_origin(hints[name]) is Mapping)
@@ -97,7 +97,7 @@ def _text(value: Any) -> str:
 
 
 def _records(ask: Ask) -> Question:
-    """Return the question of a method whose result consists of records of the history."""
+    """Make the question for a method that returns records of the history."""
     return Question(
         ask,
         lambda answer: _adapter(ask).dump_python(answer, mode="json"),
@@ -203,4 +203,4 @@ _QUESTIONS = (
 )
 
 QUESTIONS: Mapping[str, Question] = {question.name: question for question in _QUESTIONS}
-"""Questions by name: all reads of a history except new rows, which an attached deck has in its snapshots."""
+"""Questions by name: all reads of a history except those of new rows, which snapshots bring to attached decks."""

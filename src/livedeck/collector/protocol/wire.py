@@ -1,6 +1,6 @@
-"""Wire format of snapshots: a full listing once, then changes (collector.md, "Wire"). Pure.
+"""Wire format of snapshots: one full listing, then changes (collector.md, "Wire"). Pure.
 
-`monitor.published` lists the values that leave the collector. Samples travel beside them, in columns.
+`monitor.published` defines the values that leave the collector. Samples travel beside them, in columns.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from livedeck.monitor.published.difference import Values, apply, diff
 from livedeck.monitor.signal.series import MAX_SAMPLES, first_change, prepend
 
 SCHEMA = 1
-"""Version of the wire format. An added field keeps it; a changed meaning needs a new version."""
+"""Version of the wire format. Added fields keep it; a changed meaning needs a new version."""
 
 LISTED_SAMPLES = 180
 """Default number of samples of each event in a listing.
 
-The lists of events draw five minutes, at a sample every two seconds; with fewer samples they would show false gaps.
+Event lists draw five minutes, at a sample every two seconds (150); with fewer samples they would show false gaps.
 """
 
 STARTING = "starting"
 """Code of the refusal by a collector that has just started and has no snapshot yet."""
 
 EXPIRED, REPLACED = "expired token", "replaced token"
-"""Codes of refusals: the token expired, or its grace period after a rotation ended."""
+"""Codes of refusals: the token has expired; its grace period after a rotation has ended."""
 
 
 class UnknownSchemaError(ValueError):
@@ -42,9 +42,10 @@ class UnknownSchemaError(ValueError):
 class Columns(TypedDict):
     """Samples of one stream, ascending by time (server clock).
 
-    `t0`: time of the first (epoch ms), None without samples. `dt`: ms from each to the next. `v`, `a`: bit/s. `f`:
-    frames/s. `s`: status. None is missing; zero is measured. `after`: the reader keeps its samples of this stream up to
-    this time (epoch ms) and appends these; None: it keeps none. It never keeps samples of another stream.
+    `t0`: time of the first sample (epoch ms), None without samples. `dt`: ms from each sample to the next. `v`, `a`:
+    bit rates of video and audio, bit/s. `f`: frames/s. `s`: status. None means a missing value, 0 a measured one.
+    `after`: the reader keeps its samples of this stream up to this time (epoch ms) and appends these; None: it keeps
+    none. It never keeps samples of another stream.
     """
 
     stream: str
@@ -58,7 +59,7 @@ class Columns(TypedDict):
 
 
 class Delta(TypedDict):
-    """Difference between two successive snapshots. `samples`: columns of the events whose samples changed, by id."""
+    """Difference between two successive snapshots. `samples`: event id -> columns, if its samples changed."""
 
     values: Values
     samples: dict[str, Columns]
@@ -67,8 +68,8 @@ class Delta(TypedDict):
 class Listing(TypedDict):
     """Full snapshot.
 
-    `id`: changes are requested after it. `now`: the collector's clock (epoch ms). `by`, `may`: name and rights of the
-    reader's token.
+    `id`: id of the snapshot; the reader requests the changes after it. `now`: time of the collector (epoch ms). `by`,
+    `may`: name and right of the reader's token.
     """
 
     schema: int
@@ -81,14 +82,14 @@ class Listing(TypedDict):
 
 
 def columns_of(state: EventState, begin: int, end: int) -> Columns:
-    """Return the samples of an event with indices from `begin` to before `end`."""
+    """Return the samples `begin` to `end` (excluded) of an event."""
     return columns(_stream(state), state.qos.readings, begin, end)
 
 
 def columns(
     stream: str, readings: Readings, begin: int = 0, end: int | None = None, *, after: int | None = None
 ) -> Columns:
-    """Return the rows with indices from `begin` to before `end`."""
+    """Return the readings `begin` to `end` (excluded) as columns. `after`: as in `Columns`."""
     rows = slice(begin, end)
     times = [_milliseconds(time) for time in readings.time[rows]]
     return Columns(
@@ -104,7 +105,7 @@ def columns(
 
 
 def newest(states: Iterable[EventState], count: int) -> dict[str, Columns]:
-    """Return the last `count` samples of each event with samples, by event id."""
+    """Return the last `count` samples of each event that has samples, by event id."""
     return {
         state.id: columns(_stream(state), state.qos.readings, max(0, len(state.qos.readings) - count))
         for state in states
@@ -121,7 +122,7 @@ def delta(before: Encoded, after: Encoded) -> Delta:
 
 
 def _changed(before: EventState | None, after: EventState) -> Columns | None:
-    """Return the columns that turn the samples of `before` into those of `after`, or None if they are the same."""
+    """Return the columns that change the samples of `before` to those of `after`, or None if they are the same."""
     if after is before:
         return None
     readings, stream = after.qos.readings, _stream(after)
@@ -137,7 +138,7 @@ def _changed(before: EventState | None, after: EventState) -> Columns | None:
 
 
 def _changed_since(before: Readings, after: Readings) -> float | None:
-    """Return the time of the first changed or new row (epoch s), or None if only old rows were dropped."""
+    """Return the time (epoch s) of the first changed or new sample, or None if only old samples were dropped."""
     since = first_change(before, after)
     if since < inf:
         return since
@@ -147,7 +148,7 @@ def _changed_since(before: Readings, after: Readings) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Samples of one stream in a reader's copy."""
+    """Samples of a stream in a reader's copy."""
 
     stream: str
     readings: Readings = field(default_factory=Readings)
@@ -155,9 +156,9 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A reader's copy of the collector's snapshot, from `listed` and then `changed`.
+    """Reader's copy of the collector's snapshot. `listed` makes it; `changed` and `filled` return the next copy.
 
-    It may have fewer samples than the collector, always the newest.
+    It may have fewer samples than the collector, but has the newest ones.
     """
 
     last: Encoded
@@ -165,12 +166,12 @@ class Held:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The published snapshot with the samples of this copy."""
+        """The snapshot, with the samples of this copy."""
         return self.last.snapshot
 
     @classmethod
     def listed(cls, listing: Mapping[str, Any]) -> Held:
-        """Return the copy of a listing. Raises UnknownSchemaError, UnreadableSnapshotError."""
+        """Make the copy from a listing. Raises UnknownSchemaError, UnreadableSnapshotError."""
         schema = listing.get("schema")
         if isinstance(schema, int) and schema > SCHEMA:
             raise UnknownSchemaError(f"COLLECTOR SPEAKS SCHEMA {schema}: upgrade this deck")
@@ -183,7 +184,7 @@ class Held:
         return self._of(change, self.last, self.samples)
 
     def filled(self, event_id: str, rows: Mapping[str, Any]) -> Held:
-        """Return the copy with earlier samples of that event added. Raises UnreadableSnapshotError."""
+        """Return the copy with earlier samples of the event added. Raises UnreadableSnapshotError."""
         try:
             found = appended(None, cast("Columns", rows))  # a missing column raises KeyError
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -212,7 +213,7 @@ class Held:
 
 
 def appended(held: Samples | None, rows: Columns) -> Samples:
-    """Return the samples after these columns. Late samples, corrections and new streams need no other rule.
+    """Return the samples of `held` with the columns applied: also for late samples, corrections and new streams.
 
     Raises KeyError, TypeError or ValueError for malformed columns.
     """
@@ -260,5 +261,5 @@ def _doubles(numbers: list[float | None]) -> array[float]:
 
 
 def _numbers(column: array[float]) -> list[float | None]:
-    """Return the values for JSON; whole numbers, the usual case, become integers at half the length."""
+    """Return the values for JSON. Whole numbers, the usual case, become integers, which are half as long."""
     return [None if value != value else int(value) if value.is_integer() else value for value in column]  # noqa: PLR0124

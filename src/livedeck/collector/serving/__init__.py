@@ -1,1 +1,1 @@
-"""The HTTP interface of a collector: its routes, access tokens and stream of changes."""
+"""HTTP interface of a collector: routes, access tokens and the stream of changes."""

@@ -20,20 +20,20 @@ from livedeck.monitor import Clock
 from livedeck.text.values import safe
 
 OPEN = frozenset({"/healthz", "/readyz"})
-"""Paths without a token; their responses are single words."""
+"""Paths that need no token; their responses are single words."""
 
 MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
-"""Readers of the change stream at a time, in all and for one token."""
+"""Maximum number of readers of the change stream at a time: in all, and with the same token."""
 
 MAX_WRONG, WRONG_SECONDS, MAX_PEERS = 10, 60.0, 1024
-"""Most wrong tokens of an address within WRONG_SECONDS, and most addresses to count."""
+"""Maximum number of wrong tokens from an address within WRONG_SECONDS, and of addresses to count."""
 
 _MAX_PEER = 45
-"""Characters of an address; an IPv6 address has at most 45."""
+"""Maximum characters of an address, as many as an IPv6 address can have."""
 
 
 class Token(Protocol):
-    """Stored facts about a token, never the token itself."""
+    """Facts about a token that the settings keep; they never have the token itself."""
 
     @property
     def sha256(self) -> str:
@@ -41,15 +41,15 @@ class Token(Protocol):
 
     @property
     def may(self) -> str:
-        """Right of the token: `metrics`, `read` or `act`, each including those before it."""
+        """Right of the token: `metrics`, `read` or `act`. Each includes those before it."""
 
     @property
     def expires(self) -> datetime | None:
-        """Time from which the token is refused; None: never."""
+        """Time from which the token is refused; None for never."""
 
     @property
     def previous_sha256(self) -> str:
-        """SHA-256 of the token that it replaced; empty if there is none."""
+        """SHA-256 of the token that this token has replaced; empty if it has replaced none."""
 
     @property
     def previous_until(self) -> datetime | None:
@@ -57,7 +57,7 @@ class Token(Protocol):
 
 
 class _Held(NamedTuple):
-    """A token of a request, valid or not. `until`: time from which it is refused; None: never."""
+    """A known token, whether valid or expired. `until`: time from which it is refused; None for never."""
 
     name: str
     token: Token
@@ -73,9 +73,9 @@ class _Held(NamedTuple):
 class Access:
     """Tokens by their digests, and counts of readers and wrong tokens.
 
-    `tokens`: returns the tokens by name; called at each request, so that a change applies at once. `clock`: of this
-    machine. `is_proxied`: whether requests come through a proxy of ours, which names the client's address. `ledger`:
-    records uses and refusals.
+    `tokens`: returns the tokens by name; called at each request, so that changes apply at once. `clock`: clock of this
+    machine. `is_proxied`: whether requests come through the operator's proxy, which adds the address of the client.
+    `ledger`: records uses and refusals.
     """
 
     def __init__(
@@ -91,9 +91,10 @@ class Access:
         self._readers = Counter[str]()
 
     def identify(self, request: Request) -> Caller:
-        """Return the owner of the request's token. Raises Refusal.
+        """Return the owner of the request's token. Raises Refusal if the token is not valid.
 
-        A valid token is always accepted, so that a guesser cannot lock out others behind the same address.
+        A valid token is accepted however many wrong ones came before, so that a guesser cannot lock out others
+        behind the same address.
         """
         if "origin" in request.headers:
             raise Refusal(403, "browser", "requests from a browser page are refused")
@@ -124,7 +125,7 @@ class Access:
         )
 
     def note_use(self, caller: Caller) -> None:
-        """Record a use of the token: at each request, and with each frame of a stream."""
+        """Record a use of the caller's token. Call it at each request, and with each frame of a stream."""
         if self._ledger:
             self._ledger.note_use(caller.sha256, caller.peer)
 
@@ -138,7 +139,7 @@ class Access:
             self._readers[caller.name] -= 1
 
     def check_readers(self, caller: Caller) -> None:
-        """Raise Refusal if one more reader would be too many."""
+        """Raise Refusal if one more reader with the caller's token would be too many."""
         if self._readers[caller.name] >= MAX_READERS_OF_TOKEN:
             say = f"{MAX_READERS_OF_TOKEN} readers already use the token of {caller.name}; create a token per person"
             raise Refusal(429, "too many readers", say)
@@ -146,7 +147,7 @@ class Access:
             raise Refusal(503, "too many readers", f"{MAX_READERS} readers are already connected")
 
     def _find(self, digest: str) -> _Held | None:
-        """Return the token with that digest, or None; every token is compared, in constant time."""
+        """Return the token with that digest, or None. Compares every token, to take the same time for each."""
         found = None
         for name, token in self._tokens().items():
             for held in _held_tokens(name, token):
@@ -162,11 +163,11 @@ class Access:
             self._ledger.note_refusal(peer, reason)
 
     def _count_wrong(self, peer: str) -> None:
-        """Count a wrong token of that address. Raises Refusal if it has sent too many."""
+        """Count a wrong token from the address `peer`. Raises Refusal if too many came from there."""
         now = self._clock.monotonic()
         times = self._wrong.pop(peer, None) or deque[float](maxlen=MAX_WRONG)
         is_guessing = len(times) == MAX_WRONG and now - times[0] < WRONG_SECONDS
-        self._wrong[peer] = times  # moves to the end: the first address is the one without a wrong token for longest
+        self._wrong[peer] = times  # moves to the end, so the first address is the one whose last wrong token is oldest
         if is_guessing:
             say = f"unknown token, after {MAX_WRONG} others from this address within a minute; wait a minute"
             raise Refusal(429, "too many wrong tokens", say)
@@ -175,7 +176,7 @@ class Access:
             del self._wrong[next(iter(self._wrong))]
 
     def _peer(self, request: Request) -> str:
-        """Return the client's address; behind a proxy, the last one in X-Forwarded-For, which the proxy wrote."""
+        """Return the client's address. Behind a proxy, the last one in X-Forwarded-For counts: the proxy wrote it."""
         seen = request.headers.getlist("x-forwarded-for")
         if self._is_proxied and seen:
             return str(safe(seen[-1].rpartition(",")[2].strip(), _MAX_PEER))
@@ -183,7 +184,7 @@ class Access:
 
 
 def _held_tokens(name: str, token: Token) -> Iterator[_Held]:
-    """Yield the token of that name, and the one that it replaced."""
+    """Yield the token with that name, and the token that it has replaced, if any."""
     yield _Held(name, token, token.sha256, token.expires)
     if token.previous_sha256:
         yield _Held(name, token, token.previous_sha256, token.previous_until)
@@ -201,7 +202,7 @@ def _refusal_of(found: _Held) -> Refusal:
 
 
 class Doorkeeper:
-    """App that refuses requests without a valid token, except to `OPEN`, and passes the caller on to `app`."""
+    """Middleware that refuses requests without a valid token, except to `OPEN`, and passes the caller on to `app`."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access

@@ -1,4 +1,4 @@
-"""Routes of changes by people at attached decks: alarm actions, rulings, interests (collector.md, "Commands")."""
+"""Routes for what people do at attached decks: alarm actions, rulings, interests (collector.md, "Commands")."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ from livedeck.monitor.published.codec import SHARED_LISTS, encode_record
 from livedeck.text.secrets import masked_line
 
 MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN = 256, 8, 32
-"""Decks whose interests count at a time, in all and for one token, and lists that the decks of one token may name."""
+"""Maximum numbers of decks whose interests count (in all, and with one token), and of lists of one token's decks."""
 
 KEPT_SECONDS = 1.0
-"""Seconds that a response waits until the alarm action is on the disk."""
+"""Maximum seconds that a response waits until the alarm action is on the disk."""
 
 POKE_SECONDS = 1.0
-"""Shortest time between two refreshes because of pokes, of all decks together."""
+"""Minimum seconds between two refreshes caused by pokes, of all decks together."""
 
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 _MAX_NAME = 100
-"""Characters of a deck's name, and of the names in its records."""
+"""Maximum characters of a deck's name, and of the names in its records."""
 
 
 class Watcher(Protocol):
-    """Poller that asks the platform more often for events and lists on somebody's screen."""
+    """Poller that reads events and lists on somebody's screen more often from the platform."""
 
     def set_focus(self, event_id: str | None, viewer: str = ...) -> None:
-        """Set the event on the viewer's screen; None for no event."""
+        """Set the event that the viewer's screen shows; None for no event."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Replace the lists on the viewer's screen."""
+        """Replace the lists that the viewer's screen shows."""
 
 
 class ChosenContent(Body):
-    """Content of an event; None: as in the settings."""
+    """Content of an event; None: the content of the settings."""
 
     content: Content | None
 
@@ -75,7 +75,7 @@ class Materials(Body):
 
 
 class Audited(Body):
-    """A person's intent, action or marker for the audit; the marker's time is by the server clock."""
+    """Intent, action or marker of a person, for the audit. The time of a marker is by the server clock."""
 
     intent: IntentRecord | None = None
     action: ActionRecord | None = None
@@ -92,7 +92,7 @@ class Interest(Body):
 
 
 def routes(monitor: Monitor, history: History | None) -> list[Route]:
-    """Return the routes of people's changes, and of the past. `history`: the collector's, which stores the changes."""
+    """Return the routes of this module, and those of the past. `history`: the collector's; stores the changes."""
     acts = _Acts(monitor, history)
     return [
         Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.act_on_alarm), methods=["POST"]),
@@ -127,7 +127,7 @@ class _Acts:
         return {"changed": action is not None, "say": say, **self._alarm(key)}
 
     async def _keep(self) -> str:
-        """Wait until the action is on the disk; return words for the response if it is not."""
+        """Wait until the action is on the disk. Returns a note for the response if it is not; else an empty text."""
         if self._history is None:
             return ""
         try:
@@ -188,7 +188,7 @@ class _Acts:
         return {}
 
     async def take_interest(self, request: Request, caller: Caller) -> Any:
-        """Poll the event and the lists on the deck's screen more often, for a while."""
+        """Poll the event and the lists on the deck's screen more often for some seconds."""
         interest = await read_body(request, Interest)
         if any(key.kind not in SHARED_LISTS for key in interest.lists):
             raise Refusal(422, "not understood", f"lists: only {', '.join(sorted(SHARED_LISTS))}")
@@ -196,7 +196,7 @@ class _Acts:
         return {}
 
     async def poke(self, request: Request, _: Caller) -> Any:
-        """Poll everything at once, because something was changed."""
+        """Poll everything at once, because a deck has changed something."""
         await read_body(request, Body)
         self._pokes.poke()
         return {}
@@ -217,7 +217,7 @@ class Interests:
         self._current: dict[_Deck, tuple[Interest, asyncio.TimerHandle]] = {}
 
     def put(self, person: str, interest: Interest) -> None:
-        """Replace the interest of a deck of that person. Raises Refusal."""
+        """Replace the interest of one of the person's decks. Raises Refusal if there are too many."""
         deck = _Deck(person, interest.deck)
         self._refuse_crowd(deck, interest)
         self._cancel(deck)
@@ -253,14 +253,14 @@ class Interests:
 
 
 class Pokes:
-    """Rate limit of refreshes: the first poke refreshes at once, later ones together after `seconds`."""
+    """Rate limit of refreshes: the first poke refreshes at once; those that follow share a refresh after `seconds`."""
 
     def __init__(self, refresh: Callable[[], None], seconds: float = POKE_SECONDS) -> None:
         self._refresh, self._seconds = refresh, seconds
         self._due, self._waiting = -inf, False
 
     def poke(self) -> None:
-        """Refresh now, or as soon as the rate allows."""
+        """Refresh now, or as soon as the rate limit allows."""
         loop = asyncio.get_running_loop()
         if self._waiting:
             return
@@ -286,7 +286,7 @@ def _uid(request: Request) -> str:
 
 
 def _outcome_text(alarm: Alarm | None) -> str:
-    """Return the state of an alarm after a command, with its last actor, in words."""
+    """Return, in words, the state of an alarm after a command, and who acted on it last."""
     if alarm is None:
         return "the alarm no longer exists"
     by = f" by {person(alarm.answered_by)}, {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at else ""

@@ -1,4 +1,4 @@
-"""The app of a collector with all its routes (collector.md, "Routes")."""
+"""ASGI app of a collector with all its routes (collector.md, "Routes")."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from livedeck.presentation.metrics import CONTENT_TYPE, Counted, metrics_text
 from livedeck.presentation.render_time import RenderTime
 
 TURN_SECONDS = 60.0
-"""Seconds without a snapshot after which the monitor counts as stuck; every round is shorter."""
+"""Seconds without a snapshot after which the monitor counts as stuck. A round of polls is always shorter."""
 
 METRICS_SECONDS = 1.0
-"""Seconds for which the text of the metrics is reused."""
+"""Seconds for which a text of the metrics is reused."""
 
 GZIP_LEVEL = 6
 
 MAX_LISTINGS = 2
-"""Listings encoded at a time, each in a thread; after a break all readers list again at once."""
+"""Maximum number of listings encoded at a time, each in a thread: after a break all readers list again at once."""
 
 
 def collector_app(
@@ -48,12 +48,12 @@ def collector_app(
     *,
     notifier: outbox.Outbox | None = None,
 ) -> ASGIApp:
-    """Return the app.
+    """Return the ASGI app of a collector.
 
     Args:
         hub: The monitor's snapshots.
         monitor: Receives the commands of people.
-        history: The collector's; None if it keeps none.
+        history: History of the collector; None if it keeps none.
         access: Checks the tokens.
         counted: Returns the counters of the process for the metrics.
         notifier: Sends notifications; None if this collector sends none.
@@ -85,7 +85,7 @@ class _Pages:
         return _word(200, "well") if silent < TURN_SECONDS else _word(503, "stuck")
 
     async def readiness(self, _: Request) -> Response:
-        """Respond `ready`; 503 `starting` before all events on air were judged; 503 `blind` without the platform."""
+        """Respond `ready`; 503 `starting` until all events on air are judged; 503 `blind` without the platform."""
         self._was_settled = self._was_settled or self._monitor.is_settled
         snapshot = self._hub.snapshot
         if snapshot is None or not self._was_settled:
@@ -103,7 +103,7 @@ class _Pages:
         return Response(self._metrics_text[1], headers={"Content-Type": CONTENT_TYPE, **_NOT_STORED})
 
     async def listing(self, request: Request, caller: Caller) -> Response:
-        """Respond with a listing, or with 304 if the reader has the current one."""
+        """Respond with a listing, or with 304 if the reader has the current listing."""
         count = _number(request, "samples", wire.LISTED_SAMPLES)
         if not 0 <= count <= MAX_SAMPLES:
             raise Refusal(422, "not understood", f"samples: 0 to {MAX_SAMPLES}")
@@ -122,7 +122,7 @@ class _Pages:
         return Response(body, headers=headers, media_type="application/json")
 
     async def changes(self, request: Request, caller: Caller) -> Response:
-        """Stream the changes after an id until either side leaves."""
+        """Stream the changes after an id until either side ends the stream."""
         if request.method == "HEAD":  # the stream never ends
             return Response(headers=_NOT_STORED, media_type="text/event-stream")
         after = request.headers.get("last-event-id") or request.query_params.get("from", "")
@@ -150,7 +150,7 @@ class _Pages:
 
 
 class _Stream(StreamingResponse):
-    """Server-sent events for a counted reader, until its token is no longer valid."""
+    """Stream of server-sent events for a reader, who is counted. Ends when the reader's token is no longer valid."""
 
     def __init__(
         self, changes: AsyncGenerator[bytes, None], caller: Caller, access: Access, headers: dict[str, str]
@@ -195,7 +195,7 @@ def _takes_gzip(request: Request) -> bool:
 
 
 def _number(request: Request, name: str, otherwise: int) -> int:
-    """Return the whole number of that query parameter, or `otherwise` without one. Raises Refusal."""
+    """Return the query parameter as a whole number, or `otherwise` if it is missing. Raises Refusal."""
     text = request.query_params.get(name, "")
     if text and not (text.isascii() and text.isdecimal() and len(text) < 17):
         raise Refusal(422, "not understood", f"{name}: not a whole number")
@@ -203,7 +203,7 @@ def _number(request: Request, name: str, otherwise: int) -> int:
 
 
 async def _unknown(_: Request, error: Exception) -> Response:
-    """Return the router's refusal in the form of the others."""
+    """Return a refusal of the router, such as 404, in the form of all refusals."""
     assert isinstance(error, HTTPException)
     say = "no such path" if error.status_code == 404 else f"wrong request: {error.detail}"
     return refused(Refusal(error.status_code, "unknown", say))

@@ -16,10 +16,10 @@ from livedeck.collector.protocol.commands import Body
 from livedeck.text.secrets import masked_line
 
 MAX_BODY = 16 * 1024
-"""Bytes of a request body."""
+"""Maximum bytes of a request body."""
 
 AUTHORIZATION_NEEDED = "a token is needed: Authorization: Bearer TOKEN"
-"""Text of the refusal of a request without a token."""
+"""Text of the refusal if a request has no token."""
 
 _MAY = ("metrics", "read", "act")
 """Rights of a token; each includes those before it."""
@@ -27,9 +27,9 @@ _MAY = ("metrics", "read", "act")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Owner of a request's token; the name is the actor of its changes.
+    """Owner of a request's token. `name`: name of the token, and actor of the changes.
 
-    `may`: `metrics`, `read` or `act`. `sha256`: digest of the token. `peer`: address of the client.
+    `may`: right of the token. `sha256`: digest of the token. `peer`: address of the client.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Caller:
 
 
 class Refusal(Exception):  # noqa: N818  a response, no error
-    """Refusal of a request. `code`: for a program; `say`: for a person; `more`: further members of the response."""
+    """Refusal of a request. `code`: reason for programs; `say`: for people; `more`: further members of the response."""
 
     def __init__(self, status: int, code: str, say: str, more: Mapping[str, Any] | None = None) -> None:
         super().__init__(say)
@@ -53,7 +53,7 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 def endpoint(needs: str, handler: Handler) -> Endpoint:
-    """Return an endpoint that needs that right, and responds with the handler's value or its Refusal as JSON."""
+    """Return an endpoint that requires the right `needs`. Its response is the handler's value or Refusal as JSON."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -66,7 +66,7 @@ def endpoint(needs: str, handler: Handler) -> Endpoint:
 
 
 def refused(refusal: Refusal) -> Response:
-    """Return the response of a refusal."""
+    """Return the response for a refusal."""
     headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
     headers |= {"Retry-After": _RETRY_SECONDS} if refusal.status in {429, 503} else {}
     return JSONResponse(refusal.body, refusal.status, {**_HEADERS, **headers})
@@ -88,7 +88,7 @@ def permitted(request: Request, needs: str) -> Caller:
 
 
 async def read_body(request: Request, kind: type[B]) -> B:
-    """Return the validated body. Raises Refusal for a body that is too long, invalid, or has unknown fields."""
+    """Return the body as `kind`. Raises Refusal if it is too long, invalid, or has unknown fields."""
     content = b""
     async for chunk in request.stream():
         content += chunk
@@ -104,13 +104,13 @@ async def read_body(request: Request, kind: type[B]) -> B:
 
 
 def _fault(error: ValidationError) -> str:
-    """Return the first fault as text, without the sent value, which may be a secret."""
+    """Return the first fault as text. It omits the sent value, which may be a secret."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return f"{'.'.join(map(str, first['loc'])) or 'the body'}: {first['msg']}"
 
 
 def _faults(given: Any, kept: Any, place: str = "") -> Iterator[str]:
-    """Yield unknown fields and times without a zone."""
+    """Yield a text for each unknown field and each time without a zone. `given`: as sent; `kept`: as parsed."""
     if isinstance(given, dict) and isinstance(kept, dict):
         yield from (f"{place}{name}: unknown" for name in given if name not in kept)
         for name, value in kept.items():

@@ -1,7 +1,7 @@
 """Stream of changes for any number of readers (collector.md, "Wire").
 
-Each change is encoded once, for all readers. A reader is a position in a ring of changes, without a queue of its own,
-so a slow reader costs nothing. A reader that the ring has overtaken must list again.
+Each change is encoded once, for all readers. A reader has a position in a ring of changes instead of a queue of its
+own, so a slow reader costs nothing. A reader whose position has left the ring must list again.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from livedeck.monitor import Clock, Snapshot
 from livedeck.monitor.published.codec import Encoded, encode
 
 RING_DELTAS, RING_SECONDS, RING_BYTES = 4096, 600.0, 64 * 2**20
-"""Changes kept for readers that resume: their number, age and bytes."""
+"""Limits of the changes kept for readers that resume: number, age in seconds, bytes."""
 
 BEAT_SECONDS = 5.0
-"""Seconds between two comments, which tell readers the collector's time and that the stream is alive."""
+"""Seconds between two comments, which show readers the collector's time and that the stream is alive."""
 
 GONE = b"event: gone\ndata: {}\n\n"
-"""Last event for a reader that the ring has overtaken."""
+"""Last event for a reader whose position has left the ring."""
 
 
 class Gone(Exception):  # noqa: N818  a state, sent as 410
-    """The resume id has expired; the reader must list again."""
+    """The id to resume from has expired, so the reader must list again."""
 
 
 class Listed(NamedTuple):
-    """A listing as JSON. `id`: changes are requested after it."""
+    """A listing as JSON. `id`: id of its snapshot; the reader requests the changes after it."""
 
     id: str
     body: bytes
 
 
 class _Change(NamedTuple):
-    """A frame of the stream, plain and packed, and the time of its publication (monotonic s)."""
+    """A frame of the stream, plain and compressed. `at`: time of its publication (monotonic s)."""
 
     at: float
     frame: bytes
@@ -50,14 +50,14 @@ class _Change(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of both forms."""
+        """Bytes of both forms of the frame together."""
         return len(self.frame) + len(self.packed)
 
 
 class Hub:
-    """The monitor's snapshots for readers.
+    """Publishes the monitor's snapshots to readers.
 
-    `clock`: the monitor's. `boot`: name of this run, because numbers restart with each run. `readers`: number of
+    `clock`: clock of the monitor. `boot`: name of this run, because numbers restart with each run. `readers`: number of
     readers of the change stream. `published_at`: time of the last publication (monotonic s).
     """
 
@@ -79,9 +79,9 @@ class Hub:
         return self._id(self._seq)
 
     async def publish(self, snapshot: Snapshot) -> None:
-        """Publish the snapshot; one call at a time.
+        """Publish the snapshot. Make one call at a time.
 
-        A thread encodes it, because thousands of events take a tenth of a second.
+        A thread encodes it, because encoding thousands of events takes a tenth of a second.
         """
         before, seq = self._published[1] if self._published else None, self._seq + 1
         after, frame, packed = await asyncio.to_thread(_encoded, self._id(seq), snapshot, before)
@@ -98,8 +98,8 @@ class Hub:
     async def listing(self, samples: int = wire.LISTED_SAMPLES, *, by: str = "", may: str = "") -> Listed | None:
         """Return a listing with the last `samples` of each event, or None before the first snapshot.
 
-        `by`, `may`: name and right of the reader's token. A thread encodes it, because hundreds of events take tens of
-        milliseconds.
+        `by`, `may`: name and right of the reader's token. A thread encodes the listing, because hundreds of events take
+        tens of milliseconds.
         """
         if self._published is None:
             return None
@@ -107,12 +107,12 @@ class Hub:
         return await asyncio.to_thread(_listed, self._id(seq), self._now(), encoded, samples, (by, may))
 
     def changes(self, after: str, *, is_packed: bool = False) -> AsyncGenerator[bytes, None]:
-        """Yield changes after that id as server-sent events, until the hub is closed.
+        """Yield changes after the id `after` as server-sent events, until the hub is closed.
 
-        A comment follows the changes that already exist, then one every `BEAT_SECONDS`. `is_packed`: the items together
-        are one gzip stream, and each can be decompressed on arrival.
+        A comment comes after the changes that exist already, then every `BEAT_SECONDS`. `is_packed`: the items together
+        form one gzip stream, and each can be decompressed on arrival.
 
-        Raises Gone if the changes after that id are not all kept, or if the id is not from this run.
+        Raises Gone if some change after that id is no longer kept, or if the id is from another run.
         """
         boot, _, digits = after.rpartition("-")
         if boot != self._boot or not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(self._seq)):
@@ -128,7 +128,7 @@ class Hub:
                 yield frame
 
     async def _packed(self, seq: int) -> AsyncGenerator[bytes, None]:
-        """Yield a gzip stream of frames that are packed one by one, so that each is packed once for all readers."""
+        """Yield the frames as a gzip stream. Each frame is compressed by itself, once for all readers."""
         checksum, size, head = 0, 0, _GZIP_HEAD
         async with aclosing(self._follow(seq)) as frames:
             async for frame, packed in frames:
@@ -138,7 +138,7 @@ class Hub:
         yield head + _GZIP_END + pack("<II", checksum, size % 2**32)
 
     async def _follow(self, seq: int) -> AsyncGenerator[tuple[bytes, bytes], None]:
-        """Yield each frame, plain and packed."""
+        """Yield each frame after the change `seq`, plain and compressed."""
         self.readers += 1
         loop = asyncio.get_running_loop()
         beat_at = loop.time()
@@ -172,7 +172,7 @@ class Hub:
 
     @property
     def _oldest(self) -> int:
-        """The earliest number from which a reader can resume."""
+        """The lowest number of a change from which a reader can resume."""
         return self._seq - len(self._ring)
 
     def _keep(self, change: _Change) -> None:
@@ -197,17 +197,20 @@ class Hub:
 
 
 _GZIP_HEAD, _GZIP_END = b"\x1f\x8b\x08" + bytes(6) + b"\xff", b"\x03\x00"
-"""Header of a gzip stream (RFC 1952), and an empty last block of deflate (RFC 1951)."""
+"""Header of a gzip stream (RFC 1952), and the empty last deflate block at its end (RFC 1951)."""
 
 
 def _pack(frame: bytes) -> bytes:
-    """Return the frame as deflate blocks without references to earlier ones, which can be joined to one stream."""
+    """Return the frame as deflate blocks without references to other frames, so that frames join to one stream."""
     packer = compressobj(wbits=-MAX_WBITS)
     return packer.compress(frame) + packer.flush(Z_FULL_FLUSH)
 
 
 def _encoded(change_id: str, snapshot: Snapshot, before: Encoded | None) -> tuple[Encoded, bytes, bytes]:
-    """Return the values, and the frame of the change to them, plain and packed; both empty without `before`."""
+    """Return the encoded snapshot, and the frame of the change from `before` to it, plain and compressed.
+
+    Both forms of the frame are empty without `before`.
+    """
     after = encode(snapshot, before)
     if before is None:
         return after, b"", b""

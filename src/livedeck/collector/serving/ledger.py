@@ -1,7 +1,7 @@
-"""Last use of each access token, and refused tokens (collector.md, "Access").
+"""Record of the last use of each access token, and of refused tokens (collector.md, "Access").
 
-A request costs an entry in memory. The file of last uses is written at most once a minute, and the audit gets a few
-records in ten minutes, however many requests arrive.
+A request only changes an entry in memory. The file of last uses is written at most once a minute, and the audit gets a
+few records in ten minutes, however many requests arrive.
 """
 
 from __future__ import annotations
@@ -15,39 +15,38 @@ from heapq import nlargest
 from pathlib import Path
 from typing import NamedTuple
 
-import structlog
-
 from livedeck.atomic_file import BackgroundWriter, read_regular
+from livedeck.log import Log
 from livedeck.monitor import ActionRecord, AuditOutcome, Clock
 
 USES_SECONDS = 60.0
-"""Shortest time between two writes of the file of last uses."""
+"""Minimum seconds between two writes of the file of last uses."""
 
 REFUSALS_SECONDS, MAX_NAMED, MAX_COUNTED = 600.0, 5, 1024
-"""Shortest time between two reports of refused tokens (s), addresses in a report, and addresses counted separately."""
+"""Minimum seconds between reports of refused tokens; maximum addresses that a report names, and that are counted."""
 
 REFUSED_ACTION = "collector.token"
-"""Name of a refused token in the audit."""
+"""Name that the audit gives to refusals of tokens."""
 
 MAX_KEPT, _MAX_BYTES = 1000, 2**20
-"""Tokens in the file of last uses, the most recent ones, and bytes read from it."""
+"""Maximum tokens in the file of last uses (the most recently used stay), and maximum bytes read from it."""
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 class Use(NamedTuple):
-    """Time of a token's last use, to the second, and the client's address."""
+    """Last use of a token: its time, to the second, and the address of the client."""
 
     at: datetime
     peer: str
 
 
 class UsesError(Exception):
-    """An unreadable file of last uses; the text says why."""
+    """The file of last uses cannot be read; the text says why."""
 
 
 def uses_path(history: Path) -> Path:
-    """Return the path of the file of last uses, beside that history."""
+    """Return the path of the file of last uses, which lies beside the history."""
     return history.with_name(f"{history.name}.uses")
 
 
@@ -66,16 +65,16 @@ def read_uses(path: Path) -> Mapping[str, Use]:
 
 
 class _Refused(NamedTuple):
-    """Address of a refused client, empty for those counted together, and the reason."""
+    """A group of refusals: address of the client, empty if counted together with others, and the reason."""
 
     peer: str
     reason: str
 
 
 class Ledger:
-    """Uses and refusals of tokens, which `run` writes. Construct it in a thread, because it reads the file.
+    """Collects uses and refusals of tokens; `run` writes them. Construct it in a thread, because it reads the file.
 
-    `path`: the file of last uses. `record`: adds a record to the audit; None without a history.
+    `path`: file of last uses. `record`: adds a record to the audit; None without a history.
     """
 
     def __init__(self, path: Path, record: Callable[[ActionRecord], Awaitable[None]] | None, clock: Clock) -> None:
@@ -87,12 +86,12 @@ class Ledger:
         self._refused_since = clock.now()
 
     def note_use(self, sha256: str, peer: str) -> None:
-        """Record a use of the token with that digest now."""
+        """Record that the token with this digest is used now. `peer`: address of the client."""
         self._uses[sha256] = Use(self._clock.now().replace(microsecond=0), peer)
         self._used.set()
 
     def note_refusal(self, peer: str, reason: str) -> None:
-        """Count a refused token from that address."""
+        """Count a refused token from the address `peer`."""
         if not self._refusals:
             self._refused_since = self._clock.now()
         refused = _Refused(peer, reason)
@@ -102,7 +101,7 @@ class Ledger:
         self._refused.set()
 
     async def run(self) -> None:
-        """Write uses and refusals until cancelled: the first after a quiet time at once, then at the allowed rate."""
+        """Write uses and refusals until cancelled: at once after a quiet time, else as often as the limits allow."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write_each(self._used, self._write_uses, USES_SECONDS))
@@ -120,7 +119,7 @@ class Ledger:
             await self._clock.sleep(seconds)
 
     async def _write_uses(self) -> None:
-        """Queue the file for its writer thread; after a failed write, the next use retries."""
+        """Hand the uses to the writer thread. After a failed write, the next use causes another try."""
         kept = nlargest(MAX_KEPT, self._uses.items(), key=lambda item: item[1].at)
         if kept:
             self._file.write(json.dumps({digest: (use.at.isoformat(), use.peer) for digest, use in kept}))

@@ -1,30 +1,30 @@
-"""Routes of unsent notifications (collector.md, "Routes")."""
+"""Routes for unsent notifications (collector.md, "Routes")."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-import structlog
 from starlette.requests import Request
 from starlette.routing import Route
 
 from livedeck.collector.protocol.commands import Body
 from livedeck.collector.protocol.unsent import Unsent
 from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
+from livedeck.log import Log
 from livedeck.notify import Spooled, SpoolError
 from livedeck.text.secrets import masked_line
 
-_log = structlog.get_logger("livedeck.collector")
+_log = Log("livedeck.collector")
 
 
 class Outbox(Protocol):
-    """Sender of notifications."""
+    """Sender of notifications, as these routes use it."""
 
     async def unsent(self) -> tuple[Spooled, ...]:
         """Return the messages that wait or were given up. Raises SpoolError."""
 
     async def revive(self) -> int:
-        """Retry the messages that were given up, and return their number. Raises SpoolError."""
+        """Make the given-up messages wait again, and return their number. Raises SpoolError."""
 
 
 def routes(outbox: Outbox | None) -> list[Route]:

@@ -1,4 +1,4 @@
-"""The route of questions to the collector's history (collector.md, "Questions")."""
+"""Route for questions to the collector's history (collector.md, "Questions")."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from livedeck.monitor import HistoryReads
 from livedeck.text.secrets import masked_line
 
 MAX_QUESTIONS = 2
-"""Questions handled at a time; each result is whole in memory, and one reader may send many large questions."""
+"""Maximum number of questions handled at a time: each result is in memory as a whole, and results can be large."""
 
 
 def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Route]:
-    """Return the route of questions. `history`: the collector's, None if it keeps none; `now`: its clock."""
+    """Return the route. `history`: the collector's, None if it keeps none. `now`: returns the collector's time."""
     slots = asyncio.Semaphore(MAX_QUESTIONS)
 
     async def respond(request: Request, _: Caller) -> Response:
@@ -46,5 +46,5 @@ def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Ro
 
 
 def _dumped(question: Question, found: Any, fault: str, now: int) -> bytes:
-    """Return the response body. msgspec holds the loop even in a thread, 4 ms for a day of samples."""
+    """Return the response body. Even in a thread msgspec blocks the event loop: 4 ms for a day of samples."""
     return json.encode({"answer": question.dump(found), "fault": masked_line(fault), "now": now})

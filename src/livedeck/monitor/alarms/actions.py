@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from operator import attrgetter
 
@@ -21,6 +21,7 @@ from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState
 from livedeck.monitor.model.alarm_action import ACKNOWLEDGEMENTS, SHELVINGS, ActionKind, AlarmAction, person
 from livedeck.monitor.model.thresholds import AlarmLimits
+from livedeck.record import Record
 
 _KEPT = 4
 """Number of newest actions of each kind that an alarm keeps; they may belong to different occurrences of its fault."""
@@ -37,8 +38,7 @@ _UNACKNOWLEDGE = ActionKind.UNACKNOWLEDGE
 _order = attrgetter("order")
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmActions:
+class AlarmActions(Record):
     """Newest actions on one alarm, oldest first."""
 
     acknowledgements: tuple[AlarmAction, ...] = ()

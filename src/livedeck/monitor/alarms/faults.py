@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from livedeck.monitor.model.state import (
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.record import Record
 
 _SAME_ROUND = timedelta(seconds=1)
 """Largest distance between responses of one round, whose order means nothing."""
@@ -39,8 +40,7 @@ _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastSta
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
-@dataclass(frozen=True, slots=True)
-class MonitorState:
+class MonitorState(Record):
     """Input of an evaluation of the alarms, at `now` (this machine's clock).
 
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at

@@ -8,11 +8,12 @@ alone, so a fault cannot change the delay, and a delay is no fault. No other par
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median_low
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.record import Record
 
 _MAX_PEAKS, _MAX_SURPRISES = 32, 8
 """Maximum number of deliveries and of surprises that are remembered."""
@@ -37,8 +38,7 @@ class Surprise(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Record):
     """Delay of a stream's samples as learnt from responses. Times in epoch s, server clock.
 
     `first_asked`, `asked`: times of the first and the last good response with samples; `newest`: time of the newest

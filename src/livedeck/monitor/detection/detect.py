@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isnan
 from typing import NamedTuple
 
@@ -32,6 +31,7 @@ from livedeck.monitor.signal.hysteresis import (
     on_other_sample,
 )
 from livedeck.monitor.signal.memory import Burst
+from livedeck.record import Record
 from livedeck.text.values import age
 
 _MAX_CHECKPOINTS = 4
@@ -46,8 +46,7 @@ _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: 
 """Rate with a fault -> rates that are not learnt meanwhile: if video lacks bits, audio may lack some too."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamRules:
+class StreamRules(Record):
     """Rules for judging a stream.
 
     `floor`: lowest video rate (bit/s) that fits the stream's preset; 0: no floor. `marks`: times (epoch s) at which a
@@ -57,6 +56,21 @@ class StreamRules:
     thresholds: Thresholds
     floor: float = 0.0
     marks: tuple[float, ...] = ()
+
+    @cached_property
+    def kinds(self) -> tuple[_Rule, ...]:
+        """The kinds of fault that are expected of this content, each with its detector and hold."""
+        expected = self.thresholds.content.expectations
+        return tuple(
+            _Rule(kind, detector, detector.hold_time(self.thresholds))
+            for kind, detector in SAMPLE_KINDS
+            if detector.expects is None or detector.expects in expected
+        )
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of these kinds and of a reconnecting encoder."""
+        return frozenset({RECONNECTING, *(rule.kind.name for rule in self.kinds)})
 
 
 def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRules) -> SignalAnalysis:
@@ -103,7 +117,7 @@ def detect(
         fold.add_sample(readings, index)
         if fold.samples % CHECKPOINT_SAMPLES == 0:
             checkpoints.append(fold.checkpoint())
-    end = fold.checkpoint()
+    end = fold.end()
     raised = {kind: interval for kind, interval in end.intervals.items() if interval.is_raised}
     kept = _keep(checkpoints, reach_back=len(readings) < series.MAX_SAMPLES)
     if kept[-1].samples != end.samples:
@@ -125,35 +139,26 @@ def episodes(analysis: SignalAnalysis) -> tuple[Episode, ...]:
     return tuple(every[-MAX_EPISODES:])
 
 
-class _Rule(NamedTuple):
-    kind: AlarmKind
-    detector: SampleDetector
-    hold: Hold
-
-
 class _Fold:
     """Fold that starts at a copy of a checkpoint and takes one sample after another."""
 
     def __init__(self, start: Checkpoint, rules: StreamRules) -> None:
         self.samples = start.samples
         self._stream, self._thresholds = rules, rules.thresholds
-        expected = self._thresholds.content.expectations
-        self._rules = [
-            _Rule(kind, detector, detector.hold_time(self._thresholds))
-            for kind, detector in SAMPLE_KINDS
-            if detector.expects is None or detector.expects in expected
-        ]
-        kinds = {RECONNECTING, *(rule.kind.name for rule in self._rules)}
+        self._rules, kinds = rules.kinds, rules.names
         self._memory = start.memory.copy()
         self._intervals = {kind: interval for kind, interval in start.intervals.items() if kind in kinds}
         self._cycles = {kind: cycle.copy() for kind, cycle in start.cycles.items() if kind in kinds}
         self._past, self._features = start.past, start.features
 
     def checkpoint(self) -> Checkpoint:
-        """Return the state after the samples so far."""
-        return Checkpoint(
-            self._memory.copy(), self._intervals.copy(), _copied(self._cycles), self._past, self._features, self.samples
-        )
+        """Return a copy of the state after the samples so far."""
+        cycles = {kind: cycle.copy() for kind, cycle in self._cycles.items()}
+        return self.end()._replace(memory=self._memory.copy(), intervals=self._intervals.copy(), cycles=cycles)
+
+    def end(self) -> Checkpoint:
+        """Return the state itself, after the last sample: the next fold starts at a copy of it."""
+        return Checkpoint(self._memory, self._intervals, self._cycles, self._past, self._features, self.samples)
 
     def add_sample(self, readings: Readings, index: int) -> None:
         """Judge one sample, which must be later than all before."""
@@ -313,10 +318,6 @@ class _Fold:
     def _end(self, kind: str, interval: FaultInterval) -> None:
         del self._intervals[kind]
         self._past = (*self._past, make_episode(kind, interval, interval.good_since))[-MAX_EPISODES:]
-
-
-def _copied(cycles: Mapping[str, DutyCycle]) -> dict[str, DutyCycle]:
-    return {kind: cycle.copy() for kind, cycle in cycles.items()}
 
 
 def _duty_words(duty: DutyRule, cycle: DutyCycle) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from typing import Any
 
+from msgspec import field
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.delivery import Delivery
@@ -16,6 +17,7 @@ from livedeck.monitor.detection.detect import StreamRules, start_of
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import Checkpoint, SignalAnalysis
+from livedeck.record import Record
 
 _RESOLUTION = 0.001
 """Resolution of sample times in the history, in seconds."""
@@ -24,8 +26,7 @@ _FORMAT = 1
 """Version of the stored form. Change it if the same values get another meaning."""
 
 
-@dataclass(frozen=True, slots=True)
-class Learnt:
+class Learnt(Record):
     """Learnt state of a stream: the oldest checkpoint of the fold (None for a young stream) and the delivery delay.
 
     `rules`: digest of the rules on which the checkpoint is based.

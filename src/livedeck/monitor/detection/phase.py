@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from livedeck.client import Event, Stream
 from livedeck.monitor.model.state import BroadcastState, Ingest, IngestState, Phase
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.record import Record
 
 _DEFAULTS = Thresholds()
 
@@ -15,8 +15,7 @@ _MAX_WINDOW_SECONDS = 366 * 86_400
 """Maximum length of a reconnect window, so that the platform's number cannot lead beyond the calendar."""
 
 
-@dataclass(frozen=True, slots=True)
-class IngestEvidence:
+class IngestEvidence(Record):
     """Evidence from the QoS responses, in server time.
 
     `as_of`: time of the last good response. `newest`: time of the newest sample, None if the response was empty.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from random import SystemRandom
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from livedeck.monitor.history.foreign import Foreign
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.published.codec import Encoded, encode
 from livedeck.monitor.published.difference import Values, apply, diff
+from livedeck.record import Record
 
 _LASTS = timedelta(minutes=10)
 """Longest duration of a segment: showing a moment needs every earlier part of the segment."""
@@ -64,8 +65,7 @@ DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM publis
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Record):
     """The segment that a process is writing.
 
     Attributes:

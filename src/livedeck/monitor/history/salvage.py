@@ -11,13 +11,14 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
+from msgspec import field
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
@@ -29,6 +30,7 @@ from livedeck.monitor.history.pages import PageFile, Row
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm, Severity
 from livedeck.monitor.model.records import NotificationRecord
+from livedeck.record import Record
 
 _LIMIT = 900.0
 """Seconds after which the salvage stops. A month of ten events takes six or seven minutes."""
@@ -63,8 +65,7 @@ WORDS = {
 _BEFORE_OTHERS = ("event", "stream", "answer", "alarm", "journal", "learnt")
 
 
-@dataclass(frozen=True, slots=True)
-class Salvage:
+class Salvage(Record):
     """Result of a salvage.
 
     Attributes:
@@ -420,7 +421,9 @@ def _moments(since: int, until: int) -> tuple[datetime | None, datetime | None]:
     return datetime.fromtimestamp(since / 1000, UTC), datetime.fromtimestamp(until / 1000, UTC)
 
 
-_RESULT = TypeAdapter(Salvage)
+@cache
+def _result() -> TypeAdapter[Salvage]:
+    return TypeAdapter(Salvage)
 
 
 def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
@@ -435,7 +438,7 @@ def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
             start_new_session=True,
             check=False,
         )
-        return _RESULT.validate_json(done.stdout)
+        return _result().validate_json(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValidationError) as error:
         return Salvage(fault=f"{type(error).__name__}; run `livedeck past salvage` to retry")
 
@@ -458,5 +461,5 @@ def main() -> None:
     except (StorageError, OSError) as error:
         result = Salvage(fault=str(error))
     with suppress(OSError):  # the process that reads the result may have ended
-        sys.stdout.write(_RESULT.dump_json(result).decode())
+        sys.stdout.write(_result().dump_json(result).decode())
         sys.stdout.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from livedeck.monitor.history.database import Database, microseconds
 from livedeck.monitor.history.journal import IN_FORCE, LASTING
 from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
 from livedeck.monitor.model.records import StreamRecord, StreamSpan
+from livedeck.record import Record
 
 FPS_SCALE = 1000
 STATUSES = (0, 3, 4, 5)
@@ -81,8 +81,7 @@ class StreamKey(NamedTuple):
     stream_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Record):
     """A stream in the file. `base`: epoch ms, a whole minute. `rolled`: first slot without a roll-up."""
 
     id: int

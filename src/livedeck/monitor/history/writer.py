@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -17,20 +17,21 @@ from pathlib import Path
 from threading import Thread
 from typing import TypeVar
 
-import structlog
+from msgspec import field
 
+from livedeck.log import Log
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, published, samples
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
-from livedeck.monitor.history.salvage import salvage_in_process
 from livedeck.monitor.history.samples import FPS_SCALE, Row, Stream, StreamKey, prune
 from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.readings import NO_STATUS, Readings
 from livedeck.monitor.model.records import LinkRecord
 from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.record import Record
 
 _LARGEST = 2**62
 
@@ -186,11 +187,10 @@ _WAITING_SNAPSHOTS = 32
 _SAME_LINK_CHANGE = timedelta(minutes=1)
 """Longest time between two processes' records of the same change: each process polls and backs off by itself."""
 
-log = structlog.get_logger("livedeck.history")
+log = Log("livedeck.history")
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Record):
     """Data that waits to be written to the file.
 
     Attributes:
@@ -349,6 +349,8 @@ class HistoryWriter:
 
     def _salvage(self, path: Path, aside: Path) -> None:
         begun, self.notice = self.notice, f"{self.notice}; its readable rows are being copied"
+        from livedeck.monitor.history.salvage import salvage_in_process  # a whole file seldom needs it
+
         result = salvage_in_process(aside, path, self._now)
         self.notice = f"{begun}; {result.text}"
         log.warning("history salvaged", aside=str(aside), what=result.text, saved=result.saved, lost=result.lost)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
+
+from msgspec import field
 
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
@@ -25,6 +26,7 @@ from livedeck.monitor.model.thresholds import AlarmLimits, Duty, Expectation, Ho
 from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
+from livedeck.record import Record
 
 API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"
 COLLECTOR_SILENT = "COLLECTOR_SILENT"
@@ -53,8 +55,7 @@ class Observation(NamedTuple):
     is_withdrawn: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DutyRule:
+class DutyRule(Record, kw_only=True):
     """Rule for a fault that comes and goes: its share of the time raises it.
 
     `limits`: name of a Duty among the thresholds. `bad_seconds`: seconds of a sample that are bad; 0 for a good sample,
@@ -75,8 +76,7 @@ class DutyRule:
         return limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleDetector:
+class SampleDetector(Record, kw_only=True):
     """Detector that judges each sample: bad samples that last raise the fault, good samples that last clear it.
 
     `hold`: name of a Hold among the thresholds; empty: raise and clear at once. `is_immediate`: the first bad sample
@@ -111,8 +111,7 @@ class SampleDetector:
 _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastState.LATE, BroadcastState.COMPLETED})
 
 
-@dataclass(frozen=True, slots=True)
-class EventCase:
+class EventCase(Record):
     """Input of an EventDetector: an event at the instant `now` (server time)."""
 
     analysis: SignalAnalysis
@@ -142,15 +141,13 @@ class EventCase:
         return not self.is_off_air and self.quality.freshness is not Freshness.STALE
 
 
-@dataclass(frozen=True, slots=True)
-class EventDetector:
+class EventDetector(Record):
     """Detector that looks at an event at an instant; each of its observations becomes a finding."""
 
     observe: Callable[[EventCase, Thresholds], Iterable[Observation]]
 
 
-@dataclass(frozen=True, slots=True)
-class DeckCase:
+class DeckCase(Record):
     """Input of a DeckDetector: the state of the deck itself.
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
@@ -166,8 +163,7 @@ class DeckCase:
     now: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeckDetector:
+class DeckDetector(Record):
     """Detector for the deck itself: connection, clock, history, notifications.
 
     `subject`: subject of the alarm, in words.
@@ -189,8 +185,7 @@ class Incident(NamedTuple):
     since: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentCase:
+class IncidentCase(Record):
     """Input of an IncidentDetector, at the instant `now` (this machine's clock).
 
     `alarms`: ongoing alarms of events on air, of the kinds with `shared`. `inputs`: id of each event on air -> its
@@ -203,15 +198,13 @@ class IncidentCase:
     previous: Alarm | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentDetector:
+class IncidentDetector(Record):
     """Detector that looks at the alarms of all events together."""
 
     observe: Callable[[IncidentCase, AlarmLimits], Incident | None]
 
 
-@dataclass(frozen=True, slots=True)
-class EndDetector:
+class EndDetector(Record):
     """Detector for an event that ended on air, and may no longer be in the snapshot."""
 
     observe: Callable[[EndedEvent], Observation]
@@ -220,8 +213,7 @@ class EndDetector:
 Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDetector | EndDetector
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlarmKind:
+class AlarmKind(Record, kw_only=True):
     """Kind of alarm, with everything specific to it.
 
     `name` is used in settings, history and JSON, and never changes. `severity`: severity at the start. `component`:

@@ -13,6 +13,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
+from livedeck.record import Record
+
 DECK = ""
 """`event_id` of the deck's own alarms."""
 
@@ -70,8 +72,7 @@ class AlarmState(StrEnum):
         return self in {AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED}
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Record):
     """Probable cause, effect on viewers and advice, one short sentence each."""
 
     cause: str = ""
@@ -205,8 +206,7 @@ _BY_PERSON = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmChange:
+class AlarmChange(Record):
     """Transition of an alarm, with the alarm after it."""
 
     at: datetime

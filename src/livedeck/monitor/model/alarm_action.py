@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import uuid4
 
+from msgspec import field
+from msgspec.structs import force_setattr
+
 from livedeck.monitor.model.alarm import AlarmKey, Severity, Shown
+from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 TAKE_BACK_FOR = timedelta(minutes=5)
@@ -32,8 +36,7 @@ SHELVINGS = frozenset({ActionKind.SHELVE, ActionKind.UNSHELVE, ActionKind.OUT_OF
 """Groups of kinds: within a group the later action replaces the earlier. Notes are independent of both."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmCommand:
+class AlarmCommand(Record):
     """Command of an operator for an alarm; `carry_out` applies or refuses it.
 
     `shown`: the alarm on the operator's screen; None: the alarm's present state. `minutes`: length of a shelf; None:
@@ -51,8 +54,7 @@ class AlarmCommand:
     uid: str = field(default_factory=lambda: uuid4().hex)
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmAction:
+class AlarmAction(Record):
     """Action of an operator. `since`, `severity`, `stage`: those of the alarm at the time of the action.
 
     `at`, `until`: by this machine's clock. `until`: expiry of the acknowledgement or shelf, None without one; for an
@@ -72,7 +74,7 @@ class AlarmAction:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", masked_line(self.reason))
+        force_setattr(self, "reason", masked_line(self.reason))
 
     @property
     def shown(self) -> Shown:

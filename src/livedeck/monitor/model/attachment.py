@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from livedeck.monitor.model.alarm import AlarmKey
+from livedeck.record import Record
 
 
 class AttachmentState(StrEnum):
@@ -26,8 +26,7 @@ class AttachmentState(StrEnum):
     ALONE = "polling alone"
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Record):
     """A deck's attachment to its collector.
 
     `host`: the collector in use; `since`: start of `state`; `heard_at`: time of the collector's last message, None

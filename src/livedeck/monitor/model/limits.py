@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from msgspec import field
+
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Record):
     """Limits by which events are judged. `base`: for all events; `events`: event id -> limits of that event alone."""
 
     base: Thresholds = field(default_factory=Thresholds)
@@ -32,8 +34,7 @@ class Limits:
         return tuple(changes)
 
 
-@dataclass(frozen=True, slots=True)
-class LimitChange:
+class LimitChange(Record):
     """Changed limit, such as `low_video 0.7 -> 0.6`; `event_id` is empty for all events."""
 
     event_id: str
@@ -51,8 +52,7 @@ class LimitsSource(Protocol):
         """Return the limits if they changed since the last call, else None. Raises LimitsError once for each change."""
 
 
-@dataclass(frozen=True, slots=True)
-class RuleChange:
+class RuleChange(Record):
     """Change in how events are judged, in words.
 
     `event_id`: the event, empty for all or several; `actor`: who made the change, empty if the settings changed.

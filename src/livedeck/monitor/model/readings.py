@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 from math import nan
 from typing import NamedTuple
+
+from msgspec import field
+
+from livedeck.record import Record
 
 
 class Reading(NamedTuple):
@@ -30,8 +33,7 @@ def _integers() -> array[int]:
     return array("q")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Readings:
+class Readings(Record, eq=False):
     """QoS samples of one stream in columns, ascending by time, one row for each time. NaN: missing; 0: measured."""
 
     time: array[float] = field(default_factory=_doubles)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+from msgspec import field
+from msgspec.structs import force_setattr
 
 from livedeck.monitor.model.alarm import AlarmChange, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.state import (
@@ -21,11 +24,11 @@ from livedeck.monitor.model.state import (
     Episode,
     EventState,
 )
+from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmRecord:
+class AlarmRecord(Record):
     """Transition of an alarm, with the alarm after it.
 
     `actor`: person who caused the transition, or empty; `process`: process that recorded it.
@@ -75,8 +78,7 @@ class AlarmRecord:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRecord:
+class LinkRecord(Record):
     """Change of the connection to the platform, as seen by `process`."""
 
     at: datetime
@@ -91,8 +93,7 @@ class LinkRecord:
         return cls(link.since, link.state, link.problem, masked_line(link.reason), process)
 
 
-@dataclass(frozen=True, slots=True)
-class RestreamRecord:
+class RestreamRecord(Record):
     """Restream of an event, without the address and key that it sends to."""
 
     id: str
@@ -104,8 +105,7 @@ class RestreamRecord:
         _mask(self, "name", "status")
 
 
-@dataclass(frozen=True, slots=True)
-class EventRecord:
+class EventRecord(Record):
     """Name and state of an event from `at` until its next record.
 
     `scheduled`, `started_at`, `finished_at`: times of the event and its stream, by the platform's clock. `parent_id`:
@@ -160,8 +160,7 @@ class EventRecord:
         return replace(self, at=other.at) == other
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRecord:
+class EpisodeRecord(Record):
     """Past fault of an event, by its samples or the platform's dates (server clock).
 
     `since`: first bad sample; `until`: first good one. `severity`: the highest severity of the fault.
@@ -198,8 +197,7 @@ class EpisodeRecord:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class WatchRecord:
+class WatchRecord(Record):
     """Unbroken time in which a process watched the platform, from its first to its last good response."""
 
     at: datetime
@@ -226,8 +224,7 @@ class AuditOutcome(StrEnum):
     NOT_APPLIED = "not applied"
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(Record):
     """Field that an action changed: its values before and after as text, with secrets masked."""
 
     name: str
@@ -238,8 +235,7 @@ class FieldChange:
         _mask(self, "before", "after")
 
 
-@dataclass(frozen=True, slots=True)
-class IntentRecord:
+class IntentRecord(Record):
     """Intent of a change, recorded before the change is sent. It remains as proof if the deck is killed.
 
     `action`: registry name of the change; `verb`: the change in words. `actor`, `host`, `pid`: the sender, as this
@@ -271,8 +267,7 @@ ENDING_ACTIONS = frozenset({"event.complete", "event.delete"})
 """Names of the actions that end an event."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenChange:
+class OpenChange(Record):
     """Change that was sent and whose outcome is not proven.
 
     `detail`: known facts, empty if the sender was killed. `watched_until`: time until which the sender checks the
@@ -284,8 +279,7 @@ class OpenChange:
     watched_until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ActionRecord:
+class ActionRecord(Record):
     """Action of a person, for the audit, with its target and outcome. `action`: registry name.
 
     `detail`: the platform's text, or ours. `intent`: id of the intent that this record completes, or only updates if
@@ -307,8 +301,7 @@ class ActionRecord:
         _mask(self, "target_name", "detail")
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Record):
     """Moment that a person marked in the charts of an event (server clock)."""
 
     at: datetime
@@ -319,8 +312,7 @@ class Marker:
         _mask(self, "text")
 
 
-@dataclass(frozen=True, slots=True)
-class NotificationRecord:
+class NotificationRecord(Record):
     """Message that the deck showed: a toast, an error, a bell."""
 
     at: datetime
@@ -333,8 +325,7 @@ class NotificationRecord:
         _mask(self, "title", "text")
 
 
-@dataclass(frozen=True, slots=True)
-class MaterialRecord:
+class MaterialRecord(Record):
     """Additional material that this deck created; the platform cannot list such materials.
 
     See platform-api.md, "Additional materials".
@@ -351,8 +342,7 @@ class MaterialRecord:
         _mask(self, "title", "file_name")
 
 
-@dataclass(frozen=True, slots=True)
-class StreamRecord:
+class StreamRecord(Record):
     """Stream in the history: times of its first and last sample (server clock), and the number of samples."""
 
     stream_id: str
@@ -361,8 +351,7 @@ class StreamRecord:
     samples: int
 
 
-@dataclass(frozen=True, slots=True)
-class StreamSpan:
+class StreamSpan(Record):
     """Time range for which the history has samples of a stream (server clock)."""
 
     event_id: str
@@ -371,8 +360,7 @@ class StreamSpan:
     last: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedStream:
+class CollectedStream(Record):
     """Stream whose samples were polled after its end and need no further poll. `samples`: number that arrived."""
 
     at: datetime
@@ -394,16 +382,14 @@ def _integers() -> array[int]:
     return array("q")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MinMax:
+class MinMax(Record, eq=False):
     """Minimum and maximum of a measure, by column; NaN if not measured."""
 
     low: array[float] = field(default_factory=_doubles)
     high: array[float] = field(default_factory=_doubles)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Buckets:
+class Buckets(Record, eq=False):
     """Samples of one stream in equal steps of time, one for each column of a chart.
 
     Column `i` begins at `since + i * step` (epoch s, server clock). `count`: number of samples, 0 is a gap. Rates in
@@ -424,6 +410,6 @@ class Buckets:
         return len(self.count)
 
 
-def _mask(record: object, *names: str) -> None:
+def _mask(record: Record, *names: str) -> None:
     for name in names:
-        object.__setattr__(record, name, masked_line(getattr(record, name)))
+        force_setattr(record, name, masked_line(getattr(record, name)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from livedeck.client import Material, Recording
+from livedeck.record import Record
 
 T = TypeVar("T")
 
@@ -46,8 +46,7 @@ def event_key(event_id: str) -> ResourceKey:
     return ResourceKey(ResourceKind.EVENT, event_id)
 
 
-@dataclass(frozen=True, slots=True)
-class CachedList(Generic[T]):
+class CachedList(Record, Generic[T]):
     """A list as last received, in the platform's order.
 
     `as_of`: time of the last good response (this machine's clock); None before the first, unlike for an empty list.
@@ -72,8 +71,7 @@ class CachedList(Generic[T]):
         return self.as_of is None or (now - self.as_of).total_seconds() > 2 * self.interval
 
 
-@dataclass(frozen=True, slots=True)
-class Video:
+class Video(Record):
     """A video. `event`: name of the recorded event, or empty.
 
     `recording`: None if only the id is known: no endpoint reads a video (platform-api.md, "Missing operations").
@@ -95,8 +93,7 @@ class Video:
         return self.recording.duration if self.recording else None
 
 
-@dataclass(frozen=True, slots=True)
-class KnownMaterial:
+class KnownMaterial(Record):
     """Additional material of a video. `size`: bytes, None if unknown. `source`: how the deck knows of the material."""
 
     id: str

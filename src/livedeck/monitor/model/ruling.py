@@ -7,21 +7,22 @@ See monitoring.md, "Rulings".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TypeAlias
 
+from msgspec import field
+
 from livedeck.monitor.model.alarm_action import person
 from livedeck.monitor.model.readings import Reading
 from livedeck.monitor.model.thresholds import Content
+from livedeck.record import Record
 
 _JUST_AFTER = 0.001
 """Seconds between the newest sample and a ruling, which counts from the next sample on."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsualMark:
+class UsualMark(Record):
     """Mark at `time` (epoch s, server clock): the samples of the stream at that time are usual.
 
     `at` is by this machine's clock; `actor` is `user@host:pid`.
@@ -50,8 +51,7 @@ class UsualMark:
         return datetime.fromtimestamp(self.time, UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileChoice:
+class ProfileChoice(Record):
     """Choice of an event's content by a person; stored under the key `profile`.
 
     `profile` is the content, or None to follow the settings. `at` is by this machine's clock; `actor` is
@@ -78,8 +78,7 @@ class ProfileChoice:
 Ruling: TypeAlias = UsualMark | ProfileChoice
 
 
-@dataclass(frozen=True, slots=True)
-class Rulings:
+class Rulings(Record):
     """Set of rulings. Neither their order of arrival nor repetition matters.
 
     `marks`: by event and stream, oldest first; `choices`: the last choice of each event.

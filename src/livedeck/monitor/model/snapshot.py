@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec import field
 
 from livedeck.client import Room
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey
@@ -14,12 +15,12 @@ from livedeck.monitor.model.attachment import Attachment
 from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
 from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState
+from livedeck.record import Record
 
 _NEVER_RECEIVED: CachedList[Any] = CachedList()
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Record):
     """Complete state at `at` (this machine's clock). `seq` grows by one with each snapshot; events are worst first.
 
     `alarms`: alarms that need an operator now, most urgent first. `quiet`: shelved, suppressed, out of service, and

@@ -8,16 +8,18 @@ server's. `ConnectionStatus.skew` is the difference.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import field
 
 from livedeck.client import Event
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.thresholds import Content
+from livedeck.record import Record
 
 
 class Clock(Protocol):
@@ -135,8 +137,7 @@ class Component(StrEnum):
     NONE = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ingest:
+class Ingest(Record):
     """State of the encoder's signal, its start, and the end of the reconnect window (server clock)."""
 
     state: IngestState = IngestState.UNKNOWN
@@ -144,8 +145,7 @@ class Ingest:
     window_ends: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(Record):
     """Tally and ingest of an event. The event's clock counts from `reference_time` (on air, T+) or down to it (T-).
 
     For a completed event, `reference_time` is its end and `elapsed` its seconds on air. None if the platform lacks a
@@ -164,8 +164,7 @@ class Phase:
         return self.tally.expects_signal and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record):
     """Present fault, with the actual and expected value in words.
 
     `since`: start by samples or schedule (server clock); None if unknown. `target`: faulty part of the event (a
@@ -182,8 +181,7 @@ class Finding:
     stage: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(Record):
     """Fault of a stream, present (`until` None) or past, according to its samples (server clock).
 
     `since`: first bad sample; `until`: first good sample, once the end is confirmed. `severity`: the highest so far;
@@ -213,8 +211,7 @@ class Pattern(StrEnum):
     NONE = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Record):
     """Score from 0 to 100, the minimum of its components; `score` is None without a fresh measured picture.
 
     `component` has the lowest score; `detail` is its measured value (`fps 22.1/30`). Both are empty at 100.
@@ -227,8 +224,7 @@ class Health:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HealthAssessment:
+class HealthAssessment(Record):
     """Result of `health.assess` for one event: health, findings and reference values.
 
     `limit_video`: rate (bit/s) under which the video counts as low. The reference values are None until enough samples
@@ -243,8 +239,7 @@ class HealthAssessment:
     limit_video: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QosState:
+class QosState(Record):
     """Samples of an event and their freshness.
 
     `as_of`: last good response (this machine's clock). `cadence`: seconds between samples, learnt. `error`: reason of
@@ -267,8 +262,7 @@ class QosState:
     is_frozen: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EventState:
+class EventState(Record):
     """Event as the operator sees it: the platform's object, and the monitor's results.
 
     `episodes`: present and past faults of this stream by the kept samples, oldest first, 200 at most. `pattern`: known
@@ -298,8 +292,7 @@ class EventState:
         return self.event.id
 
 
-@dataclass(frozen=True, slots=True)
-class EndedEvent:
+class EndedEvent(Record):
     """Event that ended on air. `how`: the end in words, without its time; `at`: time of the response that showed it.
 
     `is_gone`: the event is no longer listed; otherwise it was completed. `by`: the person who ended it at a deck of
@@ -314,8 +307,7 @@ class EndedEvent:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClockChange:
+class ClockChange(Record):
     """Step of this machine's clock by `seconds` at the time `at`, or a sleep of `seconds` that ended then."""
 
     at: datetime
@@ -323,8 +315,7 @@ class ClockChange:
     is_sleep: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SharingFault:
+class SharingFault(Record):
     """Fault among processes that poll together.
 
     `apart_since`, `reason`: since when and why this process is separated from the others. `lost`: processes that
@@ -339,8 +330,7 @@ class SharingFault:
 NO_SHARING_FAULT = SharingFault()
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionStatus:
+class ConnectionStatus(Record):
     """Connection to the platform.
 
     `since`: start of `state`. `problem`: cause of the state in two words, empty without one; `reason`: the full text.

@@ -3,51 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from enum import Enum, StrEnum
-from typing import Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
-_Value = TypeVar("_Value")
-
-
-def _limit(default: _Value, unit: str, reason: str) -> _Value:
-    """Return a field with a default. The settings file and its template show unit and reason beside the value."""
-    return field(default=default, metadata={"unit": unit, "reason": reason})
+from livedeck.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlarmLimits:
+class Limit(NamedTuple):
+    """Unit and reason of a limit, which the settings file and its template show beside the value."""
+
+    unit: str
+    reason: str
+
+
+def limits_of(table: type) -> dict[str, Limit]:
+    """Return unit and reason of each limit of a table by its name."""
+    hints = get_type_hints(table, include_extras=True)
+    return {name: limit for name, hint in hints.items() for limit in getattr(hint, "__metadata__", ())}
+
+
+class AlarmLimits(Record, kw_only=True):
     """The limits of alarms and of alarm actions (monitoring.md, "Alarm lifecycle")."""
 
-    acknowledged_critical: float = _limit(300.0, "s", "an acknowledged alarm may be forgotten, so it expires")
-    acknowledged_warning: float = _limit(1800.0, "s", "a warning may wait for a pause in the programme")
-    shelved_most: float = _limit(3600.0, "s on air", "a shelf for one show must not silence the next show")
-    cleared_listed: float = _limit(300.0, "s", "long enough to read a cleared alarm")
-    listed_most: int = _limit(500, "alarms", "a deck that runs unattended for weeks must not grow")
+    acknowledged_critical: Annotated[float, Limit("s", "an acknowledged alarm may be forgotten, so it expires")] = 300.0
+    acknowledged_warning: Annotated[float, Limit("s", "a warning may wait for a pause in the programme")] = 1800.0
+    shelved_most: Annotated[float, Limit("s on air", "a shelf for one show must not silence the next show")] = 3600.0
+    cleared_listed: Annotated[float, Limit("s", "long enough to read a cleared alarm")] = 300.0
+    listed_most: Annotated[int, Limit("alarms", "a deck that runs unattended for weeks must not grow")] = 500
 
-    flap_window: float = _limit(120.0, "s", "a fault that returns within this time is one fault")
-    flap_count: int = _limit(3, "onsets", "the third onset in two minutes says nothing new")
-    habit_window: float = _limit(600.0, "s", "episodes of a warning are counted in this time")
-    habit_count: int = _limit(4, "episodes", "viewers complain of a fault that comes four times in ten minutes")
-    flood_window: float = _limit(600.0, "s", "alarms that rang are counted in this time")
-    flood_count: int = _limit(10, "alarms", "a person follows one alarm a minute, not more (ISA-18.2)")
+    flap_window: Annotated[float, Limit("s", "a fault that returns within this time is one fault")] = 120.0
+    flap_count: Annotated[int, Limit("onsets", "the third onset in two minutes says nothing new")] = 3
+    habit_window: Annotated[float, Limit("s", "episodes of a warning are counted in this time")] = 600.0
+    habit_count: Annotated[
+        int, Limit("episodes", "viewers complain of a fault that comes four times in ten minutes")
+    ] = 4
+    flood_window: Annotated[float, Limit("s", "alarms that rang are counted in this time")] = 600.0
+    flood_count: Annotated[int, Limit("alarms", "a person follows one alarm a minute, not more (ISA-18.2)")] = 10
 
-    shared_window: float = _limit(30.0, "s", "faults that begin this close together have one cause")
-    shared_recent: float = _limit(300.0, "s", "older faults cannot coincide with a new one")
-    shared_events: int = _limit(3, "events", "two faults at once may be chance")
-    shared_part: float = _limit(0.5, "share of the events on air", "fewer have causes of their own")
-    shared_hold: float = _limit(5.0, "s", "a bell waits this long: every event is polled within it")
-    picture_window: float = _limit(60.0, "s", "picture faults that begin this close together ring once")
-    hidden_after: float = _limit(20.0, "s", "signs of one fault clear in turn, so hidden ones stay hidden this long")
+    shared_window: Annotated[float, Limit("s", "faults that begin this close together have one cause")] = 30.0
+    shared_recent: Annotated[float, Limit("s", "older faults cannot coincide with a new one")] = 300.0
+    shared_events: Annotated[int, Limit("events", "two faults at once may be chance")] = 3
+    shared_part: Annotated[float, Limit("share of the events on air", "fewer have causes of their own")] = 0.5
+    shared_hold: Annotated[float, Limit("s", "a bell waits this long: every event is polled within it")] = 5.0
+    picture_window: Annotated[float, Limit("s", "picture faults that begin this close together ring once")] = 60.0
+    hidden_after: Annotated[
+        float, Limit("s", "signs of one fault clear in turn, so hidden ones stay hidden this long")
+    ] = 20.0
 
 
 Curve = tuple[tuple[float, float], ...]
 """Points (ratio of actual to expected, score), ascending; straight lines between them, flat outside."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Record):
     """The time that a fault must last before it is raised, and must be gone before it clears.
 
     The fault is raised after `samples` bad samples in a row and after `seconds`, whichever is later. It clears after
@@ -59,8 +69,7 @@ class Hold:
     off: float
 
 
-@dataclass(frozen=True, slots=True)
-class Duty:
+class Duty(Record):
     """The share of time that an intermittent fault needs before it is raised.
 
     The fault needs so many bad seconds, in so many spells, within 60 s (`short_`) or within 600 s (`long_`). The number
@@ -75,8 +84,7 @@ class Duty:
     critical: float = 1e9
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Record):
     """The count of a status that raises a fault: `hits` among the newest `window` samples."""
 
     hits: int
@@ -98,7 +106,7 @@ class Content(StrEnum):
         return _EXPECTATIONS[self]
 
 
-class Expectation(Enum):
+class Expectation(StrEnum):
     """An expectation for a stream. FLOOR: a video rate that fits the preset."""
 
     PICTURE = "picture"
@@ -116,189 +124,255 @@ _EXPECTATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
+class Thresholds(Record, kw_only=True):
     """The limits of freshness, health and alarms (monitoring.md). Seconds, bit/s and frames/s throughout."""
 
-    late_after: float = _limit(15.0, "s", "samples that much older than usual are late")
-    late_intervals: float = _limit(3.0, "cadences", "the same for a slow cadence; the longer time counts")
-    missed_after: float = _limit(11.0, "s", "an encoder whose samples are this late is missed")
-    missed_intervals: float = _limit(2.0, "cadences", "the same for a slow cadence; the longer time counts")
-    missed_margin: float = _limit(2.0, "s", "added to the worst delay of a delivery that left no hole")
-    missed_margin_intervals: float = _limit(1.5, "cadences", "added as well: the next sample is due only then")
-    missed_most: float = _limit(180.0, "s", "an encoder is missed after three minutes, however slow the delivery is")
-    delivery_least: int = _limit(3, "deliveries", "fewer deliveries do not show the usual delay")
-    delivery_patience: float = _limit(75.0, "s", "after the first poll only movement is evidence, not age")
-    delivery_fooled: float = _limit(1800.0, "s", "two false alarms for late metrics in this time raise the limit")
-    metrics_late: float = _limit(30.0, "s", "metrics this far behind are worth a word")
-    stale_after: float = _limit(30.0, "s", "samples this old say nothing about now")
-    stale_intervals: float = _limit(6.0, "cadences", "the same for a slow cadence; the longer time counts")
-    answer_intervals: float = _limit(2.0, "polls", "a response older than two polls: one of them was lost")
-    blind_after: float = _limit(30.0, "s", "without any good response the screen cannot be trusted")
-    recovery: float = _limit(10.0, "s", "after an outage every event is polled again within this time")
-    unanswered: float = _limit(20.0, "s", "three polls of an event fail in this time; fewer may be chance")
-    unanswered_poor: float = _limit(60.0, "s", "the same on a poor link")
-    clock_told: float = _limit(60.0, "s", "a clock step or a sleep of this machine is shown this long")
-    unwatched: float = _limit(30.0, "s", "a monitor that runs this late was asleep, with or without its machine")
-    empty_list: float = _limit(30.0, "s", "an event list that lacks every event is doubted this long")
-    ended_told: float = _limit(60.0, "s", "the end of an event on air is shown this long")
-    link_window: float = _limit(60.0, "s", "lost responses are counted in this time")
-    link_outage: float = _limit(3.0, "s", "without any good response this long, the link is out")
-    link_passing: float = _limit(15.0, "s", "a call that succeeds within three polls was lost in passing")
-    poor_link: float = _limit(0.05, "share of lost responses", "a good link loses less than one in a hundred")
-    poor_link_least: int = _limit(3, "lost responses", "fewer are chance")
-    ahead: float = _limit(30.0, "s", "no measured skew errs this far: a sample dated later has a wrong clock")
-    skew_least: float = _limit(2.0, "s", "the Date header resolves one second: less skew is not worth correcting")
-    skew_swing: float = _limit(1.0, "s", "the skew must fall this far below that, or the correction would flicker")
-    skew_critical: float = _limit(10.0, "s", "countdowns are corrected, but people read this machine's clock")
+    late_after: Annotated[float, Limit("s", "samples that much older than usual are late")] = 15.0
+    late_intervals: Annotated[float, Limit("cadences", "the same for a slow cadence; the longer time counts")] = 3.0
+    missed_after: Annotated[float, Limit("s", "an encoder whose samples are this late is missed")] = 11.0
+    missed_intervals: Annotated[float, Limit("cadences", "the same for a slow cadence; the longer time counts")] = 2.0
+    missed_margin: Annotated[float, Limit("s", "added to the worst delay of a delivery that left no hole")] = 2.0
+    missed_margin_intervals: Annotated[float, Limit("cadences", "added as well: the next sample is due only then")] = (
+        1.5
+    )
+    missed_most: Annotated[
+        float, Limit("s", "an encoder is missed after three minutes, however slow the delivery is")
+    ] = 180.0
+    delivery_least: Annotated[int, Limit("deliveries", "fewer deliveries do not show the usual delay")] = 3
+    delivery_patience: Annotated[float, Limit("s", "after the first poll only movement is evidence, not age")] = 75.0
+    delivery_fooled: Annotated[float, Limit("s", "two false alarms for late metrics in this time raise the limit")] = (
+        1800.0
+    )
+    metrics_late: Annotated[float, Limit("s", "metrics this far behind are worth a word")] = 30.0
+    stale_after: Annotated[float, Limit("s", "samples this old say nothing about now")] = 30.0
+    stale_intervals: Annotated[float, Limit("cadences", "the same for a slow cadence; the longer time counts")] = 6.0
+    answer_intervals: Annotated[float, Limit("polls", "a response older than two polls: one of them was lost")] = 2.0
+    blind_after: Annotated[float, Limit("s", "without any good response the screen cannot be trusted")] = 30.0
+    recovery: Annotated[float, Limit("s", "after an outage every event is polled again within this time")] = 10.0
+    unanswered: Annotated[float, Limit("s", "three polls of an event fail in this time; fewer may be chance")] = 20.0
+    unanswered_poor: Annotated[float, Limit("s", "the same on a poor link")] = 60.0
+    clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown this long")] = 60.0
+    unwatched: Annotated[float, Limit("s", "a monitor that runs this late was asleep, with or without its machine")] = (
+        30.0
+    )
+    empty_list: Annotated[float, Limit("s", "an event list that lacks every event is doubted this long")] = 30.0
+    ended_told: Annotated[float, Limit("s", "the end of an event on air is shown this long")] = 60.0
+    link_window: Annotated[float, Limit("s", "lost responses are counted in this time")] = 60.0
+    link_outage: Annotated[float, Limit("s", "without any good response this long, the link is out")] = 3.0
+    link_passing: Annotated[float, Limit("s", "a call that succeeds within three polls was lost in passing")] = 15.0
+    poor_link: Annotated[float, Limit("share of lost responses", "a good link loses less than one in a hundred")] = 0.05
+    poor_link_least: Annotated[int, Limit("lost responses", "fewer are chance")] = 3
+    ahead: Annotated[float, Limit("s", "no measured skew errs this far: a sample dated later has a wrong clock")] = 30.0
+    skew_least: Annotated[
+        float, Limit("s", "the Date header resolves one second: less skew is not worth correcting")
+    ] = 2.0
+    skew_swing: Annotated[
+        float, Limit("s", "the skew must fall this far below that, or the correction would flicker")
+    ] = 1.0
+    skew_critical: Annotated[float, Limit("s", "countdowns are corrected, but people read this machine's clock")] = 10.0
 
-    reconnect_window: float = _limit(600.0, "s", 'if the event sets none (platform-api.md, "Live event")')
-    warm_up: float = _limit(30.0, "s", "the first samples of an encoder swing, and a new stream has none yet")
+    reconnect_window: Annotated[float, Limit("s", 'if the event sets none (platform-api.md, "Live event")')] = 600.0
+    warm_up: Annotated[float, Limit("s", "the first samples of an encoder swing, and a new stream has none yet")] = 30.0
 
-    content: Content = _limit(Content.SHOW, "word", "what the event carries; the rest is not expected")
-    hole_intervals: float = _limit(2.5, "cadences", "a wider gap between two samples is a hole: one lost sample is not")
-    hole_least: float = _limit(2.0, "s", "the same beyond one cadence, for a fast cadence")
-    silence_after: float = _limit(15.0, "s", "without samples the encoder was away, and its state begins again")
-    silence_intervals: float = _limit(3.0, "cadences", "the same for a slow cadence; the longer time counts")
-    window: float = _limit(10.0, "s", "rates are judged by the mean or median of this time: one odd sample is no fault")
+    content: Annotated[Content, Limit("word", "what the event carries; the rest is not expected")] = Content.SHOW
+    hole_intervals: Annotated[
+        float, Limit("cadences", "a wider gap between two samples is a hole: one lost sample is not")
+    ] = 2.5
+    hole_least: Annotated[float, Limit("s", "the same beyond one cadence, for a fast cadence")] = 2.0
+    silence_after: Annotated[float, Limit("s", "without samples the encoder was away, and its state begins anew")] = (
+        15.0
+    )
+    silence_intervals: Annotated[float, Limit("cadences", "the same for a slow cadence; the longer time counts")] = 3.0
+    window: Annotated[
+        float, Limit("s", "rates are judged by the mean or median of this time: one odd sample is no fault")
+    ] = 10.0
 
-    usual_slot: float = _limit(10.0, "s", "samples that teach one value of the baseline")
-    usual_slots: int = _limit(60, "slots", "ten minutes: longer than a scene, short enough to follow a show")
-    usual_least: int = _limit(6, "slots", "one minute before anything counts as usual")
-    usual_sure: int = _limit(30, "slots", "five minutes before a rate counts as constant: a scene is shorter")
-    usual_anew: int = _limit(12, "slots", "the same after a clean new level")
-    constant_spread: float = _limit(0.2, "P90 - P10 over median", "a constant rate stays below it for ten minutes")
-    constant_noise: float = _limit(0.1, "deviation over the usual rate", "a constant rate stays below it in a slot")
-    witness_spread: float = _limit(
-        0.045, "spread of the sound", "constant AAC shows 1 to 3 %, variable AAC 6 % and more"
-    )
-    witness_share: float = _limit(0.88, "share of the usual sound", "less of a constant sound is evidence of a fault")
-    witness_low: float = _limit(0.93, "share of the sound's ordinary pauses", "less is evidence of a fault")
-    class_memory: float = _limit(3600.0, "s", "a rate that proved variable counts as variable this long")
-    variable_fps: float = _limit(0.25, "spread over median", "a screen share spreads its frame rate within a slot")
-    variable_fps_frames: float = _limit(4.0, "frames/s", "the spread must also be this wide")
-    variable_fps_slots: float = _limit(0.3, "share of the slots", "this many slots must spread")
-    above_duty: Duty = _limit(Duty(1e9, 9, 90.0, 4), "s, spells", "time above the usual: a fault takes bits, adds none")
-
-    out_video: float = _limit(0.15, "share of the usual", "beyond it a constant rate has left its level")
-    out_fps: float = _limit(0.05, "share of the usual", "beyond it a frame rate has left its level")
-    out_frames: float = _limit(1.5, "frames/s", "the same for a slow frame rate")
-    steady_samples: int = _limit(6, "samples", "fewer do not show a steady level")
-    steady: float = _limit(45.0, "s", "a new level this steady, all else well, was a person's decision")
-    steady_spread: float = _limit(0.12, "P90 - P10 over median", "a steady level stays below it")
-    ragged_samples: int = _limit(12, "samples", "the newest ones of an excursion show if it is steady")
-    dirty: float = _limit(600.0, "s", "a level that began as a fault becomes usual only after this time")
-    set_fps: tuple[float, ...] = _limit((24.0, 25.0, 30.0, 48.0, 50.0, 60.0), "frames/s", "rates that a person sets")
-    set_fps_slack: float = _limit(0.6, "frames/s", "23.976 and 29.97 count as set rates, too")
-    steps_variable: int = _limit(2, "steps", "a rate that steps alone this often in `class_memory` is variable")
-
-    good: int = _limit(90, "points", "a health from here on is GOOD")
-    fair: int = _limit(70, "points", "a health from here on is FAIR")
-    late_score: int = _limit(80, "points", "late samples may hide anything: never GOOD")
-    unknown_score: int = _limit(80, "points", "a stream without a known frame rate or status is never GOOD")
-
-    video_curve: Curve = _limit(
-        ((0.0, 0.0), (0.5, 40.0), (0.7, 70.0), (0.8, 90.0), (0.85, 100.0)),
-        "share of the usual, points",
-        "a loss up to 15 % is not visible; below half a picture falls apart",
-    )
-    fps_curve: Curve = _limit(
-        ((0.0, 0.0), (0.5, 30.0), (0.8, 70.0), (0.95, 90.0), (0.98, 100.0)),
-        "share of the usual, points",
-        "viewers notice judder sooner than a softer picture",
-    )
-    low_audio_score: int = _limit(75, "points", "low sound is never POOR while it is not zero")
-    memory: float = _limit(60.0, "s", "key-frame faults and loss come in bursts: a minute without one ends them")
-    drift_scores: tuple[int, ...] = _limit((100, 85, 75, 45), "points", "by count of status 3: the third is a pattern")
-    severe_scores: tuple[int, ...] = _limit((100, 70, 40), "points", "by count of status 4: two in six stall players")
-    loss_scores: tuple[int, ...] = _limit(
-        (100, 80, 65, 20), "points", "by count of status 5: one is an episode, viewers complain of three"
-    )
-    fault_score: int = _limit(80, "points", "a stream with a warning or worse is never GOOD")
-
-    deadband: float = _limit(0.1, "points", "between raising and clearing, or noise would ring twice")
-    dark_video: float = _limit(50_000.0, "bit/s", "below this no picture moves")
-    dark_fps: float = _limit(1.0, "frames/s", "below this no picture moves")
-    dark_hold: Hold = _limit(Hold(2, 5.0, 10.0), "samples, s", "viewers leave a black picture within seconds")
-    dark_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "no viewer stays for 4 s of black in every 20 s")
-    low_video: float = _limit(0.7, "share of the usual", "low with one witness")
-    low_video_sure: float = _limit(0.85, "share of the usual", "low with two witnesses")
-    low_hold: Hold = _limit(Hold(3, 15.0, 20.0), "samples, s", "a quiet scene is shorter")
-    ragged_hold: Hold = _limit(
-        Hold(6, 28.0, 20.0), "samples, s", "without a witness: twelve samples no longer remember the fall"
-    )
-    starved_video: float = _limit(0.5, "share of the usual", "more than an encoder saves on a quiet scene")
-    starved_hold: Hold = _limit(Hold(2, 10.0, 20.0), "samples, s", "half the bits show at once")
-    dip_video: float = _limit(0.75, "share of the usual", "a dip of a constant rate has three samples below it")
-    dip_duty: Duty = _limit(Duty(18.0, 3, 60.0, 4), "s, spells", "viewers forgive two dips, not one every few minutes")
-    decay_video: float = _limit(0.77, "share of the best two minutes", "a single step of a rate takes less")
-    decay_video_noisy: float = _limit(0.8, "share of the best two minutes", "less three times the share of noise")
-    decay_clear: float = _limit(0.05, "points", "this much higher the decay clears")
-    floor_2160p: float = _limit(4e6, "bit/s", "half of the least that platforms publish for H.264: HEVC passes")
-    floor_1440p: float = _limit(2.5e6, "bit/s", "half of the least that platforms publish")
-    floor_1080p: float = _limit(1.5e6, "bit/s", "half of the least that platforms publish")
-    floor_720p: float = _limit(750e3, "bit/s", "half of the least that platforms publish")
-    floor_480p: float = _limit(300e3, "bit/s", "half of the least that platforms publish")
-    floor_360p: float = _limit(200e3, "bit/s", "half of the least that platforms publish")
-    floor_clear: float = _limit(1.15, "times the floor", "a rate this high clears the alarm")
-    floor_flat: float = _limit(1.5, "highest over median", "slides are spiky, a starved or stuck encoder is flat")
-    frozen_floor: float = _limit(0.3, "share of the floor", "no moving picture of that size needs less")
-    frozen: float = _limit(180.0, "s", "a picture may stand still that long on purpose")
-    low_fps: float = _limit(0.045, "share below the usual", "viewers notice the judder")
-    low_fps_frames: float = _limit(1.2, "frames/s", "the loss must also be this large")
-    slow_fps: float = _limit(28.0, "frames/s", "below this frames are counted coarsely")
-    slow_fps_frames: float = _limit(1.5, "frames/s", "the loss that counts at such a rate")
-    low_fps_hold: Hold = _limit(Hold(3, 15.0, 20.0), "samples, s", "a short judder passes unnoticed")
-    collapsed_fps: float = _limit(0.8, "share of the usual", "below it motion breaks into single pictures")
-    collapsed_hold: Hold = _limit(Hold(2, 10.0, 20.0), "samples, s", "viewers see it at once")
-    fps_duty: Duty = _limit(
-        Duty(20.0, 2, 45.0, 3, 240.0), "s, spells", "judder that returns disturbs like judder that lasts"
-    )
-    mute_hold: Hold = _limit(Hold(2, 5.0, 10.0), "samples, s", "viewers miss the sound within seconds")
-    mute_duty: Duty = _limit(Duty(8.0, 3, 20.0, 4, 60.0), "s, spells", "no viewer stays for a sound with 4 s gaps")
-    low_audio: float = _limit(0.4, "share of the usual sound", "for a sound of constant rate")
-    low_audio_rate: float = _limit(32_000.0, "bit/s", "above this it still is sound")
-    high_audio: float = _limit(320_000.0, "bit/s", "more than any common profile: the encoder is set wrongly")
-    audio_hold: Hold = _limit(Hold(3, 15.0, 30.0), "samples, s", "a pause in the programme is shorter")
-    gap_duty: Duty = _limit(
-        Duty(16.0, 2, 30.0, 3, 45.0), "s, spells", "time without samples; two reconnects are critical"
-    )
-    drift_share: Share = _limit(Share(3, 10), "samples", "three of ten are a pattern")
-    drift_hold: Hold = _limit(
-        Hold(1, 30.0, 60.0), "samples, s", "a scene cut shifts a key frame; 30 s of it is a setting"
-    )
-    drift_duty: Duty = _limit(Duty(20.0, 3, 36.0, 5), "s, spells", "status 3 and 4 together")
-    severe_share: Share = _limit(Share(2, 6), "samples", "two of six stall players as they switch quality")
-    severe_hold: Hold = _limit(Hold(1, 10.0, 60.0), "samples, s", "the next switch of quality comes within seconds")
-    severe_duty: Duty = _limit(Duty(12.0, 3, 24.0, 4), "s, spells", "bursts of it stall players, too")
-    severe_critical: float = _limit(60.0, "s", "by then every viewer has switched quality once")
-    loss_share: Share = _limit(Share(3, 6), "samples", "one blip says nothing; three of six is a broken path")
-    loss_share_long: Share = _limit(Share(4, 15), "samples", "the same for a path that loses less often")
-    slow_cadence: float = _limit(10.0, "s", "from here on each sample stands for many seconds of loss")
-    loss_hits_slow: int = _limit(2, "samples", "so at a slow cadence two of six are too many")
-    loss_hold: Hold = _limit(
-        Hold(1, 15.0, 60.0), "samples, s", "then three of six are critical; the first only informs"
-    )
-    loss_duty: Duty = _limit(Duty(10.0, 3, 12.0, 5, 120.0), "s, spells", "loss in short bursts is loss")
-    loss_witness: Share = _limit(Share(2, 6), "samples", "this much loss is evidence that a low rate is too low")
-    loss_witness_long: Share = _limit(Share(3, 15), "samples", "the same for a path that loses less often")
-    change_hold: Hold = _limit(Hold(1, 0.0, 60.0), "samples, s", "a new level is shown for a minute")
-    missing_hold: Hold = _limit(Hold(1, 10.0, 10.0), "samples, s", "one incomplete sample is chance")
-
-    silence_off: float = _limit(10.0, "s", "samples must last this long before a silence clears")
-    window_stages: tuple[float, ...] = _limit(
-        (0.5, 0.8, 1.0), "share of the reconnect window", "each deserves attention again"
-    )
-    restream_hold: Hold = _limit(Hold(1, 15.0, 30.0), "samples, s", "a restream that reconnects needs some seconds")
-    start_notice: float = _limit(300.0, "s", "before the start there is time to telephone the encoder's operator")
-    start_stages: tuple[float, ...] = _limit((0.0, 60.0), "s", "after the start; each deserves attention again")
-    start_forgotten: float = _limit(
-        21_600.0, "s", "after the start no viewer waits any more; the tally still says LATE"
+    usual_slot: Annotated[float, Limit("s", "samples that teach one value of the baseline")] = 10.0
+    usual_slots: Annotated[int, Limit("slots", "ten minutes: longer than a scene, short enough to follow a show")] = 60
+    usual_least: Annotated[int, Limit("slots", "one minute before anything counts as usual")] = 6
+    usual_sure: Annotated[int, Limit("slots", "five minutes before a rate counts as constant: a scene is shorter")] = 30
+    usual_anew: Annotated[int, Limit("slots", "the same after a clean new level")] = 12
+    constant_spread: Annotated[
+        float, Limit("P90 - P10 over median", "a constant rate stays below it for ten minutes")
+    ] = 0.2
+    constant_noise: Annotated[
+        float, Limit("deviation over the usual rate", "a constant rate stays below it in a slot")
+    ] = 0.1
+    witness_spread: Annotated[
+        float, Limit("spread of the sound", "constant AAC shows 1 to 3 %, variable AAC 6 % and more")
+    ] = 0.045
+    witness_share: Annotated[
+        float, Limit("share of the usual sound", "less of a constant sound is evidence of a fault")
+    ] = 0.88
+    witness_low: Annotated[float, Limit("share of the sound's ordinary pauses", "less is evidence of a fault")] = 0.93
+    class_memory: Annotated[float, Limit("s", "a rate that proved variable counts as variable this long")] = 3600.0
+    variable_fps: Annotated[
+        float, Limit("spread over median", "a screen share spreads its frame rate within a slot")
+    ] = 0.25
+    variable_fps_frames: Annotated[float, Limit("frames/s", "the spread must also be this wide")] = 4.0
+    variable_fps_slots: Annotated[float, Limit("share of the slots", "this many slots must spread")] = 0.3
+    above_duty: Annotated[Duty, Limit("s, spells", "time above the usual: a fault takes bits, adds none")] = Duty(
+        1e9, 9, 90.0, 4
     )
 
-    attention: AlarmLimits = field(
-        default_factory=AlarmLimits, metadata={"unit": "table", "reason": "limits of the alarms themselves"}
+    out_video: Annotated[float, Limit("share of the usual", "beyond it a constant rate has left its level")] = 0.15
+    out_fps: Annotated[float, Limit("share of the usual", "beyond it a frame rate has left its level")] = 0.05
+    out_frames: Annotated[float, Limit("frames/s", "the same for a slow frame rate")] = 1.5
+    steady_samples: Annotated[int, Limit("samples", "fewer do not show a steady level")] = 6
+    steady: Annotated[float, Limit("s", "a new level this steady, all else well, was somebody's decision")] = 45.0
+    steady_spread: Annotated[float, Limit("P90 - P10 over median", "a steady level stays below it")] = 0.12
+    ragged_samples: Annotated[int, Limit("samples", "the newest ones of an excursion show if it is steady")] = 12
+    dirty: Annotated[float, Limit("s", "a level that began as a fault becomes usual only after this time")] = 600.0
+    set_fps: Annotated[tuple[float, ...], Limit("frames/s", "rates that a person sets")] = (
+        24.0,
+        25.0,
+        30.0,
+        48.0,
+        50.0,
+        60.0,
     )
+    set_fps_slack: Annotated[float, Limit("frames/s", "23.976 and 29.97 count as set rates, too")] = 0.6
+    steps_variable: Annotated[
+        int, Limit("steps", "a rate that steps alone this often in `class_memory` is variable")
+    ] = 2
+
+    good: Annotated[int, Limit("points", "a health from here on is GOOD")] = 90
+    fair: Annotated[int, Limit("points", "a health from here on is FAIR")] = 70
+    late_score: Annotated[int, Limit("points", "late samples may hide anything: never GOOD")] = 80
+    unknown_score: Annotated[int, Limit("points", "a stream without a known frame rate or status is never GOOD")] = 80
+
+    video_curve: Annotated[
+        Curve, Limit("share of the usual, points", "a loss up to 15 % is not visible; below half a picture falls apart")
+    ] = ((0.0, 0.0), (0.5, 40.0), (0.7, 70.0), (0.8, 90.0), (0.85, 100.0))
+    fps_curve: Annotated[
+        Curve, Limit("share of the usual, points", "viewers notice judder sooner than a softer picture")
+    ] = ((0.0, 0.0), (0.5, 30.0), (0.8, 70.0), (0.95, 90.0), (0.98, 100.0))
+    low_audio_score: Annotated[int, Limit("points", "low sound is never POOR while it is not zero")] = 75
+    memory: Annotated[float, Limit("s", "key-frame faults and loss come in bursts: a minute without one ends them")] = (
+        60.0
+    )
+    drift_scores: Annotated[tuple[int, ...], Limit("points", "by count of status 3: the third is a pattern")] = (
+        100,
+        85,
+        75,
+        45,
+    )
+    severe_scores: Annotated[tuple[int, ...], Limit("points", "by count of status 4: two in six stall players")] = (
+        100,
+        70,
+        40,
+    )
+    loss_scores: Annotated[
+        tuple[int, ...], Limit("points", "by count of status 5: one is an episode, viewers complain of three")
+    ] = (100, 80, 65, 20)
+    fault_score: Annotated[int, Limit("points", "a stream with a warning or worse is never GOOD")] = 80
+
+    deadband: Annotated[float, Limit("points", "between raising and clearing, or noise would ring twice")] = 0.1
+    dark_video: Annotated[float, Limit("bit/s", "below this no picture moves")] = 50_000.0
+    dark_fps: Annotated[float, Limit("frames/s", "below this no picture moves")] = 1.0
+    dark_hold: Annotated[Hold, Limit("samples, s", "viewers leave a black picture within seconds")] = Hold(2, 5.0, 10.0)
+    dark_duty: Annotated[Duty, Limit("s, spells", "nobody watches 4 s of black in every 20 s")] = Duty(
+        8.0, 3, 20.0, 4, 60.0
+    )
+    low_video: Annotated[float, Limit("share of the usual", "low with one witness")] = 0.7
+    low_video_sure: Annotated[float, Limit("share of the usual", "low with two witnesses")] = 0.85
+    low_hold: Annotated[Hold, Limit("samples, s", "a quiet scene is shorter")] = Hold(3, 15.0, 20.0)
+    ragged_hold: Annotated[
+        Hold, Limit("samples, s", "without a witness: twelve samples no longer remember the fall")
+    ] = Hold(6, 28.0, 20.0)
+    starved_video: Annotated[float, Limit("share of the usual", "more than an encoder saves on a quiet scene")] = 0.5
+    starved_hold: Annotated[Hold, Limit("samples, s", "half the bits show at once")] = Hold(2, 10.0, 20.0)
+    dip_video: Annotated[float, Limit("share of the usual", "a dip of a constant rate has three samples below it")] = (
+        0.75
+    )
+    dip_duty: Annotated[Duty, Limit("s, spells", "viewers forgive two dips, not one every few minutes")] = Duty(
+        18.0, 3, 60.0, 4
+    )
+    decay_video: Annotated[float, Limit("share of the best two minutes", "a single step of a rate takes less")] = 0.77
+    decay_video_noisy: Annotated[
+        float, Limit("share of the best two minutes", "less three times the share of noise")
+    ] = 0.8
+    decay_clear: Annotated[float, Limit("points", "this much higher the decay clears")] = 0.05
+    floor_2160p: Annotated[float, Limit("bit/s", "half of the least that platforms publish for H.264: HEVC passes")] = (
+        4e6
+    )
+    floor_1440p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 2.5e6
+    floor_1080p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 1.5e6
+    floor_720p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 750e3
+    floor_480p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 300e3
+    floor_360p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 200e3
+    floor_clear: Annotated[float, Limit("times the floor", "a rate this high clears the alarm")] = 1.15
+    floor_flat: Annotated[
+        float, Limit("highest over median", "slides are spiky, a starved or stuck encoder is flat")
+    ] = 1.5
+    frozen_floor: Annotated[float, Limit("share of the floor", "no moving picture of that size needs less")] = 0.3
+    frozen: Annotated[float, Limit("s", "a picture may stand still that long on purpose")] = 180.0
+    low_fps: Annotated[float, Limit("share below the usual", "viewers notice the judder")] = 0.045
+    low_fps_frames: Annotated[float, Limit("frames/s", "the loss must also be this large")] = 1.2
+    slow_fps: Annotated[float, Limit("frames/s", "below this frames are counted coarsely")] = 28.0
+    slow_fps_frames: Annotated[float, Limit("frames/s", "the loss that counts at such a rate")] = 1.5
+    low_fps_hold: Annotated[Hold, Limit("samples, s", "a short judder passes unnoticed")] = Hold(3, 15.0, 20.0)
+    collapsed_fps: Annotated[float, Limit("share of the usual", "below it motion breaks into single pictures")] = 0.8
+    collapsed_hold: Annotated[Hold, Limit("samples, s", "viewers see it at once")] = Hold(2, 10.0, 20.0)
+    fps_duty: Annotated[Duty, Limit("s, spells", "judder that returns disturbs like judder that lasts")] = Duty(
+        20.0, 2, 45.0, 3, 240.0
+    )
+    mute_hold: Annotated[Hold, Limit("samples, s", "viewers miss the sound within seconds")] = Hold(2, 5.0, 10.0)
+    mute_duty: Annotated[Duty, Limit("s, spells", "nobody listens to a sound with 4 s gaps")] = Duty(
+        8.0, 3, 20.0, 4, 60.0
+    )
+    low_audio: Annotated[float, Limit("share of the usual sound", "for a sound of constant rate")] = 0.4
+    low_audio_rate: Annotated[float, Limit("bit/s", "above this it still is sound")] = 32_000.0
+    high_audio: Annotated[float, Limit("bit/s", "more than any common profile: the encoder is set wrongly")] = 320_000.0
+    audio_hold: Annotated[Hold, Limit("samples, s", "a pause in the programme is shorter")] = Hold(3, 15.0, 30.0)
+    gap_duty: Annotated[Duty, Limit("s, spells", "time without samples; two reconnects are critical")] = Duty(
+        16.0, 2, 30.0, 3, 45.0
+    )
+    drift_share: Annotated[Share, Limit("samples", "three of ten are a pattern")] = Share(3, 10)
+    drift_hold: Annotated[Hold, Limit("samples, s", "a scene cut shifts a key frame; 30 s of it is a setting")] = Hold(
+        1, 30.0, 60.0
+    )
+    drift_duty: Annotated[Duty, Limit("s, spells", "status 3 and 4 together")] = Duty(20.0, 3, 36.0, 5)
+    severe_share: Annotated[Share, Limit("samples", "two of six stall players as they switch quality")] = Share(2, 6)
+    severe_hold: Annotated[Hold, Limit("samples, s", "the next switch of quality comes within seconds")] = Hold(
+        1, 10.0, 60.0
+    )
+    severe_duty: Annotated[Duty, Limit("s, spells", "bursts of it stall players, too")] = Duty(12.0, 3, 24.0, 4)
+    severe_critical: Annotated[float, Limit("s", "by then every viewer has switched quality once")] = 60.0
+    loss_share: Annotated[Share, Limit("samples", "one blip says nothing; three of six is a broken path")] = Share(3, 6)
+    loss_share_long: Annotated[Share, Limit("samples", "the same for a path that loses less often")] = Share(4, 15)
+    slow_cadence: Annotated[float, Limit("s", "from here on each sample stands for many seconds of loss")] = 10.0
+    loss_hits_slow: Annotated[int, Limit("samples", "so at a slow cadence two of six are too many")] = 2
+    loss_hold: Annotated[Hold, Limit("samples, s", "then three of six are critical; the first only informs")] = Hold(
+        1, 15.0, 60.0
+    )
+    loss_duty: Annotated[Duty, Limit("s, spells", "loss in short bursts is loss")] = Duty(10.0, 3, 12.0, 5, 120.0)
+    loss_witness: Annotated[Share, Limit("samples", "this much loss is evidence that a low rate is too low")] = Share(
+        2, 6
+    )
+    loss_witness_long: Annotated[Share, Limit("samples", "the same for a path that loses less often")] = Share(3, 15)
+    change_hold: Annotated[Hold, Limit("samples, s", "a new level is shown for a minute")] = Hold(1, 0.0, 60.0)
+    missing_hold: Annotated[Hold, Limit("samples, s", "one incomplete sample is chance")] = Hold(1, 10.0, 10.0)
+
+    silence_off: Annotated[float, Limit("s", "samples must last this long before a silence clears")] = 10.0
+    window_stages: Annotated[
+        tuple[float, ...], Limit("share of the reconnect window", "each deserves attention anew")
+    ] = (0.5, 0.8, 1.0)
+    restream_hold: Annotated[Hold, Limit("samples, s", "a restream that reconnects needs some seconds")] = Hold(
+        1, 15.0, 30.0
+    )
+    start_notice: Annotated[float, Limit("s", "before the start there is time to telephone the encoder's operator")] = (
+        300.0
+    )
+    start_stages: Annotated[tuple[float, ...], Limit("s", "after the start; each deserves attention anew")] = (
+        0.0,
+        60.0,
+    )
+    start_forgotten: Annotated[
+        float, Limit("s", "after the start nobody waits any more; the tally still says LATE")
+    ] = 21_600.0
+
+    attention: Annotated[AlarmLimits, Limit("table", "limits of the alarms themselves")] = AlarmLimits()
 
     def floor(self, presets: Iterable[str]) -> float:
         """Return the lowest video rate (bit/s) that fits the highest of the presets; 0 if no preset is known."""
@@ -313,8 +387,7 @@ class Thresholds:
         return max((floors.get(preset, 0.0) for preset in presets), default=0.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cadence:
+class Cadence(Record, kw_only=True):
     """The polling of the platform (monitoring.md, "Cadence"), in seconds."""
 
     events: float = 15.0  # a start or an end is noticed within this time

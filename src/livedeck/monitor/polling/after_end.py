@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from livedeck.client import Forbidden, QosSamples, RateLimited, Rejected, ServerFault, Unauthorized
@@ -17,6 +17,7 @@ from livedeck.monitor.model.state import BroadcastState, EventState
 from livedeck.monitor.model.thresholds import Cadence
 from livedeck.monitor.polling.poller import PollResult
 from livedeck.monitor.polling.schedule import PollKey, PollSpec
+from livedeck.record import Record
 
 _RANK = 3
 """Rank after everything on air or waiting."""
@@ -25,8 +26,7 @@ _PASSING = (Unauthorized, Forbidden, RateLimited, ServerFault)
 """Errors that say nothing about the samples; a retry may succeed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
+class _Pending(Record):
     """Stream to poll. `end`: end of the stream; `newest`: time of its newest known sample (epoch s, server clock).
 
     `tries`: number of unsuccessful tries; `due`: time of the next try (monotonic s).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from statistics import median
 
@@ -20,6 +20,7 @@ from livedeck.client import (
 )
 from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.record import Record
 
 _DEFAULTS = Thresholds()
 
@@ -40,8 +41,7 @@ _HALF_TICK = 0.5
 """Seconds by which the server is ahead of its Date header on average, because Date drops fractions."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoundResult:
+class RoundResult(Record):
     """Result of one round. The event list is the pulse of the connection: other calls may fail for their own reasons.
 
     `good`: last good response to any call (this machine's clock); `listed`: the list succeeded; `failure`: the error of

@@ -6,15 +6,14 @@ The platform does not list the streams of an event (platform-api.md, "Missing op
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
 
 from livedeck.client import Api, Event
 from livedeck.monitor.model.records import StreamRecord
+from livedeck.record import Record
 from livedeck.text import values
 
 
-@dataclass(frozen=True, slots=True)
-class KnownStream:
+class KnownStream(Record):
     """Stream of an event, with its source (`current`, `history` or `recording`) and further known facts."""
 
     id: str

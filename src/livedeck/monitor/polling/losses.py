@@ -1,4 +1,4 @@
-"""Meter of lost responses: a state of the link, not a fault of an event (monitoring.md, "Lost answers")."""
+"""Measure the share of lost responses: a state of the link, not a fault of an event (monitoring.md, "Lost replies")."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from math import floor, inf
 from random import Random
@@ -15,6 +14,7 @@ from livedeck.monitor.model.resources import ResourceKey
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Cadence
 from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule, PollSpec, is_on_platform
+from livedeck.record import Record
 
 
 async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
@@ -61,16 +61,14 @@ class RoundDebounce:
         self.is_urgent, self._next_from = True, self._clock.monotonic() + _MIN_GAP
 
 
-@dataclass(frozen=True, slots=True)
-class EventList:
+class EventList(Record):
     """Event list of the workspace. `unreadable`: number of rows left out because their id could not be read."""
 
     events: tuple[Event, ...]
     unreadable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ItemList:
+class ItemList(Record):
     """A list polled on demand. `unreadable`: as in EventList."""
 
     items: tuple[Any, ...]
@@ -93,8 +91,7 @@ _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every other call to the platform would meet too."""
 
 
-@dataclass(frozen=True, slots=True)
-class PollResult:
+class PollResult(Record):
     """Result of one call, with its time on both clocks (wall clock, and monotonic seconds).
 
     `is_outdated`: the call was made due again after this request was sent.

@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from math import inf
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -222,9 +223,10 @@ def _encode_state(state: EventState, before: EventState | None, encoded: Values 
     elif state is before:
         return encoded
     values: Values = {}
-    for member in _members(EventState):
-        value = getattr(state, member.name)
-        if before is not None and value is getattr(before, member.name):
+    members, read = _members(EventState), _getter(EventState)
+    older = read(before) if before is not None else (_REQUIRED,) * len(members)
+    for member, value, old in zip(members, read(state), older, strict=True):
+        if value is old or (member.name != "qos" and value == old):  # the samples of `qos` are too long to be compared
             if member.stored in encoded:
                 values[member.stored] = encoded[member.stored]
         elif value != member.default:
@@ -475,6 +477,13 @@ def _members(owner: Any) -> tuple[_Member, ...]:
 
 
 @cache
+def _getter(owner: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that reads all members of an object in one call."""
+    names = [member.name for member in _members(owner)]
+    return attrgetter(*names) if len(names) > 1 else lambda item: tuple(getattr(item, name) for name in names)
+
+
+@cache
 def _list_members() -> tuple[_Member, ...]:
     names = (field.name for field in fields(CachedList) if field.name != "items")
     return tuple(_Member(name, name, _of_field(CachedList, name), None) for name in names)
@@ -497,11 +506,11 @@ def _hints(owner: Any) -> dict[str, Any]:
 @cache
 def _record(owner: Any) -> _Coder:
     """Return the coder of a class, as an object without the members that equal their defaults."""
-    members, is_model = _members(owner), issubclass(owner, Model)
+    members, read, is_model = _members(owner), _getter(owner), issubclass(owner, Model)
 
     def encode_record(value: Any) -> Values:
-        found = {member.name: getattr(value, member.name) for member in members}
-        written = {m.stored: m.coder.encode(found[m.name]) for m in members if found[m.name] != m.default}
+        found = zip(members, read(value), strict=True)
+        written = {member.stored: member.coder.encode(item) for member, item in found if item != member.default}
         if is_model and value.faults:
             written["faults"] = [_record(FieldFault).encode(fault) for fault in value.faults]
         return written

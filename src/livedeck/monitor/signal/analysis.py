@@ -6,9 +6,10 @@ This module lies below both the folds (`detection`) and the alarm kinds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
+
+from msgspec import field
 
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import Episode, Freshness
@@ -17,6 +18,7 @@ from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import FaultInterval
 from livedeck.monitor.signal.memory import StreamMemory
 from livedeck.monitor.signal.usual import Usual
+from livedeck.record import Record
 
 MAX_EPISODES = 200
 """Maximum number of episodes kept of a stream."""
@@ -44,8 +46,7 @@ class Checkpoint(NamedTuple):
         return self.samples % CHECKPOINT_SAMPLES == 0
 
 
-@dataclass(frozen=True, slots=True)
-class SignalAnalysis:
+class SignalAnalysis(Record):
     """The findings from the samples.
 
     `intervals`: alarm kind -> its raised fault; `past`: ended episodes in the order of their end; `features`: the
@@ -80,8 +81,7 @@ class SignalAnalysis:
         return self.checkpoints[-1].memory.last_hole
 
 
-@dataclass(frozen=True, slots=True)
-class RestreamHistory:
+class RestreamHistory(Record):
     """The findings on an event's restreams from the event list, by restream id.
 
     `intervals`: faults, including pending ones; `last_connected`: the last time at which each restream was seen
@@ -96,8 +96,7 @@ class RestreamHistory:
     listed_at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class DataQuality:
+class DataQuality(Record):
     """The reliability of the last answer: STALE if polling fails or sample time stands still, LATE if samples are late.
 
     `since`: time of the last good answer, or of the first failure if there was none (server time). `error`: the reason

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Duty
+from livedeck.monitor.signal.order import copier
 
 SHORT, LONG = 60.0, 600.0
 """The two periods of a Duty, in seconds."""
@@ -40,7 +41,9 @@ class DutyCycle:
 
     def copy(self) -> DutyCycle:
         """Return an independent copy."""
-        return replace(self, slots=self.slots.copy())
+        copy = _copy(self)
+        copy.slots = self.slots.copy()
+        return copy
 
     @property
     def seconds(self) -> float:
@@ -96,3 +99,6 @@ class DutyCycle:
 
     def _quiet_seconds(self) -> float:
         return max(_LEAST_QUIET, min(_MOST_QUIET, _PERIODS * LONG / max(1, self.spells)))
+
+
+_copy = copier(DutyCycle)

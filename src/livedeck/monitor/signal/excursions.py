@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from livedeck.monitor.model.thresholds import Thresholds
-from livedeck.monitor.signal.order import bounded
+from livedeck.monitor.signal.order import bounded, copier
 from livedeck.monitor.signal.usual import Level, spread_of
 
 _BACK = 2
@@ -53,7 +53,7 @@ class FpsExcursion:
 
     def copy(self) -> FpsExcursion:
         """Return an independent copy."""
-        return replace(self)
+        return _copy_fps(self)
 
     def add_back(self) -> bool:
         """Add a sample at the usual rate and return whether the excursion is over."""
@@ -108,7 +108,9 @@ class VideoExcursion:
 
     def copy(self) -> VideoExcursion:
         """Return an independent copy."""
-        return replace(self, rates=self.rates.copy())
+        copy = _copy_video(self)
+        copy.rates = self.rates.copy()
+        return copy
 
     def add_back(self) -> bool:
         """Add a sample at the usual rate and return whether the excursion is over."""
@@ -165,6 +167,9 @@ class VideoExcursion:
     @staticmethod
     def _tight(usual: float, noise: float, thresholds: Thresholds) -> float:
         return max(thresholds.steady_spread, _TIGHT_NOISES * noise / usual) if usual else thresholds.steady_spread
+
+
+_copy_fps, _copy_video = copier(FpsExcursion), copier(VideoExcursion)
 
 
 def is_out(video: float, usual: float, noise: float, thresholds: Thresholds) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
@@ -53,12 +53,12 @@ class Levels:
 
     def copy(self) -> Levels:
         """Return an independent copy."""
-        return replace(
-            self,
-            usual=self.usual.copy(),
-            fps_away=self.fps_away and self.fps_away.copy(),
-            video_away=self.video_away and self.video_away.copy(),
-            above=self.above.copy(),
+        return Levels(
+            self.usual.copy(),
+            self.fps_away and self.fps_away.copy(),
+            self.video_away and self.video_away.copy(),
+            self.above.copy(),
+            self.sound_short_since,
         )
 
     def start_run(self) -> None:

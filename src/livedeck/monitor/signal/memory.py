@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf, isnan
 
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.thresholds import Expectation, Share, Thresholds
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
 from livedeck.monitor.signal.levels import Levels, LevelSample, Standing
-from livedeck.monitor.signal.order import SampleOrder, Step, bounded
+from livedeck.monitor.signal.order import SampleOrder, Step, bounded, copier
 from livedeck.monitor.signal.usual import Rates
+from livedeck.record import Record
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
 """Minimum and maximum number of samples by which a rate is judged, however many fit into the window."""
@@ -22,8 +23,7 @@ _NO_NEW_FRAME = 2.0
 _NOTHING = Standing()
 
 
-@dataclass(frozen=True, slots=True)
-class Burst:
+class Burst(Record):
     """Samples of one status with gaps shorter than a pause: times of the first and the last (epoch s)."""
 
     first: float
@@ -59,14 +59,10 @@ class StreamMemory:
 
     def copy(self) -> StreamMemory:
         """Return an independent copy."""
-        return replace(
-            self,
-            levels=self.levels.copy(),
-            order=self.order.copy(),
-            recent=self.recent.copy(),
-            hit_bits=self.hit_bits.copy(),
-            bursts=self.bursts.copy(),
-        )
+        copy = _copy(self)
+        copy.levels, copy.order, copy.recent = self.levels.copy(), self.order.copy(), self.recent.copy()
+        copy.hit_bits, copy.bursts = self.hit_bits.copy(), self.bursts.copy()
+        return copy
 
     def resumed(self) -> StreamMemory:
         """Return a copy for samples after an unknown gap, which keeps only the usual values."""
@@ -193,6 +189,9 @@ class StreamMemory:
     def _hits(self, status: int, share: Share) -> int:
         bits = self.hit_bits.get(status)
         return (bits & ((1 << share.window) - 1)).bit_count() if bits else 0
+
+
+_copy = copier(StreamMemory)
 
 
 def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:

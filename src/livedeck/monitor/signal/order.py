@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeVar, cast
 
 from livedeck.monitor.model.thresholds import Thresholds
 
@@ -34,6 +36,13 @@ _NEXT = Step()
 def bounded(values: deque[T], length: int) -> deque[T]:
     """Return the values in a deque of this maximum length; a deque restored from a file may have another."""
     return values if values.maxlen == length else deque(values, maxlen=length)
+
+
+def copier(kind: type[T]) -> Callable[[T], T]:
+    """Return a function that makes a shallow copy of a dataclass, in a third of the time of `dataclasses.replace`."""
+    make: Callable[..., T] = kind
+    values: Callable[[T], tuple[Any, ...]] = attrgetter(*(each.name for each in fields(cast("Any", kind))))
+    return lambda state: make(*values(state))
 
 
 def silence_limit(cadence: float | None, thresholds: Thresholds) -> float:

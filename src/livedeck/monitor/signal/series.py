@@ -14,7 +14,7 @@ from livedeck.monitor.model.state import Freshness
 from livedeck.monitor.model.thresholds import Thresholds
 
 MAX_SAMPLES = 3600
-"""Maximum number of samples kept of a stream: the platform's longest answer (platform-api.md, "QoS answer")."""
+"""Samples kept of one stream, the most that the platform answers (platform-api.md, "QoS response")."""
 
 _CADENCE_DELTAS = 20
 """The cadence is the median of so many newest deltas."""

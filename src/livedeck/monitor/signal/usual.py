@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
-from livedeck.monitor.signal.order import bounded
+from livedeck.monitor.signal.order import bounded, copier
 
 _TOP_SLOTS = 120
 """Number of slots whose highest rate is kept: 20 min."""
@@ -121,15 +121,11 @@ class UsualMemory:
 
     def copy(self) -> UsualMemory:
         """Return an independent copy."""
-        return replace(
-            self,
-            video_slots=self.video_slots.copy(),
-            audio_slots=self.audio_slots.copy(),
-            frame_slots=self.frame_slots.copy(),
-            all_frame_slots=self.all_frame_slots.copy(),
-            tops=self.tops.copy(),
-            rows=self.rows.copy(),
-        )
+        copy = _copy(self)
+        copy.video_slots, copy.audio_slots = self.video_slots.copy(), self.audio_slots.copy()
+        copy.frame_slots, copy.all_frame_slots = self.frame_slots.copy(), self.all_frame_slots.copy()
+        copy.tops, copy.rows = self.tops.copy(), self.rows.copy()
+        return copy
 
     def start_run(self) -> None:
         """Start a new slot after a silence. The usual values stay, because normally the same encoder returns."""
@@ -330,6 +326,9 @@ class UsualMemory:
         self.usual = usual._replace(anchor=anchor, is_decaying=now < limit * anchor)
 
 
+_copy = copier(UsualMemory)
+
+
 def median_of(ordered: Sequence[float]) -> float:
     """Return the median of ascending numbers; the lower of the middle two if their number is even."""
     return ordered[(len(ordered) - 1) // 2]
@@ -351,10 +350,8 @@ def _newest(values: deque[float], count: int) -> list[float]:
 
 
 def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
-    wide = [
-        slot.high - slot.low > max(thresholds.variable_fps_frames, thresholds.variable_fps * slot.median)
-        for slot in slots
-    ]
+    frames, share = thresholds.variable_fps_frames, thresholds.variable_fps
+    wide = [high - low > frames and high - low > share * median for median, low, high in slots]
     return sum(wide) / len(wide) if wide else 0.0
 
 

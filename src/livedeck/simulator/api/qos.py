@@ -1,4 +1,4 @@
-"""Quality of service (platform-api.md, "QoS sample" and "QoS answer")."""
+"""Quality of service (platform-api.md, "QoS sample" and "QoS response")."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def qos(seed: int, t: float, shape: Shape) -> Sample | None:
 
 
 def _apply_bursts(seed: int, t: float, bursts: tuple[Burst, ...], depth: float) -> tuple[int, float, float, float]:
-    """Return the worst status and the remaining shares of video, audio and frames of the bursts active at `t`."""
+    """Return the worst status of the bursts active at `t`, and the share of video, audio and frames that remains."""
     status, video, audio, fps = OK, 1.0, 1.0, 1.0
     for salt, burst in enumerate(bursts, 1):
         if _is_active(seed, salt, t, burst):
@@ -174,7 +174,7 @@ def _random_numbers(seed: int, salt: int, index: int) -> tuple[float, float, flo
 
 
 MAX_SAMPLES = 3600
-"""Samples in an answer (platform-api.md, "QoS answer")."""
+"""Samples in an answer (platform-api.md, "QoS response")."""
 
 
 class EncoderState(NamedTuple):

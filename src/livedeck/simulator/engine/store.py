@@ -34,6 +34,24 @@ CREATE TABLE IF NOT EXISTS document (
     kind TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, id)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
+CREATE INDEX IF NOT EXISTS by_created_at ON document (kind, workspace, json_extract(json, '$.created_at'));
+CREATE INDEX IF NOT EXISTS by_name ON document (kind, workspace, json_extract(json, '$.name'));
+CREATE TABLE IF NOT EXISTS tally (
+    kind TEXT NOT NULL, workspace TEXT NOT NULL, documents INTEGER NOT NULL, PRIMARY KEY (kind, workspace)
+) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS add_to_tally AFTER INSERT ON document BEGIN
+    INSERT INTO tally VALUES (new.kind, new.workspace, 1) ON CONFLICT DO UPDATE SET documents = documents + 1;
+END;
+CREATE TRIGGER IF NOT EXISTS take_from_tally AFTER DELETE ON document BEGIN
+    UPDATE tally SET documents = documents - 1 WHERE kind = old.kind AND workspace = old.workspace;
+END;
+DELETE FROM tally;
+INSERT INTO tally SELECT kind, workspace, count(*) FROM document GROUP BY kind, workspace;
+"""
+_INDEXED = {"created_at": "json_extract(json, '$.created_at')", "name": "json_extract(json, '$.name')"}
+"""Fields with an index, and their expressions: SQLite uses an index only for the same text, not for a placeholder.
+
+The text of a query comes from this module alone; a field from a caller is a value of a placeholder, or a key of this.
 """
 
 
@@ -55,6 +73,11 @@ class Query:
     order: Order = ()
     page: int = 1
     per_page: int = 100
+
+    @property
+    def is_whole(self) -> bool:
+        """True if it selects every document of the kind and workspace."""
+        return not (self.where or self.contains or self.not_after)
 
 
 class Store:
@@ -107,13 +130,20 @@ class Store:
     def find(self, query: Query) -> tuple[list[Document], int]:
         """Return one page of the documents, and the number of all that match."""
         clause, values = _clause(query)
-        directions = "".join(f"json_extract(json, ?) {_DIRECTIONS[direction]}, " for _, direction in query.order)
-        total = self._db.execute(f"SELECT count(*) {clause}", values).fetchone()[0]
+        directions = "".join(
+            f"{_INDEXED.get(name, 'json_extract(json, ?)')} {_DIRECTIONS[direction]}, "
+            for name, direction in query.order
+        )
+        if query.is_whole:
+            count = "SELECT coalesce(sum(documents), 0) FROM tally WHERE kind = ? AND workspace = ?"
+        else:
+            count = f"SELECT count(*) {clause}"
+        total = self._db.execute(count, values).fetchone()[0]
         rows = self._db.execute(
             f"SELECT json {clause} ORDER BY {directions} id LIMIT ? OFFSET ?",
             [
                 *values,
-                *(_json_path(name) for name, _ in query.order),
+                *(_json_path(name) for name, _ in query.order if name not in _INDEXED),
                 query.per_page,
                 (query.page - 1) * query.per_page,
             ],
@@ -224,6 +254,7 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA temp_store = MEMORY")  # reading needs no room on the disk
+    db.execute("PRAGMA recursive_triggers = ON")  # so that the tally hears of replaced documents
     db.executescript(f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_SCHEMA_VERSION}; {_TABLE}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import cast
@@ -11,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from livedeck.client import CHAT_FORMATS, ChatExport, ChatFormat, MessageFilter
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema
+from livedeck.record import Record
 from livedeck.text.times import PAST_EXAMPLES
 
 FORMATS = tuple(CHAT_FORMATS)
@@ -39,8 +39,7 @@ FILTER_FORM = FormSchema(
 EMPTY_FILTER: FieldValues = {"search": "", "users": "", "admins": False, "since": "", "until": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
+class ExportOptions(Record):
     """Format of an export, and its file as typed, with the suffix of the format."""
 
     format: ChatFormat

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
 from textual.worker import Worker, WorkerCancelled
 
 from livedeck.client import Api, ApiError, ChatExport, ExportProgress, ExportResult
+from livedeck.log import Log
 from livedeck.monitor import Severity
 from livedeck.operations.operation import Target
 from livedeck.presentation import chat_export
+from livedeck.record import Record
 from livedeck.text.values import safe
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ class JobState(StrEnum):
     STOPPED = "stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class ExportJob:
+class ExportJob(Record):
     """An export of an event's chat to a file.
 
     `received_at`: time of the last bytes, in seconds on the deck's clock.
@@ -53,7 +53,7 @@ class ExportJob:
         return self.state is JobState.RUNNING
 
 
-log = structlog.get_logger()
+log = Log(__name__)
 
 
 class Exports:

@@ -11,10 +11,10 @@ from typing import Any
 from livedeck.client import Api, ApiError, ChatExport
 
 MAX_ROWS = 10_000
-"""Most messages of a preview, the newest ones. A log may be larger than memory."""
+"""Maximum number of messages of a preview, the newest ones. A log may be larger than memory."""
 
 MAX_CHARS = 2000
-"""Most characters of one message in a preview."""
+"""Maximum number of characters of one message in a preview."""
 
 
 @dataclass(frozen=True, slots=True)

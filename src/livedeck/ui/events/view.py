@@ -16,7 +16,7 @@ MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
 """Heights of the charts. Below the first the facts give way; from the second on there are three panels."""
 
 MAX_SHORT_FACTS = 2
-"""Most facts in a pane with one chart: destinations and settings."""
+"""Maximum number of facts in a pane with one chart: destinations and settings."""
 
 
 def waiting_lines(

@@ -21,7 +21,7 @@ from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 FRAME_CELLS = 5
-"""Cells of the frame, a blank and the scroll bar (app.tcss)."""
+"""Cells of the frame, a blank and the scroll bar (dialogs.tcss)."""
 
 COLUMN_CELLS, CAP_CELLS, GAP = 37, 11, 1
 """Cells of a column at least, of a key's cap, and between two columns."""

@@ -21,7 +21,7 @@ Command = tuple[str, str]
 """Name of an action and its argument."""
 
 MAX_ROWS, KEY_CELLS = 8, 11
-"""Most visible actions, and cells of the column of their keys."""
+"""Maximum number of visible actions, and the cells of the column of their keys."""
 
 
 class CommandScreen(Modal[Command | None]):

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -21,6 +22,7 @@ from livedeck.text.times import TimeReference
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.dialogs.dialog import Button, Timer
 from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.modal import STYLES
 from livedeck.ui.kit.driver import INTERRUPTED
 from livedeck.ui.kit.terminal import FilteredApp
 
@@ -78,7 +80,7 @@ SCHEMA = FormSchema(
 class Welcome(FilteredApp[Choice]):
     """Screen of the first start. Returns None if the person leaves it."""
 
-    CSS_PATH = "../app.tcss"
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["../app.tcss", STYLES]
     TITLE = "livedeck"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [

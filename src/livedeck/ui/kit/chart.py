@@ -6,12 +6,14 @@ Colours, layers and sizes: interface.md, "Charts".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import ceil
 from typing import NamedTuple
 
+from msgspec import field
+
 from livedeck.presentation.qos import BARS, HIGHLIGHTED, Axis, Bucket, StatusStyle
+from livedeck.record import Record
 from livedeck.text.segments import Role, Segment, Shade, ShadedLine, StyleRole
 from livedeck.ui.kit.braille import BLANK, HORIZONTAL, VERTICAL, draw_curve
 from livedeck.ui.kit.scale import DOTS, LABEL_CELLS, Scale, round_scale
@@ -25,8 +27,7 @@ ENVELOPE, BASE, GOOD, AROUND, FAINT = 45, 55, 75, 50, 16
 """Percent of a colour for: extreme values, baseline, normal statuses, the map around the window, the grid."""
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Record):
     """A curve: its name, and its values, two to a cell.
 
     `scale_unit`: the number of values in one unit of the scale. `limit`: lowest good value. `base`: baseline. `second`:
@@ -57,8 +58,7 @@ class TimeTick(NamedTuple):
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Backdrop:
+class Backdrop(Record):
     """Common parts of all panels in one chart, by cell.
 
     `statuses`: the worst in each cell. `expected`: cells with samples due, so that missing ones are gaps. `marks`:

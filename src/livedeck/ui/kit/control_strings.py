@@ -11,7 +11,7 @@ TITLE = "\x1b]2;"
 """Start of the control string that sets the window title."""
 
 MAX_TITLE = 120
-"""Most characters of a title or a notification."""
+"""Maximum number of characters of a title or a notification."""
 
 
 def osc_title(text: str) -> str:
@@ -40,10 +40,10 @@ def _plain_words(text: str) -> str:
 
 
 MAX_COPIED = 74_994
-"""Most bytes of copied text: 100,000 in base64, the minimum that terminals accept."""
+"""Maximum number of bytes of copied text: 100,000 in base64, the minimum that terminals accept."""
 
 _SCREEN_CHUNK = 240
-"""Most characters of a control string in GNU screen; it drops longer ones."""
+"""Maximum number of characters of a control string in GNU screen; it drops longer ones."""
 
 
 def osc52(text: str, multiplexer: str = "") -> str | None:

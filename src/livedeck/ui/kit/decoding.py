@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from signal import SIGKILL
 
-import structlog
+from livedeck.log import Log
 
 MAX_BYTES = 4 * 2**20
 """Largest size of a picture file in bytes; a larger one is not fetched."""
@@ -26,7 +26,7 @@ _DEADLINE = 20.0
 
 _CHILD = Path(__file__).with_name("decoding_child.py")
 
-log = structlog.get_logger()
+log = Log(__name__)
 
 
 async def decode(content: bytes, width: int, height: int, variables: Mapping[str, str]) -> bytes | None:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
 
 MAX_SIDE = 4096
-"""Most pixels of the longer side; a 4K picture has 3840."""
+"""Maximum length of the longer side, in pixels; a 4K picture has 3840."""
 
 MAX_PIXELS = 4096 * 2304
-"""Most pixels in total: 38 MB at four bytes each. Pillow holds up to six copies."""
+"""Maximum number of pixels in total: 38 MB at four bytes each. Pillow holds up to six copies."""
 
 MAX_MEMORY = 256 * 2**20
 """Bytes that the process may allocate."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
 from itertools import groupby
@@ -19,6 +18,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from livedeck.record import Record
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
@@ -26,7 +27,7 @@ MAX_COLOURS = 64
 """Colours of a sixel picture. Every terminal supports that many."""
 
 KITTY_CHUNK = 4096
-"""Most characters in one part of a picture for kitty; set by its protocol."""
+"""Maximum number of characters in one part of a picture for kitty; set by its protocol."""
 
 PICTURE_ID = 7
 """Id of our only picture in kitty. A new picture replaces it."""
@@ -52,8 +53,7 @@ class Frame(NamedTuple):
     cell_height: int = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Record):
     """A picture for one frame.
 
     `strips`: its cells. `sequence`: draws it over them from their first cell on; empty for half blocks, whose cells are

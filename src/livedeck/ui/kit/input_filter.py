@@ -6,7 +6,7 @@ PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
 """Sequences around a paste (xterm, "Bracketed Paste Mode")."""
 
 MAX_PASTE_CHARS = 65_536
-"""Most characters of one paste. No field takes more, and the rest is dropped."""
+"""Maximum number of characters of one paste. No field takes more, and the rest is dropped."""
 
 _ESCAPE = "\x1b"
 

@@ -1,4 +1,4 @@
-"""Colours by meaning in three themes, and mixing of two colours. Pure.
+"""Colours by meaning of each theme, and mixing of two colours. Pure.
 
 The browser wall and the terminal's themes (`themes.py`) take their colours from here.
 """
@@ -6,12 +6,12 @@ The browser wall and the terminal's themes (`themes.py`) take their colours from
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from livedeck.record import Record
 
-@dataclass(frozen=True, slots=True)
-class Colours:
+
+class Colours(Record):
     """The colours of a theme. Severities always have a shape and a word, too; lamps and curves are graphics.
 
     `raised`: headers and fields. `cursor`: the row under the cursor. `ink`: letters on a filled chip. `key`: key-frame

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import floor, log10
+
+from livedeck.record import Record
 
 DOTS = 4
 """Dots in the height of a row."""
@@ -24,8 +25,7 @@ _MIN_VALUE, _MAX_VALUE = 1e-6, 1e300
 """Values below the first limit are drawn as zero, above the second as the limit itself: floats end not far beyond."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Record):
     """A scale of `rows` rows from `low` (bottom) to `high` (top), and its labelled values, the lowest first."""
 
     low: float

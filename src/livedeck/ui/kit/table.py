@@ -26,7 +26,7 @@ HEAD_LINES = 1
 CURSOR_CELLS = 1
 
 MAX_COUNTED = 500
-"""Most rows below the window whose kinds are counted. A tick has no time to count more."""
+"""Maximum number of rows below the window whose kinds are counted. A tick has no time to count more."""
 
 
 class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindings=False):

@@ -13,7 +13,6 @@ from inspect import signature
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import structlog
 from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.segment import Segment
@@ -25,6 +24,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
+from livedeck.log import Log
 from livedeck.text.outside import has_agreed_width
 from livedeck.ui.kit.control_strings import clipboard_string, osc52
 from livedeck.ui.kit.dialogs.modal import ModalApp
@@ -38,7 +38,7 @@ else:
     except ImportError:  # another Textual: nothing is an instance of these, and its own updates are sent
         ChopsUpdate = CompositorUpdate = LayoutUpdate = type("Absent", (), {})
 
-log = structlog.get_logger()
+log = Log(__name__)
 
 R = TypeVar("R")
 

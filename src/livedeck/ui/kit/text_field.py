@@ -7,7 +7,7 @@ from textual.widgets import Input
 from livedeck.text.outside import escaped, shown_after, unescaped
 
 MAX_CHARS = 8192
-"""Most characters in a field, typed or pasted; the rest is dropped. A text from outside may be longer."""
+"""Maximum number of characters in a field, typed or pasted; the rest is dropped. A text from outside may be longer."""
 
 
 class TextField(Input):

@@ -6,16 +6,17 @@ The colours are in `palette.py`. Only faults are filled. Tally red belongs to th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from msgspec import field
 from rich.color import Color as RichColor
 from rich.style import Style
 from textual.color import Color
 from textual.theme import Theme
 
+from livedeck.record import Record
 from livedeck.text.segments import Link, Role, Shade, StyleRole
 from livedeck.ui.kit.palette import COLOURS, Colours, board_grounds, mix
 
@@ -31,8 +32,7 @@ class StyleSpec(NamedTuple):
     style: str = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Palette:
+class Palette(Record):
     """The backgrounds of a theme and the style of every role.
 
     `cursor`: style of the row under the cursor. `ansi`: only the terminal's own colours. `plain`: no colours. `area`:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from livedeck.monitor import Alarm, AlarmKey, Snapshot
 from livedeck.presentation.badges import SEVERITY_BADGES
+from livedeck.record import Record
 from livedeck.ui.kit.control_strings import osc_notification, osc_title
 from livedeck.ui.kit.line_filters import ascii_only
 
@@ -16,8 +16,7 @@ NOTIFICATION_GAP = timedelta(seconds=5)
 """Minimum time between two notifications: a desktop shows them one after the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Record):
     """Enabled ways to call. `notification`: `osc9`, `osc99` or `osc777`; any other value sends none.
 
     `is_ascii`: convert texts to ASCII.

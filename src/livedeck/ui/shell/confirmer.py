@@ -47,7 +47,7 @@ from livedeck.ui.shell.directory import Directory
 R = TypeVar("R")
 
 MAX_LISTED = 6
-"""Most changes without a verdict in one dialog, the newest ones. There is room for no more at 80x24."""
+"""Maximum number of changes without a verdict in one dialog, the newest ones. There is room for no more at 80x24."""
 
 SHOW_AFTER = 0.5
 """Seconds of waiting after which a progress dialog opens."""

@@ -6,12 +6,13 @@ The registry of actions provides keys, footer, help, palette and commands.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, TypeVar
 
+from msgspec import field
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.worker import Worker
@@ -20,6 +21,7 @@ from livedeck.client import Api
 from livedeck.monitor import AlarmKey, Clock, EventState, Feed, History, HistoryReads, Playback, Severity, Snapshot
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.render_time import RenderTime
+from livedeck.record import Record
 from livedeck.text.segments import Segment
 from livedeck.ui.kit.graphics import Graphics
 from livedeck.ui.shell.preferences import Displayed, ViewState
@@ -261,8 +263,7 @@ def needs_chosen_event(ctx: Context) -> str:
     return needs_event(ctx)
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Record):
     """An action that a person can start.
 
     `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: Textual's key names; the first one
@@ -348,7 +349,7 @@ class Action:
         if ctx.identity["read_only"] and self.writes:
             return f"RO: this deck is read-only, and :{self.name} would change the platform"
         if ctx.api is None and self.writes:
-            return f":{self.name} would change the platform, and this deck has no access to it"
+            return f":{self.name} changes the platform, but this deck has no access to the platform"
         if not self.works_on(ctx.current_mode):
             return f":{self.name} works on {', '.join(self.screens)}"
         reason = self.blocked(ctx)
@@ -374,8 +375,7 @@ def change(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(Record):
     """A feature's tab, and the action that opens it.
 
     `key`, `label`, `help`: of that action. `run`: None opens the feature's first screen.
@@ -398,8 +398,7 @@ class Tab:
         return Action(self.action_name, (self.key,), self.label, self.help, run)
 
 
-@dataclass(frozen=True, slots=True)
-class HelpGroup:
+class HelpGroup(Record):
     """A heading of the help. `name`: group of its actions. `order`: sort key, smallest first."""
 
     name: str
@@ -407,8 +406,7 @@ class HelpGroup:
     order: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished:
+class Unfinished(Record):
     """Work that ends with the deck. `stop`: ends it and waits until it is cleaned up."""
 
     title: str
@@ -427,8 +425,7 @@ class FeatureScreen(NamedTuple):
         return self.load()()
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(Record):
     """A package of `ui` as the rest of the deck sees it. Its module imports only what the first picture needs.
 
     `screens`: by mode. `help`: headings of its actions. `unfinished`: returns work that leaving would end.

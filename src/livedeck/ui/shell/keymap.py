@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from itertools import combinations
@@ -140,11 +141,15 @@ def _read_keys(registry: ActionRegistry, name: str, keys: tuple[str, ...]) -> tu
 
 def _conflicts(registry: ActionRegistry) -> list[KeymapError]:
     """Find keys that two actions share on one screen. Each error names the action that the settings changed."""
+    by_key = defaultdict[str, list[int]](list)
+    for place, action in enumerate(registry.actions):
+        for key in set(registry.keys_of(action)):
+            by_key[key].append(place)
+    shared = sorted((*pair, key) for key, places in by_key.items() for pair in combinations(places, 2))
     errors = []
-    for action, other in combinations(registry.actions, 2):
-        if not action.meets(other):
-            continue
-        for key in sorted(set(registry.keys_of(action)) & set(registry.keys_of(other))):
+    for place, other_place, key in shared:
+        action, other = registry.actions[place], registry.actions[other_place]
+        if action.meets(other):
             changed, unchanged = (action, other) if action.name in registry.keymap else (other, action)
             errors.append(KeymapError(changed.name, f"{key_text(key)} is also the key of {unchanged.name}"))
     return errors

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+
+from msgspec import field
 
 from livedeck.monitor import Severity, Snapshot
 from livedeck.presentation.badges import severity_chip
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
+from livedeck.record import Record
 from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.text.values import safe
 
@@ -19,8 +22,7 @@ NOTICE_SECONDS = {Severity.INFO: 6.0, Severity.WARNING: 12.0, Severity.CRITICAL:
 """Seconds that a notice stays above the keys, by severity."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Record):
     """An announced text. `at`: time on this machine's clock."""
 
     at: datetime
@@ -49,14 +51,13 @@ class Displayed(NamedTuple):
 
 
 MAX_NOTICE_LINES = 4
-"""Most lines that a notice may hide of the screen. Longer ones are cut, but whole in the log of notices."""
+"""Maximum number of the screen's lines that a notice may hide. Longer ones are cut, but whole in the log of notices."""
 
 MAX_NOTICES = 200
-"""Most notices kept in memory."""
+"""Maximum number of notices kept in memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(Record):
     """Saved preferences: the theme (empty: none chosen) and the view of each table by name.
 
     `recent`: recently chosen ids by kind, the last one first. The sort order is not saved: after a restart the worst

@@ -283,7 +283,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
 
 SUBJECT_CELLS = 12
-"""Most cells for an alarm's subject in the footer."""
+"""Maximum width, in cells, of an alarm's subject in the footer."""
 
 
 class EventList(BaseScreen):

@@ -162,7 +162,7 @@ class OrderedScreen(VideoTab):
         """Move the row under the cursor. Returns why it cannot move; empty if it did."""
         table_view = self.ctx.preferences.view(self.MODE)
         if table_view.filter or table_view.sort or table_view.down:
-            return "rows move only in their own order: clear the filter and the sorting first"
+            return "rows can be moved only in the stored order: clear the filter and the sorting first"
         ids = [item.id for item in self.rows()]
         if self._row.key not in ids:
             return self.no_item_text("row")

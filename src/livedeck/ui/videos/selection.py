@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PARTS = ("videos", "posters", "subtitles", "annotations", "materials")
 
 MAX_EVENTS = 30
-"""Most events whose recordings are polled; the selected one is always among them."""
+"""Maximum number of events whose recordings are polled; the selected one is always among them."""
 
 
 @dataclass(slots=True)

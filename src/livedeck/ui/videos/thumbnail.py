@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-import structlog
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from livedeck.client import Api, ApiError, Poster
+from livedeck.log import Log
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.decoding import MAX_BYTES, decode
 from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, draw, pixel_size
@@ -29,7 +29,7 @@ MIN_WIDTH = 72
 MAX_CACHED = 32
 
 
-log = structlog.get_logger()
+log = Log(__name__)
 
 
 class Thumbnail(Widget):

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-import structlog
 from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.segment import Segment
@@ -22,6 +21,7 @@ from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 
+from livedeck.log import Log
 from livedeck.monitor import Clock, RuleChange, Snapshot
 from livedeck.presentation.filtering import Term
 from livedeck.presentation.preflight import due_preflights
@@ -41,13 +41,13 @@ from livedeck.ui.wallboard.seats import Seats
 from livedeck.ui.wallboard.styles import wall_style
 from livedeck.ui.wallboard.svg import svg
 
-log = structlog.get_logger()
+log = Log(__name__)
 
 MIN_PAUSE_SECONDS = 0.02
 """Minimum seconds between two ticks."""
 
 MAX_RULE_CHANGES = 2
-"""Most lines about changed judgements of events; the newest stay."""
+"""Maximum number of lines about changed judgements of events; the newest stay."""
 
 
 @dataclass(frozen=True, slots=True)

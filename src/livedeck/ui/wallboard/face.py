@@ -19,7 +19,7 @@ _LINE = 7
 """Row below the line on which letters stand."""
 
 _LOW_ROWS = 5
-"""Most rows of a low letter, which leaves three free rows above it."""
+"""Maximum number of rows of a low letter, which leaves three free rows above it."""
 
 _DRAWN = r"""
 A ..##.. .####. ##..## ###### ##..## ##..##

@@ -38,7 +38,7 @@ WIDEST = ("▒ 888 on air", "00:00:00")
 """Texts that must fit into a large header."""
 
 UPCOMING_CELLS = 24
-"""Most cells of a name among the next events."""
+"""Maximum width, in cells, of a name among the next events."""
 
 _WIDE_GAP = ("    ", StyleRole.TEXT)
 
@@ -254,7 +254,7 @@ def empty_texts(model: WallModel) -> tuple[str, str]:
     if model.render_time.stale:
         return "NO FRESH DATA", ""
     if model.matching < model.total:
-        title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} events pass the filter"
+        title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} pass the filter"
     else:
         title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
-    return title, f"{count}, none on air, due within 12 h, or wrong"
+    return title, f"{count}: none is on air, starts within 12 h, or has a fault"

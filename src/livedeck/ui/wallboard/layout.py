@@ -23,7 +23,7 @@ from livedeck.ui.wallboard.tiles import tile_layout, tile_lines
 from livedeck.ui.wallboard.wrong import SHARE, FaultArea
 
 MAX_TILES = 9
-"""Most events with a tile each; more events get a cell of a grid each."""
+"""Maximum number of events that get a tile each; if there are more, each gets a cell of a grid."""
 
 MIN_TILE_SIZES = {1: (38, 6), 2: (48, 13), 3: (96, 21)}
 """Minimum cells and lines of a tile by scale, for a name in two rows of such letters."""
@@ -119,10 +119,10 @@ class Wall:
     """Settings of the wall.
 
     Attributes:
-        tiles: most events with a tile each.
+        tiles: maximum number of events that get a tile each.
         scale: scale of the letters; 0 means as large as fits.
         zone: time zone of the place; None means this machine's.
-        page_seconds: seconds that a page stays.
+        page_seconds: how long a page stays, in seconds.
     """
 
     tiles: int = MAX_TILES
@@ -205,7 +205,7 @@ class _TileBody:
         self.pinned_pages: Collection[int] = self._plan.pages_of(unacknowledged_events(model))
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """Draw the grid over the whole body. Tiles differ by at most one cell and one line."""
+        """Draw the grid over the whole body. Tiles differ by at most a cell in width and a line in height."""
         states = self._plan.pages[page]
         lines = self._tiles(states) if states else self._empty()
         return [*self._banner, *fit_height(lines, self._height, fit([], self._cells))][: self._lines]

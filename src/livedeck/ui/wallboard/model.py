@@ -21,7 +21,7 @@ RETURNED_SECONDS = 300.0
 """Seconds that a cleared alarm stays on the wall: nobody can acknowledge it there."""
 
 MAX_UPCOMING = 3
-"""Most next events in the header."""
+"""Maximum number of next events in the header."""
 
 RULE_CHANGE_SECONDS = 300.0
 """Seconds that the wall shows a change of how events are judged, by new settings or by a person."""

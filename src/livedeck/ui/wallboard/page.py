@@ -39,13 +39,13 @@ from livedeck.ui.wallboard.tiles import kind_words, worst_finding
 T = TypeVar("T")
 
 MAX_WRONG = 4
-"""Most events listed above the cells with their problems, the worst ones."""
+"""Maximum number of events, the worst ones, listed with their problems above the cells."""
 
 MAX_CHARTS = 84
-"""Most events with a curve in each cell; there is no room for more."""
+"""Maximum number of events with a curve in each cell; there is no room for more."""
 
 MAX_BANNER_CELLS = 400
-"""Most letters of an alarm at the top; the page breaks the line itself."""
+"""Maximum number of letters of an alarm at the top; the page breaks the line itself."""
 
 _SPOKEN = {"watch": "to watch"}
 """Words of a count that a screen reader speaks differently."""

@@ -19,7 +19,7 @@ from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
 from livedeck.ui.wallboard.cache import DrawCache
 
 MAX_STEPS = 60
-"""Most steps of the five minutes. With a sample every 2 s narrower steps would show gaps without a cause."""
+"""Maximum number of steps of the five minutes. With a sample every 2 s, narrower steps would show false gaps."""
 
 DOTS = 2
 """Dots of a curve side by side in a cell."""

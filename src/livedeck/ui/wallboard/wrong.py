@@ -47,10 +47,10 @@ MIN_LINES_FOR_ALL = 6
 """Minimum lines of a fault for its full text; with fewer lines the numbers take one line."""
 
 MAX_ROW_LINES = 13
-"""Most lines of a fault; more lines would show nothing more."""
+"""Maximum number of lines of a fault; more lines would show nothing more."""
 
 _MAX_ALARMS = 3
-"""Most alarms that belong to no event, and most cleared alarms."""
+"""Maximum number of alarms that belong to no event, and of cleared alarms."""
 
 _HEALTH_CELLS, _MARGIN_CELLS = 12, 6
 """Cells of the large health, and of the edge with the gaps beside it."""

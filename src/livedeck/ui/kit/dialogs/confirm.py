@@ -15,7 +15,7 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.text_field import TextField
 
 MAX_CELLS = 74
-"""Most cells of a dialog. Wider texts are harder to read."""
+"""Maximum width of a dialog, in cells. Wider texts are harder to read."""
 
 
 class NameField(TextField):

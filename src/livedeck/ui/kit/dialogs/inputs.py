@@ -88,7 +88,7 @@ class TextInput(TextField):
 
 
 MAX_SUGGESTIONS = 6
-"""Most suggestions in sight at once."""
+"""Maximum number of suggestions in sight at once."""
 
 
 class ReferenceInput(TextInput):

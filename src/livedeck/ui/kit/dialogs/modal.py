@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from math import inf
+from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
@@ -23,11 +24,14 @@ from livedeck.ui.kit.text_field import TextField
 R = TypeVar("R")
 S = TypeVar("S")
 
+STYLES = Path(__file__).with_name("dialogs.tcss")
+"""Layout of all modal screens. Apart from that of the deck, which is parsed four times before its first frame."""
+
 ECHO = 0.5
 """Seconds in which an enter after the one that closed a dialog counts as its echo and is dropped."""
 
 MAX_HOLD = 5.0
-"""Most seconds that keys wait for the effect of an earlier key; then they are dropped."""
+"""Maximum time, in seconds, that keys wait for the effect of an earlier key; then they are dropped."""
 
 INTERRUPT_KEY = "ctrl+c"
 """Key that never waits: it leaves even from a dialog."""
@@ -66,6 +70,8 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     Keys of one burst are queued in its widgets before the first of them is handled. If that one closes or covers the
     screen, the others do nothing: not to this screen, nor to the one in front by then.
     """
+
+    CSS_PATH = STYLES
 
     TAKES_TYPED_AHEAD: ClassVar[bool] = False
     """True if it takes keys pressed before it was drawn, because it has a text field."""
