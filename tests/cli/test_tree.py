@@ -14,7 +14,7 @@ import pytest
 
 from cli.commands import called, served
 from livedeck.cli import SECTIONS, TREE, main
-from livedeck.cli.command_tree import MOVED, MOVED_FLAGS, DescribedCommand, describe
+from livedeck.cli.command_tree import GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe
 from livedeck.cli.description import DESCRIPTION, load_description
 from livedeck.cli.schema import command_schemas
 from livedeck.monitor import ActionKind, HistoryReader

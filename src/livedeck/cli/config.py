@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import FORCE, merge_flags, platform
-from livedeck.cli.output import echo
+from livedeck.cli.options import FORCE, formats, merge_flags, platform
+from livedeck.cli.output import echo, echo_json
 from livedeck.environment import SettingsError, config_path
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ def show_command(ctx: click.Context, /, *, origin: bool, output_format: str, **f
     """Print the settings in force, as TOML or JSON. Secrets are masked; JSON has the origins too."""
 
     async def work() -> int:
+        import tomllib
+
+        from livedeck.cli.formats import schema_name
         from livedeck.settings import Settings, load_with_origins
 
         loaded = load_with_origins(**merge_flags(ctx, flags))

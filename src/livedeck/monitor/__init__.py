@@ -1,4 +1,4 @@
-"""monitor JUDGES. It knows no HTTP and no terminal; the clock is passed in. All values that leave it are frozen."""
+"""Judgement of events, without HTTP or terminal. The clock is passed in; all values that leave are frozen."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Feed(Protocol):
         """Author of this screen's commands: `user@host:pid`."""
 
     def snapshots(self) -> AsyncGenerator[Snapshot, None]:
-        """Yield the current snapshot at once, and each later one. One listener at a time."""
+        """Yield the current snapshot at once, and each later snapshot. Only one listener at a time."""
 
     def refresh(self) -> None:
         """Poll everything soon, after a change."""
@@ -38,13 +38,13 @@ class Feed(Protocol):
         """Poll the samples of the event on the screen more often. None: no event is on the screen."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Set the lists that a viewer shows from now on; they replace its previous ones."""
+        """Set the lists that a viewer shows from now on, in place of its previous lists."""
 
     async def find_video(self, video_id: str) -> Video:
         """Return a video by its id, listed or not. Raises ApiError; NotFound if it does not exist."""
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Add materials of a video, in this order, after those remembered already."""
+        """Remember materials of a video, in this order, after those remembered already."""
 
     async def forget_materials(self, *ids: str) -> None:
         """Forget materials that no longer exist."""

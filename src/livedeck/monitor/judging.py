@@ -1,7 +1,7 @@
 """Judges a recording again: compares the alarms recorded then with those that today's detection raises.
 
-A recording holds the platform's responses, but not the polling. So alarms about the deck's machine and link, late
-metrics and fields that are not recorded are not judged (monitoring.md, "Recordings").
+A recording holds the platform's responses, but not the polling. So some alarms are not judged: those about the deck's
+machine and link, about late metrics, and about fields that are not recorded (monitoring.md, "Recordings").
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from livedeck.monitor.polling.schedule import LIST
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 _LATENCY = 2.0
-"""Seconds from a sample's time until a response holds it."""
+"""Seconds from the time of a sample until a response holds the sample."""
 
 _ANSWERED = 120.0
-"""Seconds of samples that a response repeats."""
+"""Seconds of older samples that each response repeats."""
 
 _ENDED_APART = timedelta(seconds=30)
-"""Largest difference between two decks for the end of the same fault: each polls at its own times."""
+"""Largest difference between the ends that two decks find for the same fault: each deck polls at its own times."""
 
 _NEAR = timedelta(hours=1)
 """Time judged before and after anything recorded. Longer gaps, in which nobody watched, are skipped."""
 
 _LAST = timedelta(seconds=30)
-"""End of a recording in which an alarm may begin without being recorded."""
+"""Last part of a recording, in which an alarm may begin without being recorded."""
 
 _NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNOWN_DATA", "VIDEO_BELOW_PRESET"})
 
@@ -62,7 +62,7 @@ _STATUS = {
 
 
 _LISTED_APART = timedelta(seconds=30)
-"""Largest difference between two decks for the onset of a restream's fault, which they find in their lists."""
+"""Largest difference between the onsets that two decks find for a restream's fault in their event lists."""
 
 
 def _onset_tolerance(kind: str) -> timedelta:
@@ -73,7 +73,7 @@ def _onset_tolerance(kind: str) -> timedelta:
 class AlarmSpan:
     """Occurrence of an alarm.
 
-    `until`: end of the fault; None if it lasted to the end of the recording. `severity`: the highest that it had.
+    `until`: end of the fault; None if it lasted to the end of the recording. `severity`: the highest of the occurrence.
     """
 
     key: AlarmKey
@@ -85,7 +85,7 @@ class AlarmSpan:
 
 
 class Comparison(NamedTuple):
-    """An alarm as recorded and as raised by today's detection; None for one that was not raised.
+    """An alarm as recorded, and as raised by today's detection. Each is None if the alarm was not raised.
 
     `end`: end of the judged time.
     """
@@ -176,7 +176,7 @@ def _onset(comparison: Comparison) -> datetime:
 
 
 class _Recorded(NamedTuple):
-    """Records of a recording that judging needs."""
+    """Parts of a recording that judging needs."""
 
     events: tuple[EventRecord, ...]
     streams: Mapping[StreamKey, Readings]
@@ -196,7 +196,7 @@ class _Recorded(NamedTuple):
         return max([newest, *(record.at for record in self.events), *(record.at for record in self.log)])
 
     def stretches(self) -> Iterator[tuple[datetime, datetime]]:
-        """Yield the time ranges within `_NEAR` of anything recorded, in order."""
+        """Yield the time ranges that lie within `_NEAR` of anything recorded, in order."""
         near = _NEAR.total_seconds()
         runs = [(at, at) for at in (record.at.timestamp() for record in (*self.events, *self.log, *self.rulings))]
         for readings in self.streams.values():

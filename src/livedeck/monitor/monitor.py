@@ -38,22 +38,22 @@ from livedeck.monitor.shares import SharedPolls, Shares
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 _MIN_REST = 0.01
-"""Seconds; due times are sums of floats, and a just missed one must not spin the loop."""
+"""Minimum rest in seconds. Due times are sums of floats, and a time that is just missed must not spin the loop."""
 
 _RESTORE_SECONDS = 10.0
 """Seconds between attempts to read a history that failed; each attempt may block for a while."""
 
 _ACTION_SECONDS = 0.5
-"""Seconds between reads of other decks' alarm actions; each sees them within 2 s (monitoring.md, "Shared alarms")."""
+"""Seconds between reads of other decks' alarm actions, which show here within 2 s (monitoring.md, "Shared alarms")."""
 
 _ANALYSIS_SECONDS = 0.5
-"""Seconds of re-analysis between two snapshots after a change of rules; an hour of samples takes 0.1 s."""
+"""Seconds spent on re-analysis between two snapshots after a change of rules; an hour of samples takes 0.1 s."""
 
 _MAX_NAMED = 6
-"""Limits named in one line; nobody reads more at once."""
+"""Maximum number of limits named in one line; nobody reads more at once."""
 
 _MAX_FOCUS = 8
-"""Events polled more often at a time, so that many viewers do not load the platform."""
+"""Maximum number of events that are polled more often at a time, so that many viewers do not load the platform."""
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
@@ -68,15 +68,15 @@ _log = Log("livedeck.monitor")
 class Monitor:
     """`Feed` that watches every event of the workspace itself.
 
-    `random` spreads the calls in time; `api` is closed by its owner. `overrides`: thresholds of single events, by id.
-    `limits_source`: source of limits that may change at run time. `history` stores everything and restores it after a
-    restart; its owner closes it. `reader`: history of other decks, if this one stores none. `actor`: the user here,
+    `random` spreads the calls in time. `overrides`: thresholds of single events, by id. `limits_source`: source of
+    limits that may change at run time. `history` stores everything and restores it after a restart. `reader`: history
+    of other decks, if this deck stores none. The owner of `api` and `history` closes them. `actor`: the user here,
     `user@host:pid`. `notify_error`: returns the failing notification targets, or an empty text. `shares`: processes
     that poll together with this one. `on_demand`: lists polled while somebody looks at them.
 
     Only one listener at a time: `snapshots()` and `wait_ready()` both poll the platform. An alarm action makes a new
-    snapshot at once, without a poll; AlarmRefused explains a refusal. `clock`: clock of all times in snapshots, without
-    the steps of the one passed in.
+    snapshot at once, without a poll; AlarmRefused explains a refusal. `clock`: clock of all times in snapshots, which
+    leaves out the steps of the clock passed in.
     """
 
     def __init__(
@@ -107,13 +107,13 @@ class Monitor:
         self._losses = LossMeter(self._limits.base)
         self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
-        self._focus: dict[str, str] = {}  # by viewer; the last to switch events is at the end
+        self._focus: dict[str, str] = {}  # viewer -> event; the viewer that switched last is at the end
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
         self._shared: History | HistoryReader | None = history or reader
-        self._actions: list[AlarmAction] = []  # since the last snapshot
-        self._are_actions_read = False  # those from before this monitor
+        self._actions: list[AlarmAction] = []  # actions since the last snapshot
+        self._are_actions_read = False  # whether the actions from before this monitor were read
         self._is_report = False  # one snapshot without further polls
-        self._is_step_known = False  # an open step of the clock: everything was polled again
+        self._is_step_known = False  # for the open step of the clock everything was polled again
         self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()
@@ -150,7 +150,7 @@ class Monitor:
     async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  measured by the clock passed in
         """Return the first complete snapshot, after `timeout` seconds at most.
 
-        It is complete once samples of every event to judge were polled, or the platform is known to be down.
+        A snapshot is complete once samples of every event to judge were polled, or the platform is known to be down.
         """
         self._is_report = True
         try:
@@ -179,7 +179,7 @@ class Monitor:
         return True
 
     async def choose_content(self, event_id: str, content: Content | None, actor: str = "") -> bool:
-        """Set the content of an event; None follows the settings. Return False if nothing changes.
+        """Set the content of an event; None: the content in the settings. Return False if nothing changes.
 
         `actor`: person who decided this; empty: the user here.
         """
@@ -190,7 +190,7 @@ class Monitor:
         return True
 
     def _machine_time(self) -> datetime:
-        """Return the time as other processes read it, including the steps of this machine's clock."""
+        """Return the time by this machine's clock including its steps, as other processes read it."""
         return self._clock.now() + timedelta(seconds=self._clock.offset)
 
     async def _rule(self, ruling: Ruling) -> None:
@@ -200,7 +200,7 @@ class Monitor:
             await self._history.record_ruling(ruling)
 
     def _apply_rulings(self, rulings: Iterable[Ruling], *, is_news: bool) -> None:
-        """Apply rulings and report their effect, except for those from before this monitor started."""
+        """Apply rulings. If `is_news`, report their effect; those from before this monitor started are no news."""
         unknown = [ruling for ruling in rulings if self._rulings.lacks(ruling)]
         if not unknown:
             return
@@ -220,7 +220,7 @@ class Monitor:
         self._interrupt.set()
 
     def _reload_limits(self) -> None:
-        """Use the limits of the settings as they are now; unusable ones change nothing."""
+        """Use the limits of the settings as they are now; unusable settings change nothing."""
         try:
             limits = self._limits_source.changed() if self._limits_source else None
         except LimitsError as error:
@@ -236,9 +236,9 @@ class Monitor:
             self._tell(", ".join(texts[:_MAX_NAMED]) + more, event_id)
 
     def set_focus(self, event_id: str | None, viewer: str = "") -> None:
-        """Poll this event's samples more often while the viewer looks at it; None: it looks at none.
+        """Poll this event's samples more often while the viewer looks at it; None: the viewer looks at no event.
 
-        Of many viewers, those count that switched events last, up to `_MAX_FOCUS` events.
+        Up to `_MAX_FOCUS` events are in focus: those of the viewers that switched events last.
         """
         if self._focus.get(viewer) == event_id:
             return
@@ -248,7 +248,7 @@ class Monitor:
         self._awake.set()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Poll exactly these lists for the viewer from now on; none if it shows none."""
+        """Poll exactly these lists for the viewer from now on; no lists if it shows none."""
         if self.on_demand.watch(viewer, keys):
             self._interrupt.set()
 
@@ -269,7 +269,7 @@ class Monitor:
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Acknowledge an alarm: silent until it clears or the time runs out.
 
-        Returns False if it needed none. Raises AlarmRefused.
+        Returns False if the alarm needed no acknowledgement. Raises AlarmRefused.
         """
         return self.carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
 
@@ -302,9 +302,9 @@ class Monitor:
         self._alarms.restore(alarms, self._clock.now(), seen)
 
     def carry_out(self, command: AlarmCommand) -> AlarmAction | None:
-        """Carry out a command, by whomever, once. Return its action, or None if somebody was first and nothing changed.
+        """Carry out a command of any person, once. Return its action, or None if another person was first.
 
-        Other decks see it without waiting for the end of the round. Raises AlarmRefused.
+        Other decks see the action without waiting for the end of the round. Raises AlarmRefused.
         """
         if earlier := self._alarms.find_action(command):
             return earlier
@@ -319,7 +319,7 @@ class Monitor:
         return action
 
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
-        """Return an alarm including actions since the last snapshot, or None."""
+        """Return an alarm, with the actions since the last snapshot applied, or None."""
         return self._alarms.alarms.get(key)
 
     async def _follow_actions(self, shared: History | HistoryReader) -> None:
@@ -354,7 +354,7 @@ class Monitor:
         return key == LIST or self._world.has_response(key)
 
     async def _round(self) -> Snapshot:
-        """Poll due calls and evaluate everything; alarm actions show without waiting for a response."""
+        """Poll due calls and evaluate everything. An alarm action ends the round, so that it shows at once."""
         self._reload_limits()
         if self._history:
             await self._restore_alarms(self._history)
@@ -414,10 +414,10 @@ class Monitor:
         return await self._read(LIST, partial(fetch, page=page, per_page=MAX_PER_PAGE))
 
     async def _read(self, key: PollKey, read: Callable[[], Awaitable[T]]) -> T:
-        """Return the result, with one retry if the response was lost in passing.
+        """Return the result of `read`, after one retry if the response was lost in passing.
 
-        A report retries an event's samples several times, because it has no next round. In a back-off the next round is
-        the retry.
+        A report retries an event's samples several times, because it has no next round. During a back-off there is no
+        retry here: the next round is the retry.
         """
         for _ in range(self._cadence.report_retries if self._is_report and key != LIST else 1):
             try:
@@ -440,7 +440,7 @@ class Monitor:
         return answer
 
     async def _ingest(self, result: PollResult) -> None:
-        """Process a result; the round ends early for a new fault, and for a list that somebody waits for."""
+        """Process a result. End the round early for a new fault, or for a list that a viewer waits for."""
         self._watch_clock()
         self._close_step()
         if isinstance(result.key, ResourceKey):
@@ -561,7 +561,7 @@ class Monitor:
         )
 
     async def _attribute_ends(self) -> None:
-        """Attribute ends on air to persons who ended the event, at any deck of the history."""
+        """Find out which person ended an event on air, at any deck of the history."""
         if self._shared and any(ended.by is None for ended in self._world.ended):
             intents = await self._shared.intents(self._clock.now() - _ATTRIBUTED_FOR)
             ends = (intent for intent in intents if intent.action in ENDING_ACTIONS)

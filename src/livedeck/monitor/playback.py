@@ -24,11 +24,11 @@ _TURN_SECONDS = 0.25
 
 
 class PastError(Exception):
-    """A moment cannot be shown. The message says why, and which moments can be."""
+    """A moment cannot be shown. The message says why, and which moments can be shown."""
 
 
 class PlayedClock:
-    """Clock of a `Playback`: paused, or `speed` times as fast as the machine's. Delays are in real time."""
+    """Clock of a `Playback`: paused, or `speed` times as fast as the machine's clock. Delays are in real time."""
 
     def __init__(self, clock: Clock, at: datetime) -> None:
         self.speed = 0.0
@@ -78,7 +78,7 @@ class Playback:
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, at: datetime | None = None) -> Playback:
-        """Open a history at a moment; None: at the first one. `clock`: the machine's. Raises PastError."""
+        """Open a history at a moment; None: at the first moment. `clock`: clock of this machine. Raises PastError."""
         history = PastHistory(path)
         try:
             return await cls._paused(history, clock, at)
@@ -117,7 +117,7 @@ class Playback:
         return self._snapshot
 
     async def jump(self, at: datetime) -> None:
-        """Show a moment, at the same speed as before. Raises PastError and stays if it cannot be shown."""
+        """Show a moment, at the same speed as before. If it cannot be shown, raise PastError and stay."""
         if at > self._machine.now():
             raise PastError(f"{at:%Y-%m-%d %H:%M:%S}Z is in the future")
         if not await self._show(at, None):
@@ -194,7 +194,7 @@ class Playback:
         """Do nothing: the lists are recorded."""
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video with that id, without checking that it exists."""
+        """Return a video with that id, without checking that the video exists."""
         return Video(video_id)
 
     async def _refuse(self, *_: Any) -> NoReturn:

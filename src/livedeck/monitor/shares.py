@@ -19,8 +19,8 @@ from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec
 from livedeck.monitor.tracker import WorldTracker
 
 _OVERDUE = 1.5
-"""Poll intervals without a response after which a process without the lease polls an event itself, before its data
-look stale."""
+"""Poll intervals without a response, after which a process polls an event without having its lease, before the event's
+data look stale."""
 
 _OVERLAP = 30.0
 """Seconds of samples that are published again, for corrections of the platform and for readers that missed them."""
@@ -40,7 +40,7 @@ class SharedAnswer(NamedTuple):
 
 
 class Shares(Protocol):
-    """The other processes, as the monitor sees them. No method but `wait` waits for a network."""
+    """The other processes, as the monitor sees them. Only `wait` waits for a network."""
 
     @property
     def part(self) -> float:
@@ -58,10 +58,10 @@ class Shares(Protocol):
         """Return whether this process has the lease of an event."""
 
     def want(self, event_ids: Collection[str], *, is_answering: bool) -> None:
-        """Set the events to distribute. `is_answering`: the platform responds to this process."""
+        """Set the events whose leases are distributed. `is_answering`: the platform responds to this process."""
 
     def publish(self, answer: SharedAnswer) -> None:
-        """Publish the samples of an event that this process holds."""
+        """Publish the samples of an event whose lease this process has."""
 
     def hold_back(self, seconds: float) -> None:
         """Stop the polls of every process for some seconds, because the platform demands it."""
@@ -90,10 +90,10 @@ class SharedPolls:
     def share_out(
         self, schedule: dict[PollKey, PollSpec], focus: Collection[str], *, is_answering: bool
     ) -> dict[PollKey, PollSpec]:
-        """Return the schedule of this process.
+        """Return the part of the schedule that this process polls.
 
-        An event in focus here keeps its interval. An event that another process holds is polled here only once its
-        samples are overdue.
+        An event in focus here keeps its interval. If another process has the lease of an event, the event is polled
+        here only once its samples are overdue.
         """
         if self._shares is None:
             return schedule
@@ -110,7 +110,7 @@ class SharedPolls:
     async def take_in(self) -> bool:
         """Take the samples that others published. Return whether they show a new or worse fault.
 
-        Skips an event until this process has a response of its own: only the newest samples are published.
+        An event is skipped until this process has had a response for it, because only the newest samples are published.
         """
         if self._shares is None:
             return False
@@ -131,7 +131,7 @@ class SharedPolls:
         return is_news
 
     def hand_out(self, key: PollKey, result: PollResult) -> None:
-        """Publish the result of a poll, before it is merged here."""
+        """Publish the result of a poll, before this process merges it."""
         if self._shares is None:
             return
         tracker = self._world.find(str(key))
@@ -142,7 +142,7 @@ class SharedPolls:
         self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples))
 
     def _share_retry(self, shares: Shares) -> None:
-        """Apply a retry time that the platform gave to one process to all of them."""
+        """Apply to all processes a retry time that the platform gave to one of them."""
         here, there = self._poller.retry_seconds, shares.retry_seconds
         if here > there + _SAME_RETRY:
             shares.hold_back(here)

@@ -1,4 +1,4 @@
-"""State of every event and of the connection: ingest responses and evaluate states."""
+"""Trackers of every event and of the connection, which ingest responses and evaluate states."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, Restream
 from livedeck.text.secrets import masked_line
 
 _ANALYSIS_BATCH = 32
-"""Samples analysed without a pause of the event loop: 1 ms if each of them is bad."""
+"""Number of samples analysed without a pause for the event loop: 1 ms if each of them is bad."""
 
 _EVALUATION_BATCH = 16
-"""Events evaluated without a pause of the event loop."""
+"""Number of events evaluated without a pause for the event loop."""
 
 _log = Log("livedeck.monitor")
 
@@ -62,10 +62,10 @@ class ClockReading(NamedTuple):
 
 
 class LinkMeasure(NamedTuple):
-    """Measurements of the connection. `lost_share`: share of lost responses; 0 while the link is not poor.
+    """Measured values of the connection. `lost_share`: share of lost responses; 0 while the link is not poor.
 
-    `clock_offset`: seconds that this machine's clock was set forward since the start. `is_clock_doubtful`: it made a
-    step, and no response has shown yet whether it was set or the machine slept.
+    `clock_offset`: seconds that this machine's clock was set forward since the start. `is_clock_doubtful`: the clock
+    made a step, and no response has shown yet whether it was set or the machine slept.
     """
 
     lost_share: float = 0.0
@@ -82,7 +82,7 @@ class _FalseSilence(NamedTuple):
 
 
 class EventTracker:
-    """Tracker of an event: its responses, their times, and its state.
+    """Tracker of an event: its responses with their times, and its state.
 
     `event`: as last listed. `state`: as last evaluated, None before that. A stream is tracked from its first response
     on; another stream of the event needs another tracker.
@@ -92,7 +92,7 @@ class EventTracker:
         self, event: Event, listed_at: ClockReading, thresholds: Thresholds, state: EventState | None = None
     ) -> None:
         self.event, self.state, self.is_listed = event, state, True
-        self._missed_at: ClockReading | None = None  # time of the first list in a row that lacks it
+        self._missed_at: ClockReading | None = None  # first list, of those in a row, that lacks the event
         self._listed_at, self._thresholds = listed_at, thresholds
         self._readings, self._recorded = Readings(), Readings()
         self._learnt: Learnt | None = None  # from an earlier process, before the first response
@@ -101,7 +101,7 @@ class EventTracker:
         self._last_empty_at: ClockReading | None = None  # last good response without samples
         self._error = ""
         self._failing_since: ClockReading | None = None  # first failure since the last good response
-        self._future_samples = 0  # dropped from the last response because of their date
+        self._future_samples = 0  # samples of the last response dropped for a date in the future
         self._unreadable: Mapping[str, int] = {}  # of the last response: field -> samples without it
         self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
         self._is_frozen = False  # samples arrive, but their time stands still
@@ -121,7 +121,7 @@ class EventTracker:
 
     @property
     def lag(self) -> float | None:
-        """Usual delay of its samples (s); None if unknown."""
+        """Usual delay of the event's samples (s); None if unknown."""
         return self._delivery.lag(self._thresholds)
 
     @property
@@ -135,12 +135,12 @@ class EventTracker:
         return self._readings.last
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
-        """Use these thresholds and rulings from now on; the thresholds include the chosen content."""
+        """Use these thresholds and rulings from now on. The thresholds must include the content that a person chose."""
         self._thresholds, self._rulings = thresholds, rulings
 
     @property
     def is_outdated(self) -> bool:
-        """True if its samples were analysed by other rules than the present ones."""
+        """True if the samples were analysed by other rules than the present ones."""
         return bool(len(self._readings)) and self._folded_by != self._rules()
 
     async def analyse_again(self) -> None:
@@ -149,22 +149,22 @@ class EventTracker:
 
     @property
     def has_response(self) -> bool:
-        """True if its samples were polled, with any result."""
+        """True if the event's samples were polled, with any result."""
         return bool(self._answered_at or self._error)
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading) -> None:
-        """Update the event as listed at `at`, with an unchanged stream."""
+        """Set the event as listed at `at`; its stream must be unchanged."""
         self.event, self._listed_at, self.is_listed, self._missed_at = event, at, True, None
         self._update_restreams(status)
 
     def miss(self, at: ClockReading) -> ClockReading:
-        """Note that a list lacks the event; return the time of the first such list."""
+        """Note that a list lacks the event. Return the time of the first such list in a row."""
         self.is_listed = False
         self._missed_at = self._missed_at or at
         return self._missed_at
 
     def preload(self, recorded: Readings, learnt: Learnt | None) -> None:
-        """Set samples and learnt values that were recorded before the deck started.
+        """Add samples and learnt values that were recorded before the deck started.
 
         Learnt values count from the first response on. Recorded samples count only if the response continues them: the
         time in between is unknown.
@@ -183,7 +183,7 @@ class EventTracker:
         return Learnt.of(self._analysis, self._folded_by, self._delivery)
 
     async def ingest(self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading) -> None:
-        """Process the response to a call for samples; a failure only changes the error and the time of failure.
+        """Process the result of a call for samples. A failure only changes the error and the time of failure.
 
         Pauses now and then: an hour of samples takes 0.1 s to analyse.
         """
@@ -204,7 +204,7 @@ class EventTracker:
             self._update_restreams(status)
 
     async def _analyse(self, readings: Readings, *, is_frozen: bool) -> None:
-        """Analyse all samples, or none if cancelled."""
+        """Analyse all samples; if cancelled, change nothing."""
         if len(self._recorded):
             limit = order.silence_limit(series.cadence(readings), self._thresholds)
             readings = series.prepend(self._recorded, readings, limit)
@@ -233,9 +233,11 @@ class EventTracker:
         return self._folded_by if self._folded_by == rules else rules
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
-        """Learn the delivery delay; a silence that ends with late samples but no gap was false (server time, epoch s).
+        """Learn the delivery delay at `at` (server time, epoch s).
 
-        A time that stands still proves neither.
+        A silence that ends with late samples but no gap was false.
+
+        Samples whose time stands still prove neither.
         """
         before, newest = self._delivery, self._readings.time[-1]
         is_proof = is_proof and self._analysis.last_hole <= before.newest
@@ -262,7 +264,7 @@ class EventTracker:
     def evaluate(
         self, status: ConnectionStatus, cadence: Cadence, at: ClockReading, workspace_lag: float | None = None
     ) -> EventState:
-        """Return the event's state at this moment. The assessment is reused if its inputs are unchanged.
+        """Compute and return the event's state at this moment. The assessment is reused if its inputs are unchanged.
 
         `workspace_lag`: usual delay of other events' samples (s), used until this event's delay is known.
         """
@@ -357,7 +359,7 @@ class EventTracker:
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
-        """Return the last good response with new samples, or the first failure before any (server time)."""
+        """Return the time of the last good response with new samples, or of the first failure (server time)."""
         if self._is_frozen and self._readings.last:
             return datetime.fromtimestamp(self._readings.last.time, UTC)
         at = self._answered_at or self._failing_since
@@ -376,7 +378,7 @@ class EventTracker:
         )
 
     def _sample_freshness(self, now: datetime) -> Freshness:
-        """Return the freshness of the known samples; FRESH without any, so that the response alone decides."""
+        """Return the freshness of the known samples; FRESH without samples, so that the response alone decides."""
         newest = self._readings.last
         if newest is None:
             return Freshness.FRESH
@@ -389,10 +391,10 @@ class EventTracker:
         return status.state is ConnectionState.BLIND or listing is Freshness.STALE
 
     def _trusted_freshness(self, of_answer: Freshness, of_samples: Freshness) -> Freshness:
-        """Return the freshness for an assessment.
+        """Return the freshness by which the event is assessed.
 
-        STALE after failing polls, or if the time of the samples stands still: that proves nothing about now. Samples
-        that stopped make it LATE at most, because the phase reports them.
+        STALE after failing polls, or if the time of the samples stands still: such samples prove nothing about now. If
+        samples stopped, the freshness is LATE at worst, because the phase reports that they stopped.
         """
         if self._is_frozen and of_samples is not Freshness.FRESH:
             return Freshness.STALE
@@ -419,7 +421,7 @@ def _age(then: ClockReading | None, now: ClockReading) -> float | None:
 
 
 def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds: Thresholds) -> bool:
-    """Return whether the assessment uses the same samples; a receiving stream has no other input."""
+    """Return whether a new assessment would have the same inputs; for a receiving stream these are the samples."""
     findings = tuple(finding for finding in before.assessment.findings if finding.kind == RESTREAM_KIND.name)
     return (
         before.phase.ingest.state is IngestState.RECEIVING is case.phase.ingest.state
@@ -436,10 +438,10 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
 
 
 class WorldTracker:
-    """Tracker of all events and the connection. `timings`: times of the last calls to the platform; a live list.
+    """Tracker of all events and of the connection. `timings`: live list with the times of the last calls.
 
-    `status`: present connection. `cadence`: poll intervals that the request budget allows. `unreadable`: number of rows
-    of the last event list that could not be read. `part`: share of the request budget for these events.
+    `status`: present state of the connection. `cadence`: poll intervals that the request budget allows. `unreadable`:
+    number of rows of the last event list that could not be read. `part`: this process's share of the request budget.
     """
 
     def __init__(
@@ -448,12 +450,12 @@ class WorldTracker:
         self._timings, self._limits, self._rulings, self._base_cadence = timings, limits, Rulings(), cadence
         self._trackers: dict[str, EventTracker] = {}
         self._preloaded: dict[str, str] = {}  # event id -> stream whose recorded samples were read
-        self._answered_at = started_at.monotonic  # last good response of all
+        self._answered_at = started_at.monotonic  # last good response to any call (monotonic s)
         self._workspace_lag: float | None = None  # s; usual delay of samples
         self.cadence, self.unreadable, self.part = cadence, 0, 1.0
         self.needs_second_look = False  # the last list lacked an event of the one before
-        self.ended: tuple[EndedEvent, ...] = ()  # on air, in the last minute
-        self.seconds_ahead: float | None = None  # the platform's clock ahead of the monitor's
+        self.ended: tuple[EndedEvent, ...] = ()  # events that ended on air in the last minute
+        self.seconds_ahead: float | None = None  # lead of the platform's clock over the monitor's
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
 
     @property
@@ -467,7 +469,7 @@ class WorldTracker:
         return self._answered_at + connection.blind_after(self.status, self._thresholds)
 
     def note_clock_change(self, change: ClockChange, monotonic: float) -> None:
-        """Record a step of this machine's clock or a sleep; polls missed meanwhile count as no failure."""
+        """Record a step of this machine's clock, or a sleep; polls missed meanwhile do not count as failures."""
         self.status = replace(self.status, clock_change=change)
         if change.is_sleep:
             self._answered_at = monotonic
@@ -478,7 +480,7 @@ class WorldTracker:
         return event_id not in self._trackers or self._trackers[event_id].has_response
 
     async def preload(self, history: History | HistoryReader, now: datetime) -> None:
-        """Add recorded samples before the received ones, as soon as the stream is known."""
+        """Add recorded samples before the received ones, for each stream as soon as it is known."""
         until = server_time(self.status, now).timestamp() + self._thresholds.ahead
         if streams := self._new_streams():
             for event_id, recorded in (await history.recorded(streams, until, newest=series.MAX_SAMPLES)).items():
@@ -493,7 +495,7 @@ class WorldTracker:
         }
 
     async def ingest(self, result: PollResult) -> bool:
-        """Process the result of a call and evaluate its event; return whether a fault is new or worse."""
+        """Process the result of a call and evaluate its event. Return whether a fault is new or worse."""
         at = ClockReading(result.at, result.monotonic)
         if result.key == LIST:
             if isinstance(result.payload, EventList):
@@ -510,9 +512,9 @@ class WorldTracker:
     async def evaluate_all(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure, *, is_urgent: bool = False
     ) -> None:
-        """Evaluate everything after a round whose results were ingested; without results only time passed.
+        """Evaluate everything after a round, whose results were ingested. Without results only time passed.
 
-        `is_urgent`: ingested results are the only news, unless the connection changed or the list came. Pauses now and
+        `is_urgent`: no further events are evaluated, unless the connection changed or the list came. Pauses now and
         then.
         """
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
@@ -550,7 +552,7 @@ class WorldTracker:
             self._pass_on_rules(tracker)
 
     def _pass_on_rules(self, tracker: EventTracker) -> None:
-        """Pass the rules on to an event: content that a person chose goes before that of the settings."""
+        """Pass the rules on to an event. The content that a person chose takes precedence over the settings."""
         event_id, thresholds = tracker.event.id, self._limits.of(tracker.event.id)
         content = self._rulings.content_of(event_id)
         if content and content is not thresholds.content:
@@ -558,7 +560,7 @@ class WorldTracker:
         tracker.judge_by(thresholds, self._rulings.on(event_id, tracker.stream_id or ""))
 
     async def analyse_outdated(self, is_due: Callable[[], bool]) -> bool:
-        """Analyse events again that have other rules, one by one until `is_due`; return whether all are done."""
+        """Analyse again the events whose rules changed, one by one until `is_due`. Return whether all are done."""
         for tracker in tuple(self._trackers.values()):
             if tracker.is_outdated:
                 if is_due():
@@ -567,10 +569,10 @@ class WorldTracker:
         return True
 
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
-        """Update events after a list: a new stream starts without samples, and a missing event stays at first.
+        """Update the events after a list. A new stream starts without samples; a missing event stays at first.
 
         A missing event is dropped when a second list lacks it too. It stays while lists have unreadable rows, and for
-        `empty_list` seconds if they are empty.
+        `empty_list` seconds while lists are empty.
         """
         trackers: dict[str, EventTracker] = {}
         for event in listed.events:
@@ -606,7 +608,7 @@ class WorldTracker:
         _log.warning("an event ended on air", event_id=tracker.event.id, how=how)
 
     def _new_streams(self) -> dict[str, str]:
-        """Return event id -> new stream since the last call, if it may still bring samples."""
+        """Return event id -> stream for the streams that are new since the last call and may still bring samples."""
         streams = {
             event_id: stream.id
             for event_id, tracker in self._trackers.items()
@@ -638,7 +640,7 @@ class WorldTracker:
 
 
 def _round_result(results: tuple[PollResult, ...], lost_share: float) -> connection.RoundResult:
-    """Summarise a round for the connection. A rate limit counts, whichever call met it."""
+    """Summarise a round for the connection. A rate limit counts for any call."""
     pulse = next((result.payload for result in results if result.key == LIST), None)
     good = max((result.at for result in results if result.is_good), default=None)
     limits = (result.payload for result in results if isinstance(result.payload, RateLimited))

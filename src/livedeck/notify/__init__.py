@@ -1,4 +1,4 @@
-"""notify decides which alarms reach which people, and sends each message at least once. Its spool keeps the state."""
+"""Notifications: which alarms reach which people. Each message is sent at least once; the spool keeps the state."""
 
 from __future__ import annotations
 

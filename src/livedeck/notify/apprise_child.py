@@ -1,6 +1,6 @@
-"""A try of a service of apprise, as a program that `AppriseTarget` runs and kills at its limit.
+"""Program that tries once to send a message through apprise. `AppriseTarget` runs it, and kills it at its time limit.
 
-It is started by its path and imports only the rule for receivers, because each try pays for every import.
+The program is started by its path and imports only the rule for receivers, because each try pays for every import.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> None:
     """Read the request from stdin and write the result to stdout, both as JSON."""
     output = os.dup(1)
     silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)  # a service may print to stdout
+    os.dup2(silence, 1)  # a service may print to stdout, which carries the result
     request = json.load(sys.stdin.buffer)
     signal.alarm(ceil(request["limit"]))  # the parent may be gone
     gate = Gate(Egress.of(request["allowed"]), request["proxy"])
@@ -60,8 +60,9 @@ class RefusedError(PermissionError):
 class Gate:
     """A guard that refuses connections and programs that the rule does not allow.
 
-    `hear` is an audit hook: Python calls it with the address of each connection, after the look-up, for every library.
-    `refusals`: refused connections, in words. `has_connected`: a receiver was allowed. `proxy`: its address, or empty.
+    `hear` is an audit hook: for every library, Python calls it with the address of each connection, after the name
+    look-up. `refusals`: refused connections, in words. `has_connected`: a connection was allowed. `proxy`: address of
+    the proxy, or empty.
     """
 
     def __init__(self, egress: Egress, proxy: str) -> None:
@@ -120,11 +121,11 @@ class Gate:
         return bool(proxy) and port == self._proxy.port and address in _addresses(str(proxy))
 
     def _is_own(self, address: str, port: int) -> bool:
-        """Return whether this process listens at that address, as some libraries do to wake their threads."""
+        """Return whether this process listens at that address. Some libraries wake a thread by such a connection."""
         return any((address, port) == _listens_at(sock) for sock in tuple(self._bound))
 
     def _check_tunnel(self, _connection: object, data: object) -> str:
-        """Check the host of a tunnel. A proxy looks names up itself, so only addresses can be checked."""
+        """Check the host of a tunnel through a proxy. The proxy looks up names, so only addresses can be checked."""
         head = _TUNNEL.match(data) if self._proxy.hostname and isinstance(data, bytes) else None
         host = head[1].decode("ascii", "replace") if head else ""
         return next((why for address in literal_addresses(host) if (why := self._egress.refusal(host, address))), "")
@@ -147,7 +148,7 @@ _LOCAL_EVENTS = (
 
 
 class Statuses(logging.Handler):
-    """A log handler that keeps the HTTP statuses that urllib3 logs, because apprise words each differently."""
+    """A log handler that keeps the HTTP statuses that urllib3 logs, because apprise words each status differently."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)

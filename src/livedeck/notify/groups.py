@@ -1,7 +1,7 @@
 """The step from alarms to messages: waiting, grouping, rate, escalation, end. Pure.
 
-`step(plan, state, board, now)` does it (notifications.md, "From alarm to message"). It uses no file and no network: its
-new state holds everything that must survive a restart.
+See `step` (notifications.md, "From alarm to message"). No file and no network is used: the new state that `step`
+returns holds everything that must survive a restart.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ GROUP_WAIT = timedelta(seconds=5)
 """Time from the first alarm of a group to its message, so that faults of one cause share a message."""
 
 SETTLED = timedelta(minutes=2)
-"""A fault that returns sooner is the same fault: neither its end nor its return is sent."""
+"""Time after the end of a fault. If the fault returns sooner, neither its end nor its return is sent."""
 
 RATE_WINDOW = timedelta(minutes=10)
 MAX_MESSAGES, MAX_CRITICAL = 6, 12
-"""Most messages of a route in that window; further alarms wait and go out as one message."""
+"""Maximum number of messages of a route in the window of the rate; further alarms wait and go out as one message."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""Most alarms in the window before a route sends only one message per FLOOD_GAP."""
+"""Maximum number of alarms in the window; above it a route sends only one message per FLOOD_GAP."""
 
 
 class EventInfo(NamedTuple):
@@ -52,8 +52,8 @@ class EventInfo(NamedTuple):
 class Board(Record):
     """The alarms at one moment, in any state.
 
-    `is_known`: the platform answers, so a missing alarm has cleared. `offset`: seconds that the machine's clock is
-    ahead of these times, after it was set.
+    `is_known`: the platform responds, so an alarm that is missing has cleared. `offset`: seconds that the machine's
+    clock is ahead of the times on the board, because it was set.
     """
 
     alarms: Sequence[Alarm] = ()
@@ -88,8 +88,8 @@ class Plan(Record):
 class Notified(NamedTuple):
     """The last notification of an alarm on a route.
 
-    `stage`: the stage of the alarm then. `at`: start of the time until it escalates: the notification, or the end of
-    the last acknowledgement or shelf.
+    `stage`: the stage of the alarm at the notification. `at`: start of the time until the alarm escalates: the
+    notification, or the end of the last acknowledgement or shelf.
     """
 
     stage: int
@@ -99,10 +99,10 @@ class Notified(NamedTuple):
 class Life(Record):
     """An alarm from its onset until people are notified of its end.
 
-    `seen_at`: when it was last present; `cleared_since`: None while it is present. `is_handled`: it was acknowledged,
-    shelved, out of service or hidden by another alarm when it was last present; `is_hidden`: only hidden, which the
-    file does not keep. `notified`: by name of the route. `escalated`: by route, the time of the acknowledgement that
-    had expired; empty if there was none.
+    `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
+    when last present, the alarm was acknowledged, shelved, out of service or hidden by another alarm; `is_hidden`: it
+    was only hidden, which the file does not keep. `notified`: name of the route -> last notification. `escalated`: name
+    of the route -> time of the expired acknowledgement that led to the escalation; empty if there was none.
     """
 
     id: str
@@ -117,7 +117,7 @@ class Life(Record):
 
 
 class Box(NamedTuple):
-    """A route and the target of its messages; messages are counted for each."""
+    """A route and a target of its messages. Messages are counted for each such pair."""
 
     route: str
     target: str
@@ -126,8 +126,8 @@ class Box(NamedTuple):
 class State(Record):
     """The state between two steps.
 
-    `opened`: when each group opened, by route and incident. `held`: entries that wait for the rate or the hours.
-    `sent`, `counted`: times of the recent messages and alarms.
+    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the rate or the
+    hours. `sent`, `counted`: times of the recent messages and of the recent alarms.
     """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
@@ -138,11 +138,11 @@ class State(Record):
 
     @property
     def notified_lives(self) -> tuple[Life, ...]:
-        """The lives with a notification; a restart must know them."""
+        """The lives with a notification, which a restart must know."""
         return tuple(life for life in self.lives.values() if life.notified)
 
     def is_kept_as(self, other: State) -> bool:
-        """Return whether a restart continues alike from both, apart from the times when alarms were last seen."""
+        """Return whether a restart would continue alike from both states, whenever alarms were last seen."""
         lives = [
             {life.id: (life.is_handled, life.notified, life.escalated) for life in state.notified_lives}
             for state in (self, other)
@@ -153,7 +153,7 @@ class State(Record):
 class Outcome(NamedTuple):
     """The result of a step: the new state, the new messages, and the keys of withdrawn messages.
 
-    Store it as a whole before sending any of the messages.
+    Store the outcome as a whole before sending any of the messages.
     """
 
     state: State
@@ -178,9 +178,9 @@ def step(plan: Plan, state: State, board: Board, now: datetime, unsent: Sequence
 
 
 def withheld(state: State, unsent: Iterable[Message], now: datetime) -> frozenset[str]:
-    """Return the keys of the messages whose alarms are all handled; they wait.
+    """Return the keys of the messages that wait because all their alarms are handled.
 
-    If an acknowledgement expires, such a message goes out unchanged, under its key.
+    If an acknowledgement expires, such a message goes out unchanged, under the same key.
     """
     lives = {life.id: life for life in state.lives.values()}
     keys = set()
@@ -193,7 +193,7 @@ def withheld(state: State, unsent: Iterable[Message], now: datetime) -> frozense
 
 
 def _is_settled(life: Life, now: datetime) -> bool:
-    """Return whether the alarm cleared long enough ago to send its end."""
+    """Return whether the alarm cleared so long ago that its end can be sent."""
     return life.cleared_since is not None and now - life.cleared_since >= SETTLED
 
 
@@ -240,7 +240,7 @@ class _Turn:
     # Lives
 
     def follow_lives(self) -> None:
-        """Update the lives: which alarms are present, and since when the others have cleared."""
+        """Update the lives: note which alarms are present, and when the other alarms cleared."""
         for alarm in self.board.alarms:
             if not alarm.is_ongoing:
                 continue
@@ -270,7 +270,7 @@ class _Turn:
         return life if life and life.id == entry.life else None
 
     def _updated(self, entry: Entry) -> Entry:
-        """Return the entry with `is_cleared` as the alarm is now: it may clear or return while the entry waits."""
+        """Return the entry with `is_cleared` updated: the alarm may clear or return while the entry waits."""
         life = self._life(entry) or self.missed.get(entry.life)
         if life is None or entry.status is Status.RESOLVED or entry.is_cleared is (life.cleared_since is not None):
             return entry
@@ -278,7 +278,7 @@ class _Turn:
         return replace(entry, is_cleared=not entry.is_cleared, seconds=seconds)
 
     def drop_handled(self) -> None:
-        """Drop waiting entries whose alarm is handled or hidden meanwhile."""
+        """Drop waiting entries whose alarm has been handled or hidden meanwhile."""
         for box, entries in [*self.held.items()]:
             handled = [entry for entry in entries if self._is_handled(entry)]
             self._drop(box, handled)
@@ -296,7 +296,7 @@ class _Turn:
         return entry.status is not Status.RESOLVED and is_present and not _is_unhandled(alarm)
 
     def _restore(self, life: Life, route: str, status: Status, stage_before: int) -> None:
-        """Set the notification of a life on a route back to the one before."""
+        """Set the notification of a life on a route back to the previous notification."""
         if status is Status.ESCALATED:
             escalated = _without(life.escalated, route)
             if stage_before != NOT_NOTIFIED:
@@ -328,7 +328,7 @@ class _Turn:
     # Entries to send
 
     def collect_firing(self) -> None:
-        """Open a group with its first alarm, and hold its entries 5 s later, with every alarm that joined."""
+        """Open a group at its first alarm. 5 s later, hold an entry for each alarm of the group."""
         for route in self.plan.routes:
             candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
             by_incident: dict[str, list[Alarm]] = {}
@@ -350,7 +350,7 @@ class _Turn:
         return is_louder and not reasons_against(route, case_of(alarm, self.board.events))
 
     def _hold(self, route: Route, alarms: Sequence[Alarm]) -> None:
-        """Hold an entry for each alarm; it replaces a waiting entry of the same life."""
+        """Hold an entry for each alarm, in place of a waiting entry of the same life."""
         box = Box(route.name, route.to)
         waiting = {entry.life: entry for entry in self.held.get(box, ()) if entry.status is Status.FIRING}
         entries = [self._firing_entry(route, alarm, waiting) for alarm in alarms]
@@ -366,7 +366,7 @@ class _Turn:
         return replace(self._entry(Status.FIRING, alarm, life), stage_before=stage_before)
 
     def collect_escalated(self) -> None:
-        """Hold an entry for each alarm that nobody has handled within the minutes of its route."""
+        """Hold an entry for each alarm that nobody has handled within the `escalate` minutes of its route."""
         for route in self.plan.routes:
             if not (route.escalate and route.escalate_to):
                 continue
@@ -406,7 +406,7 @@ class _Turn:
             self.held[box] = (*self.held.get(box, ()), *entries)
 
     def _readers(self, life: Life) -> Iterator[tuple[Box, Notified]]:
-        """Yield each box that needs the end of the alarm, with its last notification."""
+        """Yield each box that must be notified of the end of the alarm, with the last notification there."""
         for route in self.plan.routes:
             last = life.notified.get(route.name)
             if last is not None and route.resolved:
@@ -428,7 +428,7 @@ class _Turn:
                     yield compose(box.route, box.target, entries, self.now, self.plan.sender)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
-        """Return whether an entry waits: for the hours of its route, or an end until its alarm has surely cleared."""
+        """Return whether an entry waits for the hours of its route, or an end until its alarm has surely cleared."""
         life = self.lives.get(entry.key) if shown_status(entry) is Status.RESOLVED else None
         may_be_present = life is not None and (life.id == entry.life or box.route in life.notified)
         return may_be_present or self._waits_for_hours(box, entry)
@@ -448,7 +448,7 @@ class _Turn:
     # Entries
 
     def _local(self) -> datetime:
-        """Return the time of the readers' clock."""
+        """Return the present time in the readers' time zone."""
         return (self.now + timedelta(seconds=self.board.offset)).astimezone(self.plan.sender.zone)
 
     def _entry(self, status: Status, alarm: Alarm, life: Life) -> Entry:
@@ -481,7 +481,7 @@ class _Turn:
         )
 
     def _end(self, life: Life, last: Notified) -> Entry:
-        """Return the entry for the end of an alarm; the engine may have forgotten the alarm itself."""
+        """Return the entry for the end of an alarm, which the alarm engine may have forgotten already."""
         cleared_since = life.cleared_since or self.now
         alarm = self.alarms.get(life.key)
         info = self.board.events.get(life.key.event_id)
@@ -520,7 +520,7 @@ _AIRING = {
 
 
 def case_of(alarm: Alarm, events: Mapping[str, EventInfo]) -> Case:
-    """Return the case of an alarm, for the checks of a route. `events`: by id."""
+    """Return the case of an alarm, by which a route checks it. `events`: events by id."""
     names = {alarm.event_id: alarm.subject} if alarm.event_id else {}
     names |= {event_id: event_id for event_id in alarm.affects}
     infos = {event_id: events.get(event_id, EventInfo(name)) for event_id, name in names.items()}
@@ -554,8 +554,8 @@ def _life_id(alarm: Alarm) -> str:
 def _notified_now(life: Life, alarm: Alarm) -> Mapping[str, Notified]:
     """Return the notifications of an unhandled alarm.
 
-    The end of an acknowledgement or a shelf restarts the time until it escalates; a pause of the fault or another alarm
-    that hid it does not.
+    The end of an acknowledgement or a shelf restarts the time until the alarm escalates. A pause of the fault, or a
+    time in which another alarm hid it, does not.
     """
     has_ended = life.is_handled and not life.is_hidden
     return {
@@ -569,7 +569,7 @@ def _notified_now(life: Life, alarm: Alarm) -> Mapping[str, Notified]:
 def _expired_acknowledgement(alarm: Alarm) -> str:
     """Return the time of the expired acknowledgement as text; empty if there was none.
 
-    Each one is a reason to escalate once; a later one compares as greater.
+    Each expired acknowledgement is a reason to escalate once. The text of a later one compares as greater.
     """
     return isoformat_utc(alarm.acknowledged_at) or ""
 

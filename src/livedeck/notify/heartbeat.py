@@ -1,6 +1,6 @@
-"""A call to an outside service each minute while all is well (notifications.md, "Heartbeat").
+"""Heartbeat: a call to an outside service each minute while all is well (notifications.md, "Heartbeat").
 
-Without it nobody notices that the collector itself died.
+Without heartbeats nobody would notice that the collector itself died.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timede
 class Vitals(NamedTuple):
     """The state that a heartbeat reports.
 
-    `turned_at`: the last look at the alarms. `answered_at`: the last response of the platform. `waiting_since`: time of
-    the oldest unsent message. `history_fault`: why the history is not written.
+    `turned_at`: time of the last look at the alarms. `answered_at`: time of the platform's last response.
+    `waiting_since`: time of the oldest unsent message. `history_fault`: why the history is not written, or empty.
     """
 
     turned_at: datetime
@@ -48,7 +48,7 @@ def failure(vitals: Vitals, now: datetime) -> str:
 
 
 class Heartbeat:
-    """Call an address each minute while all is well, otherwise its `/fail` with the reason.
+    """Calls an address each minute while all is well, otherwise the `/fail` below it with the reason.
 
     `taken_at`: time of the last heartbeat that got a 2xx. `report`: takes a line when heartbeats begin to fail or
     succeed again.

@@ -1,4 +1,4 @@
-"""Messages: an entry for each alarm, and the message that holds the entries. Frozen, and JSON in the spool."""
+"""Messages, and their entries, one for each alarm. Both are frozen, and stored as JSON in the spool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked
 
 _WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged")
-"""Fields with words of the platform or of people."""
+"""Fields with texts from the platform or from people."""
 
 NOT_NOTIFIED = -1
 """The stage of an alarm without a notification."""
@@ -29,13 +29,13 @@ class Status(StrEnum):
 
 
 class Entry(Record):
-    """An alarm in a message, as it was then.
+    """An alarm in a message, as it was when the entry was made.
 
-    `life`: its identity from onset to end. `stage`: how far it had grown. `seconds`: how long it lasted. `airing`: the
-    event on air since a time, or its planned start. `others`: kinds of the other alarms of the event. `affected`: names
-    of the events of an incident; `on_air`: number of events on air. `acknowledged`: the person whose acknowledgement
-    expired. `is_cleared`: it cleared before its message could go out. `stage_before`: the stage in the previous
-    notification to the same target.
+    `life`: identity of the alarm from onset to end. `stage`: how far the alarm had grown. `seconds`: how long it had
+    lasted. `airing`: since when the event is on air, or its planned start, in words. `others`: kinds of the other
+    alarms of the event. `affected`: names of the events of an incident; `on_air`: number of events on air.
+    `acknowledged`: the person whose acknowledgement expired. `is_cleared`: the alarm cleared before its message could
+    go out. `stage_before`: the stage in the previous notification to the same target.
     """
 
     status: Status
@@ -87,7 +87,7 @@ class Entry(Record):
 
 
 class Beginning(NamedTuple):
-    """An alarm that a message reports as present: its life, and its stage in the previous notification."""
+    """An alarm that a message reports as present: its life, and the alarm's stage in the previous notification."""
 
     life: str
     stage_before: int
@@ -96,8 +96,8 @@ class Beginning(NamedTuple):
 class Message(Record):
     """A message to a target.
 
-    `key`: the same for every try. `payload`: the JSON of the webhook. `beginnings`: the alarms that it reports as
-    present; empty if it reports their end.
+    `key`: the same for every try. `payload`: the JSON of the webhook. `beginnings`: the alarms that the message reports
+    as present; empty if it reports their end.
     """
 
     key: str

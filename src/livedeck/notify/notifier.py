@@ -20,10 +20,10 @@ from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedE
 from livedeck.notify.targets import Delivery, Target
 
 MAX_WAIT = 300.0
-"""Most seconds between two tries, unless the receiver asks for more."""
+"""Maximum number of seconds between two tries, unless the receiver asks for more."""
 
 MAX_ASKED = 3600.0
-"""Most seconds that a receiver can ask for."""
+"""Maximum number of seconds between two tries that a receiver can ask for."""
 
 GIVEN_UP = timedelta(hours=24)
 """Age at which an unsent message is dropped."""
@@ -39,7 +39,7 @@ _RELOAD = 30.0
 _JITTER = 0.2
 
 _REMEMBERED = 1000
-"""Messages; more than can be sent between two reads of the file."""
+"""Number of messages remembered as done; more than can be sent between two reads of the file."""
 
 _RESULTS = {SENT: "taken", WAITING: "not taken", DEAD: "given up"}
 
@@ -51,8 +51,8 @@ _log = Log("livedeck.notify")
 class Storage(Protocol):
     """Durable state of the notifier, and the decision which process sends.
 
-    All calls but `is_on_duty` may block; use them from one thread at a time. They raise SpoolError, NotOnDutyError if
-    another process sends the notifications now, and OutdatedError if one has sent some meanwhile.
+    All methods but `is_on_duty` may block; call them from one thread at a time. They raise SpoolError; NotOnDutyError
+    if another process sends the notifications now; OutdatedError if another process has sent notifications meanwhile.
     """
 
     @property
@@ -63,13 +63,13 @@ class Storage(Protocol):
         """Release the storage."""
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """Return the stored state in the times of a notifier that starts at `now`; `offset` as in `keep`."""
+        """Return the stored state, with times by the clock of a notifier started at `now`. `offset`: as in `keep`."""
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Store the outcome of a step as a whole, in the machine's times, which are `offset` seconds ahead."""
+        """Store the outcome of a step as a whole, with times by the machine's clock, `offset` seconds ahead."""
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Return the messages in that state, oldest first, in the machine's times."""
+        """Return the messages in that state, oldest first, with times by the machine's clock."""
 
     def may_send(self, key: str) -> bool:
         """Return whether this process should still send the message."""
@@ -78,14 +78,14 @@ class Storage(Protocol):
         """Store the new state of a message."""
 
     def forget_old(self, now: datetime) -> None:
-        """Delete messages that were sent or dropped long ago, by the machine's time."""
+        """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
 
     def revive(self) -> int:
-        """Return dropped messages to the queue, and their number."""
+        """Put dropped messages back into the queue and return their number."""
 
 
 class Notifier:
-    """Send notifications by a plan while on duty. One notifier for each spool (`only_notifier`); its owner closes it.
+    """Sends notifications by a plan while on duty. A spool has one notifier (`only_notifier`), whose owner closes it.
 
     Call `take` with every snapshot; `run` sends until cancelled. If a message cannot be stored, it is sent from memory
     and perhaps again after a restart.
@@ -102,8 +102,8 @@ class Notifier:
         self._is_open = False
         self._unkept: list[Message] = []
         self._unmarked: dict[str, Spooled] = {}  # new states that the storage does not have yet
-        self._withheld: list[Message] = []  # until this process is known to be on duty
-        self._withdrawn: list[str] = []  # the file does not know it yet
+        self._withheld: list[Message] = []  # messages kept until this process is known to be on duty
+        self._withdrawn: list[str] = []  # keys that the file still has to drop
         self._called_back = frozenset[str]()
         self._on_way = set[str]()
         self._queues: dict[str, dict[str, Spooled]] = {name: {} for name in targets}
@@ -145,7 +145,7 @@ class Notifier:
         return (spooled.message for queue in self._queues.values() for spooled in queue.values())
 
     async def unsent(self) -> tuple[Spooled, ...]:
-        """Return waiting and dropped messages, also if another process sends them. Raises SpoolError."""
+        """Return waiting and dropped messages, even if another process sends them. Raises SpoolError."""
         found = [await self._in_thread(partial(self._spool.messages, state)) for state in (WAITING, DEAD)]
         return (*found[0], *found[1])
 
@@ -199,7 +199,7 @@ class Notifier:
         return messages
 
     async def _go_on_duty(self) -> bool:
-        """Return whether this process is on duty; if that is new, continue from the stored state."""
+        """Return whether this process is on duty. If it has just come on duty, continue from the stored state."""
         if not self._spool.is_on_duty:
             self._go_off_duty()
         elif not self._is_open:
@@ -210,7 +210,7 @@ class Notifier:
         return self._is_open
 
     def _go_off_duty(self) -> None:
-        """Forget the state: the process that sends now has it in the storage."""
+        """Forget the state: the process that sends now reads it from the storage."""
         if self._is_open:
             _log.info("another collector sends the notifications")
         self._is_open, self._state, self.fault = False, State(), ""
@@ -227,7 +227,7 @@ class Notifier:
                 queue.pop(key, None)
 
     def _call_back(self, now: datetime) -> None:
-        """Update the keys of the messages that wait because their alarms are handled."""
+        """Update the set of messages that wait because their alarms are handled."""
         before, self._called_back = self._called_back, withheld(self._state, self._queued(), now)
         if before - self._called_back:
             for news in self._news.values():
@@ -245,7 +245,7 @@ class Notifier:
     async def _reload(self) -> None:
         """Queue messages that wait in the storage, and delete old ones.
 
-        A process that is not on duty reads the failures of the other one, to show them to its decks.
+        A process that is not on duty reads the failures of the process on duty, to show them to its decks.
         """
         try:
             if self._is_open:
@@ -273,7 +273,7 @@ class Notifier:
         return self._clock.now() - message.at >= GIVEN_UP
 
     def _ours(self, spooled: Spooled) -> Spooled:
-        """Return the message in the times of this process."""
+        """Return the message with times by the clock of this process."""
         return replace(spooled, message=replace(spooled.message, at=spooled.message.at - self._ahead))
 
     def _enqueue(self, messages: Iterable[Spooled]) -> None:

@@ -18,7 +18,7 @@ _SPAN = re.compile(
 
 
 class Span(NamedTuple):
-    """Hours from `begin` to `end` on some weekdays (0 is Monday). An `end` before `begin` is on the next day."""
+    """Hours from `begin` to `end` on some weekdays (0 is Monday). If `end` is before `begin`, it is on the next day."""
 
     days: frozenset[int]
     begin: time
@@ -33,13 +33,13 @@ class Span(NamedTuple):
 
 
 class Hours(Record):
-    """Hours in which somebody reads a route; without spans always."""
+    """Hours in which somebody reads the messages of a route. Without spans: always."""
 
     spans: tuple[Span, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Hours:
-        """Read `Mo-Fr 08:00-18:00, Sa 10:00-14:00`.
+        """Read hours such as `Mo-Fr 08:00-18:00, Sa 10:00-14:00`.
 
         Hours without days are for every day; an empty text means always. Raises ValueError.
         """
@@ -70,10 +70,10 @@ def _time(text: str) -> time:
 class Route(Record):
     """A rule that sends some alarms to a target.
 
-    `to`: the target. `severity`: least severity. `events`, `projects`, `kinds`: shell patterns for the id or name of
-    the event, the id of its project, and the kind. `hours`: when somebody reads it; outside them only severity
-    `through` and worse go out. `escalate`: minutes until an unacknowledged alarm goes to `escalate_to`; 0: never.
-    `resolved`: also send the end of an alarm.
+    `to`: the target. `severity`: the lowest severity that the route takes. `events`, `projects`, `kinds`: shell
+    patterns for the id or name of the event, the id of its project, and the kind. `hours`: when somebody reads the
+    messages; outside these hours only severity `through` and worse go out. `escalate`: minutes until an unacknowledged
+    alarm goes to `escalate_to`; 0: never. `resolved`: also send the end of an alarm.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Case(NamedTuple):
 
 
 def reasons_against(route: Route, case: Case) -> list[str]:
-    """Return why the route does not take the alarm; empty if it does. The deck's own alarms concern every event."""
+    """Return why the route does not take the alarm; empty if it does. The deck's own alarms belong to every event."""
     reasons = []
     if case.severity.rank > route.severity.rank:
         reasons.append(f"severity {case.severity} is below {route.severity}")
@@ -125,5 +125,5 @@ def reasons_against(route: Route, case: Case) -> list[str]:
 
 
 def _matches(patterns: Sequence[str], names: Sequence[str]) -> bool:
-    """Return whether a pattern fits a name, in any case."""
+    """Return whether any of the patterns fits any of the names, regardless of upper and lower case."""
     return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns for name in names)

@@ -45,7 +45,7 @@ CREATE INDEX spool_by_state ON spool (state, at);
 """
 
 KEPT = timedelta(days=1)
-"""Time for which sent messages are kept, because the rate counts them."""
+"""Time for which sent messages are kept, because the rate limit counts them."""
 
 DEAD_KEPT = timedelta(days=7)
 """Time for which a person can retry a dropped message."""
@@ -61,14 +61,14 @@ class SpoolError(Exception):
 
 
 class NotOnDutyError(SpoolError):
-    """Another process sends the notifications, so this one sends and stores nothing."""
+    """Another process sends the notifications, so this process sends and stores nothing."""
 
     def __init__(self) -> None:
         super().__init__("another collector sends the notifications")
 
 
 class OutdatedError(SpoolError):
-    """Another process has sent notifications meanwhile, so the state of this one is old."""
+    """Another process has sent notifications meanwhile, so the state of this process is outdated."""
 
     def __init__(self) -> None:
         super().__init__("another collector has sent notifications meanwhile")
@@ -138,7 +138,7 @@ class Spool:
         return True
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """Return the stored state in the times of a notifier that starts at `now`; `offset` as in `keep`."""
+        """Return the stored state, with times by the clock of a notifier started at `now`. `offset`: as in `keep`."""
         ahead = timedelta(seconds=offset)
         with self._named():
             notified = self._rows("SELECT life, route, stage, at FROM notified")
@@ -174,7 +174,7 @@ class Spool:
         return moments
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Store the outcome of a step at `now`, as a whole; skip it if a restart need not know it.
+        """Store the outcome of a step at `now` as a whole. Skip an outcome that a restart need not know.
 
         `offset`: seconds that this machine's clock is ahead of these times.
         """
@@ -248,7 +248,7 @@ class Spool:
                 self._db.execute("DELETE FROM spool WHERE state = ? AND at < ?", (state, _text(now - kept)))
 
     def revive(self) -> int:
-        """Return dropped messages to the queue, and their number."""
+        """Put dropped messages back into the queue and return their number."""
         with self._transaction():
             return self._db.execute("UPDATE spool SET state = 'waiting', tries = 0 WHERE state = 'dead'").rowcount
 
@@ -309,7 +309,7 @@ class Spool:
 
 
 def moved(life: Life, ahead: timedelta) -> Life:
-    """Return the stored part of a life, by a clock that is ahead."""
+    """Return the stored part of a life, with times by a clock that is `ahead`."""
     return replace(
         life,
         since=life.since + ahead,

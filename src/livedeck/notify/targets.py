@@ -1,6 +1,7 @@
 """Targets of messages: a webhook, or a service that apprise supports (notifications.md, "Targets").
 
-A target makes one try and returns its result. This room must not use httpx, so a webhook gets `Post` from its maker.
+A target makes one try and returns its result. This package must not use httpx, so a webhook gets a `Post` from its
+maker.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 _REFUSED = frozenset({400, 413, 422})
-"""Statuses that refuse a message for good: the next try would get the same status."""
+"""HTTP statuses that refuse a message for good: the next try would get the same status."""
 
 
 _REDIRECT = "a redirect, which is not followed: use the final address"
@@ -56,8 +57,8 @@ class Post(Protocol):
 class Delivery(Record):
     """Result of a try.
 
-    `answer`: the reply of the receiver, in words. `is_refused`: no try will succeed. `retry_after`: seconds that the
-    receiver asks for.
+    `answer`: the reply of the receiver, in words. `is_refused`: no further try can succeed. `retry_after`: seconds
+    until the next try that the receiver asks for.
     """
 
     is_taken: bool
@@ -74,14 +75,14 @@ class Target(Protocol):
 
 
 FindRefusal = Callable[[str], Awaitable[str]]
-"""Returns why nothing may be sent to an HTTP address; empty if something may."""
+"""Function that returns why nothing may be sent to an HTTP address; empty if sending is allowed."""
 
 
 class CheckedTarget(Target, Protocol):
-    """A receiver that can tell before a try that the rule for receivers refuses it."""
+    """A receiver that can tell before a try whether the rule for receivers refuses it."""
 
     async def find_refusal(self, find: FindRefusal) -> str:
-        """Return why nothing may be sent, as far as the address shows it; empty if nothing speaks against it."""
+        """Return why nothing may be sent, as far as the address shows a reason; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,7 +98,7 @@ class Webhook:
         return await find(self.address)
 
     async def send(self, message: Message) -> Delivery:
-        """POST the message once. A status of 2xx means that it was taken."""
+        """POST the message once. A status of 2xx means that the receiver took it."""
         body = message.payload.encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": message.key}
         if self.secret:
@@ -124,7 +125,7 @@ def sign(secret: str, body: bytes) -> str:
 
 
 _APPRISE_LIMIT = 60.0
-"""Seconds for a whole try, because some services have no limit of their own."""
+"""Time limit of a try in seconds, because some services have no limit of their own."""
 
 _CHILD = Path(__file__).with_name("apprise_child.py")
 
@@ -136,8 +137,9 @@ class TargetError(Exception):
 class AppriseTarget:
     """Receiver through a service of apprise, with a process for each try, since a hanging thread cannot be ended.
 
-    The import of apprise costs 70 ms, so it happens only for a target. `egress`: addresses that it may reach.
-    `variables`: environment of the process, with its proxy (`HTTPS_PROXY`). `limit`: seconds for a try.
+    The import of apprise costs 70 ms, so it happens only for a target. `egress`: rule for the addresses that the target
+    may reach. `variables`: environment of the process, with the proxy (`HTTPS_PROXY`). `limit`: time limit of a try
+    (s).
     """
 
     def __init__(
@@ -160,13 +162,13 @@ class AppriseTarget:
         if any(plugin.redirects for plugin in service):
             raise TargetError("livedeck follows no redirects: remove redirect= from the address")
         self.refusal = next(filter(None, (_refusal(plugin, egress) for plugin in service)), "")
-        """Reason why the rule refuses the address, as far as the address shows it; otherwise empty."""
+        """Reason for which the rule refuses the address, as far as the address shows one; otherwise empty."""
         self._address, self._variables, self._limit, self._egress = address, variables, limit, egress
         self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
         self._thread = ThreadPoolExecutor(1, "livedeck-apprise")  # the pool of the loop has other work
 
     async def find_refusal(self, _find: FindRefusal) -> str:
-        """Return why the address is refused."""
+        """Return why the address is refused; empty if it is not."""
         return self.refusal
 
     async def send(self, message: Message) -> Delivery:
@@ -200,14 +202,14 @@ class AppriseTarget:
         )
 
     def _keyed_address(self, key: str) -> str:
-        """Return the address, with the key of the message as a header if the service takes headers (a plus sign)."""
+        """Return the address. Adds the key of the message as a header if the service takes headers (marked by `+`)."""
         if not self._takes_headers:
             return self._address
         return f"{self._address}{'&' if '?' in self._address else '?'}+Idempotency-Key={key}"
 
 
 def _refusal(plugin: Any, egress: Egress) -> str:
-    """Return why the rule refuses a service of apprise; empty if its address does not show it.
+    """Return why the rule refuses a service of apprise; empty if the address shows no reason.
 
     Names are not looked up, because many addresses have a key in place of the host.
     """
@@ -219,7 +221,7 @@ def _refusal(plugin: Any, egress: Egress) -> str:
 
 
 _KINDS = {"resolved": "success", "test": "info"}
-"""Names of the types of message in apprise; otherwise `failure`."""
+"""Status of a message -> its type in apprise; any other status is a `failure`."""
 
 
 def _communicate(child: Popen[bytes], request: bytes, limit: float) -> Delivery:

@@ -19,20 +19,20 @@ from livedeck.text.values import safe
 
 SCHEMA = 1
 MAX_TEXT = 1000
-"""Characters of a text; every receiver takes this many."""
+"""Maximum number of characters of a text; every receiver takes this many."""
 
 MAX_TITLE = 120
 MAX_SEEN = 120
-"""Characters of a text that a lock screen shows: event, fault and onset."""
+"""Number of characters of a text that a lock screen shows: event, fault and onset."""
 
 MIN_ACTUAL = 16
-"""Least characters of those for the fault."""
+"""Minimum number of these characters that is left for the fault."""
 
 MAX_NAMED = 5
-"""Most alarms that a text names; the JSON has more."""
+"""Maximum number of alarms that a text names; the JSON has more."""
 
 MAX_ALARMS = 50
-"""Most alarms in the JSON of a message."""
+"""Maximum number of alarms in the JSON of a message."""
 
 _WORDS = {Severity.CRITICAL: "CRIT", Severity.WARNING: "WARN", Severity.INFO: "INFO"}
 
@@ -40,8 +40,8 @@ _WORDS = {Severity.CRITICAL: "CRIT", Severity.WARNING: "WARN", Severity.INFO: "I
 class Sender(Record):
     """The sender of messages.
 
-    `collector`: its host. `zone`: time zone of the times. `link`: an address with `{event_id}`; empty: name the command
-    that shows more.
+    `collector`: host of the collector. `zone`: time zone of the times. `link`: an address with `{event_id}`; if empty,
+    messages name the command that shows more.
     """
 
     collector: str = ""
@@ -51,12 +51,12 @@ class Sender(Record):
 
 
 def shown_status(entry: Entry) -> Status:
-    """Return the status for a receiver: an alarm that cleared before its message has nothing to open."""
+    """Return the status for a receiver: RESOLVED for an alarm that cleared before its message."""
     return Status.RESOLVED if entry.is_cleared else entry.status
 
 
 def compose(route: str, target: str, entries: Sequence[Entry], at: datetime, sender: Sender) -> Message:
-    """Return the message of alarms with one status: the worst first, those that cleared before the message last."""
+    """Return the message about alarms of one status: the worst first, and last those that have cleared already."""
     entries = sorted(entries, key=lambda entry: (entry.is_cleared, entry.severity.rank, entry.since, entry.key))
     status = shown_status(entries[0])
     key = _key(route, target, entries, at)
@@ -118,7 +118,7 @@ def _title(entries: Sequence[Entry]) -> str:
 
 
 def _subject(entry: Entry) -> str:
-    """Return the subject of the alarm in few words; empty if its kind names it."""
+    """Return the subject of the alarm in a few words; empty if the name of its kind says it."""
     if entry.affected:
         return f"{len(entry.affected)} of {max(entry.on_air, len(entry.affected))} events"
     if entry.event.upper() == entry.kind:
@@ -127,7 +127,7 @@ def _subject(entry: Entry) -> str:
 
 
 def _named(entry: Entry, letters: int) -> str:
-    """Return the event and the affected part of it."""
+    """Return the name of the event and of its affected part."""
     part = f" / {masked_line(entry.part, 40)}" if entry.part else ""
     return f"{masked_line(entry.event, letters)}{part}"
 
@@ -146,7 +146,7 @@ def _text(entries: Sequence[Entry], at: datetime, sender: Sender) -> str:
 
 
 def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:
-    """Yield the lines of a single alarm; the first is for a lock screen."""
+    """Yield the lines about a single alarm. The first line is for a lock screen."""
     head = _head(entry, at, sender)
     yield head
     is_cut = entry.status is not Status.RESOLVED and masked_line(entry.actual, 300) not in head
@@ -184,7 +184,7 @@ def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
 
 
 def _list(entries: Sequence[Entry], at: datetime, sender: Sender) -> Iterator[str]:
-    """Yield the lines of several alarms: the worst by name, the others as a number."""
+    """Yield the lines about several alarms: the worst by name, the others as a number."""
     for entry in entries[:MAX_NAMED]:
         severity = "" if entry.status is Status.RESOLVED else f"{_WORDS[entry.severity]} "
         yield _head(entry, at, sender, f"{severity}{entry.kind} ")
@@ -214,7 +214,7 @@ def _time(moment: datetime, at: datetime, sender: Sender) -> str:
 
 
 def _span(entry: Entry, at: datetime, sender: Sender) -> str:
-    """Return onset and end of an alarm; the zone once, unless it changed in between."""
+    """Return onset and end of an alarm, with the time zone once, or twice if it changed in between."""
     begin, end = entry.since, _end(entry)
     zones = [f" {moment.astimezone(sender.zone):%Z}" for moment in (begin, end)]
     first = _time(begin, at, sender)

@@ -1,4 +1,4 @@
-"""Chat messages a minute, from an export. Pure."""
+"""Chat messages per minute, counted from an export. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TIME = "created_at"
 
 
 def messages_a_minute(text: str) -> Mapping[datetime, int]:
-    """Return the number of messages by minute of an export (CSV, JSON or JSON lines). Raises ValueError."""
+    """Return minute -> number of messages in a chat export (CSV, JSON or JSON lines). Raises ValueError."""
     times = [str(row[_TIME]) for row in _rows(text.removeprefix("\ufeff"))]
     return Counter(parse_timestamp(time).astimezone(UTC).replace(second=0, microsecond=0) for time in times)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 FIELDS = ("event_id", "event", "type", "since", "until", "seconds", "name", "severity", "by", "value", "text")
-"""Columns of the CSV, which has a row for each fact."""
+"""Columns of the CSV. Each fact is a row."""
 
 
 def report_object(report: Report) -> documents.Report:
@@ -32,7 +32,7 @@ def report_object(report: Report) -> documents.Report:
 
 
 def event_object(facts: EventFacts) -> documents.ReportEvent:
-    """Return one event as JSON, in seconds and percent; null is unknown."""
+    """Return one event as JSON. Lengths are in seconds, shares in percent; null means unknown."""
     return {
         "id": facts.event.event_id,
         "name": facts.name,
@@ -90,7 +90,7 @@ def _fault(fault: Fault) -> documents.ReportFault:
 
 
 def report_csv(report: Report) -> str:
-    """Return the whole report as rows."""
+    """Return the whole report as CSV, with a row for each fact."""
     rows: list[Mapping[str, Any]] = [
         {"event_id": facts.event.event_id, "event": facts.name, **fact}
         for facts in report.events

@@ -1,6 +1,6 @@
 """The facts of a show: its time on air, outages, faults and acknowledgements. Pure.
 
-Unknown is not uptime: time without samples in which nobody watched counts neither as up nor as down.
+Unknown time is not uptime: if nobody watched, time without samples counts neither as up nor as down.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from livedeck.text.secrets import masked_line
 from livedeck.text.values import safe
 
 DEFAULT_OBJECTIVE = 99.9
-"""Uptime objective in percent of the time on air: 3.6 s of an hour may be bad."""
+"""Uptime objective in percent of the time on air: 3.6 s of each hour may be bad."""
 
 WORST_SECONDS = 300.0
-"""Seconds of the worst stretch."""
+"""Length of the worst stretch in seconds."""
 
 _EDGE = 15.0
-"""Seconds of grace for the encoder's start and for the newest sample (monitoring.md, "Order and holes")."""
+"""Grace in seconds for the encoder's start and for the newest sample (monitoring.md, "Order and holes")."""
 
 _SAME_ONSET = timedelta(seconds=60)
 """Largest difference between the start of an alarm and the start of its episode."""
 
 RESTREAM_DOWN = "RESTREAM_DOWN"
 _SILENCE = frozenset({"RECONNECTING", "NO_INGEST", "DROPOUTS"})
-"""Kinds for missing samples; outages cover them more precisely."""
+"""Kinds of alarm about missing samples. Outages describe the same time more precisely."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A fault. `until`: None if it was still present at the end of the data.
 
-    `is_exact`: whether its end follows from samples or the platform's dates; otherwise `until` is the time of notice.
+    `is_exact`: the end follows from samples or the platform's dates; otherwise `until` is the time at which a deck
+    noticed it.
     """
 
     kind: str
@@ -51,13 +52,16 @@ class Fault:
     is_exact: bool = True
 
     def span(self, end: datetime) -> Span:
-        """Return its time, up to `end` if it is still present."""
+        """Return the time of the fault, up to `end` if the fault is still present."""
         return Span(self.since, max(self.since, self.until or end))
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """A raised alarm, and the first person to acknowledge it after `seconds`; None if nobody did."""
+    """A raised alarm, and the first person who acknowledged it.
+
+    `by` is that person, empty if nobody did. `seconds`: time from the raise to the acknowledgement, None if nobody did.
+    """
 
     kind: str
     severity: Severity
@@ -69,12 +73,12 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventFacts:
-    """The facts of one event in a stretch of time. `cadence`: seconds between samples, the precision of outages.
+    """The facts of one event in a stretch of time. `cadence`: seconds between samples, the accuracy of outages.
 
-    `on_air`: from the start to the end of its streams, by the platform's dates. `up`: with samples. `outages`: without
-    samples while somebody watched. `unknown`: neither. `bad`: an outage, or a critical fault of picture or sound.
-    `restreams`: name -> time down. `worst`: the five minutes with the most bad seconds. `chat`: messages a minute; None
-    if unknown.
+    `on_air`: time from the start to the end of the event's streams, by the platform's dates. It consists of `up`: time
+    with samples; `outages`: time without samples in which somebody watched; `unknown`: the rest. `bad`: time of outages
+    and of critical faults of picture or sound. `restreams`: name -> time in which the restream was down. `worst`: the
+    five minutes with the most bad seconds. `chat`: minute -> number of messages; None if unknown.
     """
 
     event: EventRecord
@@ -102,7 +106,7 @@ class EventFacts:
 
     @property
     def uptime(self) -> float | None:
-        """Percent of the time on air with a signal, without unknown time; None if all of it is unknown."""
+        """Percentage of the known time on air that had a signal; None if all time on air is unknown."""
         total = seconds_of(self.up) + seconds_of(self.outages)
         return 100.0 * seconds_of(self.up) / total if total else None
 
@@ -113,12 +117,12 @@ class EventFacts:
 
     @property
     def spent(self) -> float:
-        """Bad seconds."""
+        """Used error budget: bad seconds on air."""
         return seconds_of(self.bad)
 
     @property
     def minutes_by_kind(self) -> Mapping[str, tuple[Severity, int, float]]:
-        """Kind -> highest severity, number of faults, seconds in all; the most severe first."""
+        """Kind of fault -> highest severity, number of faults, total seconds; the most severe kind first."""
         kinds: dict[str, list[Fault]] = {}
         for fault in self.faults:
             kinds.setdefault(fault.kind, []).append(fault)
@@ -134,18 +138,18 @@ class EventFacts:
 
     @property
     def seconds_to_acknowledge(self) -> float | None:
-        """Median seconds to the acknowledgement of an alarm; None if none was acknowledged."""
+        """Median seconds from the raise of an alarm to its acknowledgement; None if no alarm was acknowledged."""
         taken = [item.seconds for item in self.acknowledgements if item.seconds is not None]
         return median(taken) if taken else None
 
     def of_kind(self, *kinds: EntryKind) -> tuple[Entry, ...]:
-        """Return the entries of these kinds."""
+        """Return the timeline entries of these kinds."""
         return tuple(entry for entry in self.entries if entry.kind in kinds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """The events of a stretch, in the order of their start; `made`: when it was written."""
+    """Report on the events of a stretch of time, in the order of their start. `made`: when the report was written."""
 
     title: str
     span: Span
@@ -195,13 +199,13 @@ def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
 
 
 def report_of(title: str, recorded: Recorded, events: Sequence[EventFacts], made: datetime) -> Report:
-    """Return a report of these events and the unwatched time."""
+    """Return a report on these events and on the time in which nobody watched."""
     order = sorted(events, key=lambda facts: facts.on_air[0].since if facts.on_air else facts.span.since)
     return Report(title, recorded.span, made, tuple(order), unwatched(recorded))
 
 
 def _samples(recorded: Recorded) -> Readings:
-    """Return the samples of all streams, by time."""
+    """Return the samples of all streams, sorted by time."""
     found = Readings()
     for readings in sorted(recorded.samples.values(), key=lambda readings: readings.time[0]):
         for column in ("time", "video", "audio", "fps", "status"):
@@ -249,7 +253,7 @@ def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | Non
 
 
 def _outages(holes: Spans, watched: Spans) -> Spans:
-    """Return the holes that somebody watched, or that an alarm about silence covers.
+    """Return the parts of holes in which somebody watched, or that an alarm about silence covers.
 
     A watched part of a hole shorter than `_EDGE` proves nothing.
     """
@@ -267,7 +271,7 @@ def _critical(faults: Iterable[Fault], end: datetime) -> Spans:
 
 
 def _faults(recorded: Recorded) -> Iterator[Fault]:
-    """Yield the ended faults from their episodes, and the alarms of this event without an episode."""
+    """Yield the ended faults by their episodes, and faults by those alarms of this event that have no episode."""
     newest = {(episode.kind, episode.target, episode.since): episode for episode in recorded.episodes}
     for episode in newest.values():
         name = safe(episode.target_name, 40)
@@ -290,7 +294,7 @@ def _overlaps(since: datetime, until: datetime, fault: Fault) -> bool:
 
 
 def _occurrences(recorded: Recorded) -> Iterator[tuple[AlarmKey, Fault]]:
-    """Yield each alarm of the event from raise to clear."""
+    """Yield each alarm of the event, as the key and a fault from raise to clearance."""
     present: dict[AlarmKey, Fault] = {}
     for record in recorded.alarms:
         if not record.event_id:
@@ -316,7 +320,7 @@ def _fault(record: AlarmRecord) -> Fault:
 
 
 def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
-    """Yield the acknowledged alarms of the event in the order of acknowledgement, then the others."""
+    """Yield the acknowledged alarms of the event in the order of their acknowledgement, then the other alarms."""
     waiting: dict[AlarmKey, Acknowledgement] = {}
     handled: list[tuple[AlarmKey, Acknowledgement]] = []
     for record in recorded.alarms:
@@ -350,7 +354,7 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Span
 
 
 def _worst(facts: EventFacts) -> Span | None:
-    """Return the five minutes on air with the most bad seconds, then the most warning seconds; None without either."""
+    """Return the five minutes on air with the most bad seconds; warning seconds break ties. None without either."""
     warned = common(
         joined(fault.span(facts.span.until) for fault in facts.faults if fault.severity is not Severity.INFO),
         facts.on_air,

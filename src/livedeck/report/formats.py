@@ -13,7 +13,7 @@ from livedeck.report.page import page
 
 
 class ReportFormat(NamedTuple):
-    """A format: its suffix of a file, its name for people, and the function that writes it."""
+    """A format of reports: its file suffix, its name for people, and the function that writes it."""
 
     suffix: str
     title: str
@@ -21,7 +21,7 @@ class ReportFormat(NamedTuple):
 
 
 def report_json(report: Report) -> str:
-    """Return the report as JSON in one line, its secrets masked."""
+    """Return the report as JSON in one line, with secrets masked."""
     return f"{to_json(report_object(report))}\n"
 
 

@@ -1,4 +1,4 @@
-"""A sheet for the next person at the deck: what is on air, open alarms, acknowledgements, planned events.
+"""A sheet for the next person at the deck: events on air, open alarms, acknowledgements, planned events.
 
 Pure, except for reading the history.
 """
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 _AHEAD = timedelta(hours=24)
-"""The sheet lists planned events up to this far ahead; beyond it, the first only."""
+"""Time ahead for which the sheet lists all planned events; of later events it lists only the first."""
 
 _LOOK_BACK = timedelta(days=1)
 
 _FRESH_SECONDS = 90.0
-"""Maximum age of the last watch record while somebody watches; a deck writes one every 30 s."""
+"""Maximum age in seconds of the last watch record while somebody watches; a deck writes one every 30 s."""
 
 _PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 _OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED})
@@ -35,9 +35,9 @@ _OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmStat
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """The sheet as of the last time that somebody watched (`watched`; None: not within a day).
+    """The sheet, as of the last time at which somebody watched: `watched`, None if nobody did within a day.
 
-    `wrong`: open alarms. `put_away`: shelved or out of service. `coming`: planned events, the next first.
+    `wrong`: open alarms. `put_away`: alarms shelved or out of service. `coming`: planned events, the next first.
     """
 
     made: datetime
@@ -148,7 +148,7 @@ def _change(change: OpenChange, words: Callable[[str], str]) -> tuple[str, Seque
 
 
 def _standing(handover: Handover) -> str:
-    """Return the age of the sheet as text."""
+    """Return a text that says how old the sheet is."""
     if handover.watched is None:
         return "NOBODY HAS WATCHED FOR A DAY: this is the last known state"
     seconds = (handover.made - handover.watched).total_seconds()

@@ -33,12 +33,12 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@!$]|:(?=//))")
 
 
 def literal(text: str) -> str:
-    """Return text from outside, escaped so that Markdown makes no link, table, picture or HTML of it."""
+    """Return text from outside, escaped so that Markdown turns no part of it into a link, table, picture or HTML."""
     return re.sub(r"(?i)\bwww\.", "www\\.", _SPECIAL.sub(r"\\\1", safe(text))).strip()
 
 
 def markdown(report: Report) -> str:
-    """Return the whole report."""
+    """Return the whole report as Markdown."""
     lines = [
         f"# {literal(report.title)}",
         "",
@@ -70,7 +70,7 @@ def _event(facts: EventFacts) -> Iterator[str]:
 
 
 _HEAD_LINES = 3
-"""Lines of a table without rows: head, rule and the blank line at the end."""
+"""Number of lines of a table without rows: head, rule and the blank line at the end."""
 
 
 def _table(columns: Sequence[Column[T]], items: Iterable[T]) -> list[str]:

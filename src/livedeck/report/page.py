@@ -1,4 +1,4 @@
-"""A report as one page of HTML without scripts or external content; narrow, wide, printed, light and dark. Pure."""
+"""A report as one page of HTML, without scripts or external content, for any width, print, light and dark. Pure."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ table{font-size:10.5px}.plot svg{height:70px}.lane svg{height:14px}.air svg{heig
 
 
 def page(report: Report) -> str:
-    """Return the whole report."""
+    """Return the whole report as a page of HTML."""
     title = escape(safe(report.title))
     body = [f"<h1>{title}</h1>", f'<p class="dim">{_stretch(report)}</p>']
     if not report.events:
@@ -253,7 +253,7 @@ def _figure(title: str, words: str, picture: str, name: str) -> str:
 
 
 def _axis(within: Span) -> str:
-    """Return the time labels below the charts: the first, the last and some whole ones between."""
+    """Return the time labels below the charts: the first time, the last, and some round times between."""
     step = next((step for step in STEPS if within.seconds / step <= 4), STEPS[-1])
     first, last = within.since.timestamp(), within.until.timestamp()
     labels = [f'<span class="first" style="left:0">{within.since:%H:%M:%S}</span>']
@@ -285,7 +285,7 @@ def _watching(report: Report) -> Iterator[str]:
 
 
 _SHORT = {"Severity": '<span class="word">Severity</span>'}
-"""Table heads that a narrow page hides."""
+"""Table head -> HTML with which a narrow page can hide it."""
 
 
 def _table(columns: Sequence[Column[T]], items: Iterable[T]) -> str:

@@ -1,4 +1,4 @@
-"""The history's data about a stretch of time: of one event, or of all."""
+"""The history's data on a stretch of time, for one event or for all."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from livedeck.report.spans import Span
 from livedeck.text.values import safe
 
 _BEFORE = timedelta(hours=12)
-"""Time before a stretch that is read for alarms present at its beginning."""
+"""Time before a stretch that is also read, to find the alarms present at the beginning."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recorded:
-    """The data of `span`, each list oldest first. `event_id`: of that event and the deck itself; empty: of all events.
+    """The data of `span`, each list oldest first. `event_id`: only data of that event and the deck; empty: all events.
 
-    `events`: begins with the state of each event at the start. `alarms`: begins before the span, for alarms present at
-    its start. `alarm_actions`: by operators, on alarms. `actions`: changes; with an `event_id`, of that event only.
-    `samples`: by event and stream. `known_until`: the time up to which `watched` is complete; None: the end of the
-    span.
+    `events`: the list begins with the state of each event at the start of the span. `alarms`: the list begins before
+    the span, because of alarms present at its start. `alarm_actions`: actions of operators on alarms. `actions`:
+    changes on the platform; with an `event_id`, only those of that event. `samples`: samples by event and stream.
+    `known_until`: time up to which `watched` is complete; None: the end of the span.
     """
 
     span: Span
@@ -56,7 +56,7 @@ class Recorded:
     known_until: datetime | None = None
 
     def name_of(self, event_id: str) -> str:
-        """Return the last name of the event, or its id if it had no name."""
+        """Return the latest name of the event, or its id if it had no name."""
         names = [record.name for record in self.events if record.event_id == event_id]
         return safe(next(filter(None, reversed(names)), event_id), 80)
 
@@ -68,7 +68,7 @@ class Recorded:
 async def gather(
     history: HistoryReads, span: Span, now: datetime, event_id: str = "", *, has_samples: bool = True
 ) -> Recorded:
-    """Read the data of the span as of `now`; without samples if `has_samples` is False.
+    """Read the data of the span, as of `now`. `has_samples` False: leave out the samples.
 
     If the file cannot be read, the result is empty and `history.fault` says why.
     """

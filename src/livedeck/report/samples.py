@@ -14,14 +14,14 @@ from livedeck.presentation.qos import StatusStyle, worst_status
 from livedeck.report.spans import Span
 
 STEPS = (10, 30, 60, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400)
-"""Permitted lengths of a step, in seconds."""
+"""Possible lengths of a step, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The samples of `span`: rates in bit/s and `fps` in frames/s, each as minimum, median and maximum.
+    """Summary of the samples of `span`: rates in bit/s and `fps` in frames/s, as minimum, median and maximum.
 
-    A measure is None if no sample has it. `status`: the worst; None without samples.
+    A measure is None if no sample has it. `status`: the worst status; None without samples.
     """
 
     span: Span
@@ -33,12 +33,12 @@ class Step:
 
 
 def step_seconds(span: Span, most: int) -> float:
-    """Return the shortest step that divides the span into at most `most` steps."""
+    """Return the length (s) of the shortest step that divides the span into at most `most` steps."""
     return next((float(step) for step in STEPS if span.seconds / step <= most), span.seconds / most)
 
 
 def steps(readings: Readings, span: Span, seconds: float) -> Iterator[Step]:
-    """Yield the samples of the span in steps of `seconds`, aligned to whole multiples; empty steps are included."""
+    """Yield the steps of the span, `seconds` long and aligned to whole multiples of that. Includes empty steps."""
     start = span.since.timestamp() // seconds * seconds
     while start < span.until.timestamp():
         first, last = bisect_left(readings.time, start), bisect_left(readings.time, start + seconds)

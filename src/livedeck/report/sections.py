@@ -1,4 +1,4 @@
-"""The sections of a report: one table from which Markdown, HTML and CSV are written. Pure.
+"""The sections of a report: the table from which Markdown, HTML and CSV are all written. Pure.
 
 A section holds values, never escaped text: each format escapes the cells itself.
 """
@@ -24,21 +24,21 @@ T = TypeVar("T")
 
 
 class Name(NamedTuple):
-    """A kind of alarm, and the affected part of the event, which may be empty."""
+    """A kind of alarm, and the affected part of the event, or empty."""
 
     kind: str
     part: str
 
 
 class Moment(NamedTuple):
-    """A time; with its date if `has_date`."""
+    """A moment. `has_date`: show the date too."""
 
     at: datetime
     has_date: bool = False
 
 
 class Periods(NamedTuple):
-    """Periods of time; `none` is the text without any."""
+    """Periods of time. `none`: text to show if there are no periods."""
 
     spans: Spans
     none: str = "never"
@@ -51,7 +51,7 @@ class Length(NamedTuple):
 
 
 Cell = str | Name | Moment | Periods | Length | Severity
-"""A value in a table. A plain string may be text of people or of the platform."""
+"""A value in a table. A plain string may be text from people or from the platform."""
 
 
 def cell_text(cell: Cell) -> str:
@@ -71,7 +71,7 @@ def cell_text(cell: Cell) -> str:
 
 
 class CsvFact(TypedDict, total=False):
-    """A row of the CSV. `type` overrides that of its section; a missing column is empty."""
+    """A row of the CSV. `type` overrides the type of the section; a missing column is empty."""
 
     type: str
     since: str | None
@@ -85,7 +85,7 @@ class CsvFact(TypedDict, total=False):
 
 
 class Column(NamedTuple, Generic[T]):
-    """A column of a table. `is_wide`: its text may be long, so a page wraps it."""
+    """A column of a table. `is_wide`: texts in the column may be long, so a page wraps them."""
 
     head: str
     cell: Callable[[T], Cell]
@@ -96,8 +96,8 @@ class Column(NamedTuple, Generic[T]):
 class Section(Generic[T]):
     """A section of an event's report.
 
-    `key`: its key in the JSON. `type`: its word in the CSV; empty if it has no rows there. `title`: empty if it has no
-    table. `on_page`: the page has a table of it; otherwise it has a chart.
+    `key`: key of the section in the JSON. `type`: its word in the CSV; empty if it has no rows there. `title`: title of
+    the table; empty if there is no table. `on_page`: the page shows the section as a table; otherwise as a chart.
     """
 
     key: str
@@ -149,7 +149,7 @@ def _fault(fault: Fault) -> Iterator[CsvFact]:
 
 
 def _fault_end(fault: Fault) -> str:
-    """Return the end of the fault; `by` marks the time of notice."""
+    """Return the end of the fault as a cell. The word `by` marks an end that is not exact."""
     if fault.until is None:
         return "still present"
     return f"{'' if fault.is_exact else 'by '}{fault.until:%H:%M:%S}Z"
@@ -289,10 +289,10 @@ SECTIONS: tuple[Section[Any], ...] = (
         on_page=False,
     ),
 )
-"""The sections of an event, in the order of every format."""
+"""The sections of an event, in the order in which every format has them."""
 
 LIMITS_TITLE = "Limits of the data"
-"""Title of the sentences at the end of an event (`facts.gaps_text`); their JSON key is `limits`."""
+"""Title of the sentences at the end of an event (`facts.gaps_text`). In the JSON their key is `limits`."""
 
 WATCHING_TITLE, UNWATCHED_TYPE = "Watching", "unwatched"
 WATCHED_TEXT = "Somebody watched all the time."
@@ -314,14 +314,14 @@ def csv_facts(facts: EventFacts) -> Iterator[CsvFact]:
 
 
 def percent(uptime: float | None) -> str:
-    """Return an uptime, never rounded up to 100."""
+    """Return an uptime as text, never rounded up to 100."""
     if uptime is None:
         return "unknown"
     return "100 %" if uptime == 100.0 else f"{min(uptime, 99.999):.3f} %"
 
 
 def budget(facts: EventFacts) -> str:
-    """Return the error budget and its use. Uptime counts outages only; bad time includes a faulty picture or sound."""
+    """Return the error budget and its use as text. Bad time includes faulty picture and sound; uptime ignores them."""
     if not facts.budget:
         return "none"
     used = facts.spent / facts.budget
@@ -343,7 +343,7 @@ def _outages(facts: EventFacts) -> str:
 
 
 def _worst(facts: EventFacts) -> str:
-    """Return the time of the worst five minutes, and its bad seconds."""
+    """Return the time of the worst five minutes, and the number of bad seconds in it, as text."""
     if facts.worst is None:
         return "no faults"
     seconds = seconds_of(common(facts.bad, [facts.worst]))
@@ -351,7 +351,7 @@ def _worst(facts: EventFacts) -> str:
 
 
 def _acknowledged(facts: EventFacts) -> str:
-    """Return the number of acknowledged alarms, and their median time: `1 of 4 alarms, median 36 s`."""
+    """Return the number of acknowledged alarms and the median time to it as text: `1 of 4 alarms, median 36 s`."""
     count = sum(item.seconds is not None for item in facts.acknowledgements)
     taken = facts.seconds_to_acknowledge
     return f"{count} of {len(facts.acknowledgements)} alarms{'' if taken is None else f', median {age(taken)}'}"
@@ -378,9 +378,9 @@ OVERVIEW: tuple[Column[EventFacts], ...] = (
     Column("Outages", lambda facts: str(len(facts.outages))),
     Column("Error budget", budget, is_wide=True),
 )
-"""The table of a report on several events."""
+"""The columns of the overview in a report on several events."""
 
 
 def figures(facts: EventFacts) -> dict[str, str]:
-    """Return the figures of an event by name."""
+    """Return the figures of an event: name -> text."""
     return {name: text(facts) for name, text in FIGURES.items()}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A stretch of time from `since` to before `until`."""
+    """A stretch of time from `since` up to `until`, which is not included."""
 
     since: datetime
     until: datetime
@@ -20,7 +20,7 @@ class Span(NamedTuple):
 
 
 Spans = tuple[Span, ...]
-"""Ascending stretches that do not touch."""
+"""Stretches in ascending order that neither overlap nor touch."""
 
 
 def joined(spans: Iterable[Span]) -> Spans:
@@ -35,7 +35,7 @@ def joined(spans: Iterable[Span]) -> Spans:
 
 
 def common(spans: Iterable[Span], others: Iterable[Span]) -> Spans:
-    """Return the intersection."""
+    """Return the intersection of both."""
     others = joined(others)
     pairs = ((span, other) for span in joined(spans) for other in others)
     return joined(Span(max(span.since, other.since), min(span.until, other.until)) for span, other in pairs)
@@ -60,6 +60,6 @@ def seconds_of(spans: Iterable[Span]) -> float:
 
 
 def seconds_within(spans: Iterable[Span], since: datetime, seconds: float) -> float:
-    """Return the seconds of the spans that lie in the `seconds` after `since`."""
+    """Return the total length (s) of those parts of the spans that lie in the `seconds` after `since`."""
     window = Span(since, since + timedelta(seconds=seconds))
     return seconds_of(common(spans, [window]))

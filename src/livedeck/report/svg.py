@@ -14,17 +14,17 @@ WIDTH, HEIGHT = 1000, 100
 """The size of a picture in its own units."""
 
 COLUMNS = 400
-"""Columns of a curve, finer than a page's pixels."""
+"""Number of columns of a curve, finer than the pixels of a page."""
 
 _HEADROOM = 1.12
-"""The top of a chart as a multiple of its highest value."""
+"""Value at the top of a chart, as a multiple of the highest value in it."""
 
 _LEAST = 1.5
 """Minimum width of a bar in units, so that one second of a day is visible."""
 
 
 def picture(title: str, parts: Iterable[str], *, height: int = HEIGHT) -> str:
-    """Return an SVG of the parts; screen readers read the title."""
+    """Return an SVG of the parts. Screen readers read the title aloud."""
     return (
         f'<svg viewBox="0 0 {WIDTH} {height}" preserveAspectRatio="none" role="img">'
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
@@ -32,12 +32,12 @@ def picture(title: str, parts: Iterable[str], *, height: int = HEIGHT) -> str:
 
 
 def axis_of(span: Span) -> Axis:
-    """Return the columns of the span."""
+    """Return the axis that divides the span into the columns of a curve."""
     return Axis(span.since.timestamp(), span.until.timestamp(), COLUMNS)
 
 
 def top_of(buckets: Sequence[Bucket | None]) -> float:
-    """Return the value at the top of a chart."""
+    """Return the value at the top of a chart of these buckets."""
     return _HEADROOM * max((bucket.high for bucket in buckets if bucket), default=1.0) or 1.0
 
 
@@ -77,7 +77,7 @@ def _y(value: float, top: float) -> float:
 
 
 def bars(spans: Iterable[Span], within: Span, name: str, *, height: int = HEIGHT, y: float = 0.0) -> str:
-    """Return a bar for each stretch, from top to bottom."""
+    """Return a bar over the full height for each stretch."""
     parts = []
     for span in spans:
         left, right = place(span.since.timestamp(), within), place(span.until.timestamp(), within)
@@ -98,7 +98,7 @@ def place(time: float, within: Span) -> float:
 
 
 def status_bars(samples: Readings, within: Span) -> str:
-    """Return the worst status of each column, if it is not normal."""
+    """Return a bar for the worst status of each column, unless that is normal."""
     step = WIDTH / COLUMNS
     parts = []
     for index, style in enumerate(bucket_statuses(axis_of(within), samples)):

@@ -1,4 +1,4 @@
-"""The past as JSON and CSV. CSV cells are safe from evaluation by a spreadsheet. Pure."""
+"""The past as JSON and CSV. No spreadsheet evaluates a cell of the CSV as a formula. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EPISODE_FIELDS = (
 
 
 def csv_of(fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return a header and a row for each mapping; None becomes an empty cell."""
+    """Return CSV with a header, and a row for each mapping; None becomes an empty cell."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)
@@ -44,7 +44,7 @@ def span_object(span: Span) -> documents.Span:
 
 
 def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Entry]) -> documents.History:
-    """Return the JSON form of an event's history in the stretch."""
+    """Return the JSON form of an event's history in the recorded stretch."""
     return {
         "schema": "livedeck past show v1",
         "event": {"id": event.event_id, "name": event.name or None, "deleted": event.is_gone},
@@ -62,7 +62,7 @@ def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Ent
 
 
 def history_csv(recorded: Recorded, entries: Iterable[Entry]) -> str:
-    """Return entries and samples in one table, by time."""
+    """Return the entries and the samples as one CSV table, sorted by time."""
     rows: list[Mapping[str, Any]] = [entry.as_object() for entry in entries]
     for (event_id, stream), readings in recorded.samples.items():
         for reading in _rows(readings):
@@ -72,7 +72,7 @@ def history_csv(recorded: Recorded, entries: Iterable[Entry]) -> str:
 
 
 def entries_csv(entries: Iterable[Entry]) -> str:
-    """Return a row for each entry."""
+    """Return CSV with a row for each entry."""
     return csv_of(ENTRY_FIELDS, [entry.as_object() for entry in entries])
 
 
@@ -92,7 +92,7 @@ def episode_object(episode: EpisodeRecord, names: Mapping[str, str]) -> document
 
 
 def episodes_csv(episodes: Iterable[EpisodeRecord], names: Mapping[str, str]) -> str:
-    """Return a row for each episode."""
+    """Return CSV with a row for each episode."""
     return csv_of(_EPISODE_FIELDS, [episode_object(episode, names) for episode in episodes])
 
 

@@ -14,14 +14,14 @@ from livedeck.report.timeline import Entry, unwatched
 from livedeck.text.values import NO_DATA, bits, frames, safe, short_duration
 
 _LINES = 15
-"""Maximum rows of samples, so that a glance takes them in."""
+"""Maximum number of rows of samples, few enough for a glance."""
 
 _WIDEST = 160
-"""Cells of a line without a given width."""
+"""Width of a line in cells if no width is given."""
 
 
 def head_lines(recorded: Recorded, name: str) -> list[str]:
-    """Return the heading, and how much of the time nobody watched."""
+    """Return the heading, and a line that says how much of the time nobody watched."""
     span, holes = recorded.span, unwatched(recorded)
     head = f"{name}, {stretch_text(span)} UTC ({short_duration(span.seconds)})"
     if not holes:
@@ -32,7 +32,7 @@ def head_lines(recorded: Recorded, name: str) -> list[str]:
 
 
 def stretch_text(span: Span) -> str:
-    """Return `2026-11-21 21:00:00 to 21:15:00`; the end has its date too if the days differ."""
+    """Return a stretch as `2026-11-21 21:00:00 to 21:15:00`. The end has its date too if the days differ."""
     day = "" if span.since.date() == span.until.date() else "%Y-%m-%d "
     return f"{span.since:%Y-%m-%d %H:%M:%S} to {span.until.strftime(f'{day}%H:%M:%S')}"
 
@@ -40,7 +40,7 @@ def stretch_text(span: Span) -> str:
 def entry_lines(entries: Sequence[Entry], cells: int | None, *, has_names: bool) -> Iterator[str]:
     """Yield the entries, wrapped to `cells`, with a line for each new day.
 
-    `has_names`: add the event's name to each entry, and the day even if there is only one.
+    `has_names`: add the event's name to each entry, and write the day even if there is only one day.
     """
     days = {entry.at.date() for entry in entries}
     day = None
@@ -56,7 +56,7 @@ def entry_lines(entries: Sequence[Entry], cells: int | None, *, has_names: bool)
 
 
 def hanging(head: str, text: str, cells: int | None) -> Iterator[str]:
-    """Yield `text` after `head`, wrapped with a hanging indent."""
+    """Yield the lines of `head` followed by `text`, wrapped with a hanging indent."""
     width = max(20, (cells or _WIDEST) - len(head))
     for index, line in enumerate(wrap(text, width) or [""]):
         yield f"{head if not index else ' ' * len(head)}{line}"
@@ -66,7 +66,7 @@ _SAMPLE_HEAD = f"{'TIME':<9}  {'SAMPLES':>7}  {'VIDEO':>14}  {'AUDIO':>7}  {'FPS
 
 
 def sample_lines(recorded: Recorded) -> list[str]:
-    """Return the samples in at most about `_LINES` steps a stream; empty without samples."""
+    """Return lines for the samples, at most about `_LINES` steps for each stream; empty without samples."""
     lines: list[str] = []
     seconds = step_seconds(recorded.span, _LINES)
     for (_, stream), readings in recorded.samples.items():
@@ -103,7 +103,7 @@ def episode_lines(episodes: Sequence[EpisodeRecord], names: Mapping[str, str], c
 
 
 def episode_sums(episodes: Iterable[EpisodeRecord]) -> Iterator[str]:
-    """Yield the total time of each kind, the most severe first."""
+    """Yield a line for each kind with its total time, the most severe kind first."""
     kinds: dict[str, list[EpisodeRecord]] = {}
     for episode in episodes:
         kinds.setdefault(episode.kind, []).append(episode)

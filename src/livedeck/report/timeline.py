@@ -47,9 +47,9 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A change at `at`.
+    """Entry of a timeline: a change at the time `at`.
 
-    `event_id` and `event` are empty for the deck itself. `by`: the actor as `user@host`, empty without one.
+    `event_id` and `event` are empty for the deck itself. `by`: the actor as `user@host`, empty if no person acted.
     """
 
     at: datetime
@@ -77,7 +77,7 @@ ENTRY_FIELDS = ("at", "type", "event_id", "event", "severity", "by", "text")
 
 
 def timeline(recorded: Recorded) -> tuple[Entry, ...]:
-    """Return everything in the stretch, oldest first."""
+    """Return an entry for everything that happened in the recorded stretch, oldest first."""
     return tuple(sorted(_entries(recorded), key=lambda entry: entry.at))
 
 
@@ -183,7 +183,7 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
 
 
 _SHOWN_ACTIONS = {ActionKind.NOTE, ActionKind.SHELVE}
-"""Alarm actions with more detail than the alarm's transition: a note, and the end of a shelf."""
+"""Alarm actions that have more detail than the alarm's transition: a note's text, and the end of a shelf."""
 
 
 def _alarm_action(action: AlarmAction, recorded: Recorded) -> Entry:
@@ -224,7 +224,7 @@ def _link(link: LinkRecord) -> Entry:
 
 
 def _watch(recorded: Recorded) -> Iterator[Entry]:
-    """Yield the periods in which nobody watched."""
+    """Yield entries for the periods in which nobody watched."""
     for hole in unwatched(recorded):
         lasted, until = short_duration(hole.seconds), f"{hole.until:%H:%M:%S}Z"
         words = f"nobody watched for {lasted}, until {until}"
@@ -249,7 +249,7 @@ SHORTEST_GAP = 20.0
 
 
 def matching(entries: Iterable[Entry], words: str) -> tuple[Entry, ...]:
-    """Return the entries that contain every one of the words, in any case."""
+    """Return the entries that contain all of the words, regardless of upper and lower case."""
     wanted = words.casefold().split()
 
     def text(entry: Entry) -> str:

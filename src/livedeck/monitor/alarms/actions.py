@@ -24,10 +24,10 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.record import Record
 
 _KEPT = 4
-"""Newest actions of each kind that an alarm keeps; they may belong to different occurrences of its fault."""
+"""Number of newest actions of each kind that an alarm keeps; they may belong to different occurrences of its fault."""
 
 _MAX_ALARMS = 2000
-"""Most recent alarms with stored actions; a deck stays up for weeks."""
+"""Maximum number of alarms whose actions are kept, the most recent ones; a deck stays up for weeks."""
 
 _NOTE_LASTS = timedelta(hours=1)
 
@@ -46,7 +46,7 @@ class AlarmActions(Record):
     notes: tuple[AlarmAction, ...] = ()
 
     def including(self, actions: Iterable[AlarmAction]) -> AlarmActions:
-        """Return a copy with more actions; order and repetition do not matter."""
+        """Return a copy with these actions added. Neither their order nor repetition matters."""
         by_uid = {action.uid: action for action in (*self.acknowledgements, *self.shelvings, *self.notes, *actions)}
         ordered = sorted(by_uid.values(), key=_order)
         return AlarmActions(
@@ -59,7 +59,7 @@ class AlarmActions(Record):
         return any(action.uid == other.uid for other in (*self.acknowledgements, *self.shelvings, *self.notes))
 
     def next_moment(self, now: datetime) -> datetime:
-        """Return a time for an action given `now`: later than the newest one here, unless a clock was set back."""
+        """Return the time to date an action given `now`: later than the newest action, unless a clock was set back."""
         later = self.newest + timedelta(microseconds=1)
         return later if now < later <= now + SAME_OCCURRENCE else now
 
@@ -82,7 +82,7 @@ def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]
 
 
 def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after its actions. Actions dated in the future do not count yet: a clock was set back."""
+    """Return the alarm after these actions. An action dated in the future does not count yet: a clock was set back."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     note = next((action for action in reversed(actions.notes) if action.at <= limit), None)
@@ -100,7 +100,7 @@ def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, l
 def holding_acknowledgement(
     alarm: Alarm, actions: AlarmActions, now: datetime
 ) -> tuple[AlarmAction | None, datetime | None]:
-    """Return the acknowledgement that holds for the alarm, and the time of the one before it; None if missing."""
+    """Return the acknowledgement that holds for the alarm and the time of the previous one, each None if missing."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     acknowledgements = _acknowledgements(actions, shelving, limit)
@@ -109,7 +109,7 @@ def holding_acknowledgement(
 
 
 def _acknowledgements(actions: AlarmActions, shelving: AlarmAction | None, limit: datetime) -> list[AlarmAction]:
-    """Return acknowledgements, and actions that took them back, since the alarm was last shelved or unshelved."""
+    """Return the acknowledgements, and what took them back, since the alarm was last shelved or unshelved."""
     return [
         action
         for action in actions.acknowledgements
@@ -127,7 +127,7 @@ def _not_withdrawn(acknowledgements: Iterable[AlarmAction]) -> list[AlarmAction]
 
 
 def _withdrawal_of(acknowledgement: AlarmAction, acknowledgements: Iterable[AlarmAction]) -> AlarmAction | None:
-    """Return the last action that took the acknowledgement back, by its giver; None if there is none.
+    """Return the last action with which the giver took the acknowledgement back; None if there is none.
 
     An acknowledgement that had expired by then is not taken back.
 
@@ -177,12 +177,12 @@ def _without_withdrawn(alarm: Alarm, acknowledgements: Iterable[AlarmAction]) ->
 
 
 def _is_held(acknowledgement: AlarmAction, alarm: Alarm) -> bool:
-    """Return whether this acknowledgement is the one that the alarm has."""
+    """Return whether the alarm's current acknowledgement is this one."""
     return acknowledgement.at in {alarm.acknowledged_at, alarm.answered_at}
 
 
 def follow(alarm: Alarm, incident: Alarm) -> Alarm:
-    """Return a member with the acknowledgement and note of its incident: acknowledging the incident covers its members.
+    """Return a member of an incident with the incident's acknowledgement and note, which cover all members.
 
     A member that clears with its incident needs no acknowledgement. A member that outlasts the incident asks again.
 
@@ -203,7 +203,7 @@ def _with_note(alarm: Alarm, note: AlarmAction, now: datetime) -> Alarm:
 
 
 def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """Return the alarm hidden or visible, according to the last action and for as long as that holds."""
+    """Return the alarm, hidden or visible according to the last shelving action while that holds."""
     state = _HIDDEN_STATES.get(shelving.kind)
     if state:
         away = hide(alarm, state, shelving.reason, shelving.at, shelving.until)
@@ -226,7 +226,7 @@ def _unchanged_or(alarm: Alarm, after: Alarm) -> Alarm:
 
 
 def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
-    """Return the alarm acknowledged, or cleared if its fault ended. Applied once: a worse fault asks again."""
+    """Return the alarm as acknowledged, or as cleared if its fault ended. Applied once: a worse fault asks again."""
     last = alarm.acknowledged_at
     if last and (
         last > acknowledgement.at or (last == acknowledgement.at and alarm.answered_by == acknowledgement.actor)

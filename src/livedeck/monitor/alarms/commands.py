@@ -26,7 +26,7 @@ class AlarmGone(AlarmRefused):
 
 
 class AlarmOver(AlarmRefused):
-    """The fault on the screen cleared, and another one of its kind is open."""
+    """The fault on the screen cleared, and a later fault of its kind is open."""
 
     code = "over"
 
@@ -47,11 +47,10 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     acknowledgement: AlarmAction | None = None,
     earlier: datetime | None = None,
 ) -> Alarm | None:
-    """Return the alarm after a command; None if it changes nothing, because somebody was first. Raises AlarmRefused.
+    """Return the alarm after a command; None if another person was first, so nothing changes. Raises AlarmRefused.
 
     `on_air`: whether the alarm concerns a broadcast. `acknowledgement`: the acknowledgement that holds, or None;
-    `earlier`:
-    time of the one before it.
+    `earlier`: time of the previous acknowledgement, or None.
     """
     _refuse_unseen(command, alarm)
     match command.kind:
@@ -72,7 +71,7 @@ def carry_out(  # noqa: PLR0911  a return for each kind
 
 
 def is_of(shown: Shown, alarm: Alarm) -> bool:
-    """Return whether the screen showed this occurrence; two decks may date it slightly differently."""
+    """Return whether `shown` is this occurrence of the alarm; two decks may date its start slightly differently."""
     return abs(shown.since - alarm.since) <= onset_tolerance(alarm.kind)
 
 

@@ -1,4 +1,4 @@
-"""Step alarms from one evaluation to the next, and apply operators' actions in between."""
+"""Engine that steps alarms from one evaluation to the next, and applies operators' actions in between."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _INCIDENTS = {
     for kind in ALARM_KINDS.values()
     if isinstance(kind.detector, IncidentDetector)
 }
-"""Incident kinds: their alarms derive from other alarms."""
+"""Incident kinds and their detectors, by alarm key. Their alarms derive from other alarms."""
 
 _SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
 
 
 _MAX_COMMANDS = 10_000
-"""Newest commands with a remembered result, so that a repeated command is not carried out twice."""
+"""Number of newest commands whose result is remembered, so that a repeated command is not carried out twice."""
 
 
 class AlarmEngine:
@@ -43,20 +43,20 @@ class AlarmEngine:
     def __init__(self, thresholds: Thresholds) -> None:
         self.alarms: Mapping[AlarmKey, Alarm] = {}
         self.judge_by(thresholds)
-        self._bells_due: Mapping[AlarmKey, datetime] = {}  # of alarms that may belong to an incident
-        self._rung_at: Mapping[AlarmKey, datetime] = {}  # in the last 10 min
+        self._bells_due: Mapping[AlarmKey, datetime] = {}  # times to ring for alarms that may belong to an incident
+        self._rung_at: Mapping[AlarmKey, datetime] = {}  # times of the last bells, within 10 min
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
-        self._changes: list[AlarmChange] = []  # by a person, since the last step
+        self._changes: list[AlarmChange] = []  # changes by a person since the last step
         self._seen: dict[AlarmKey, datetime] = {}  # time until which another engine judged the alarms it handed over
         self._actions: Mapping[AlarmKey, AlarmActions] = {}
-        self._carried_out: dict[str, AlarmAction] = {}  # by command id
+        self._carried_out: dict[str, AlarmAction] = {}  # resulting actions by command id
 
     def judge_by(self, thresholds: Thresholds) -> None:
         """Use these limits from the next step on."""
         self._thresholds, self._limits = thresholds, thresholds.attention
 
     def restore(self, alarms: Iterable[Alarm], now: datetime, seen: datetime | None = None) -> None:
-        """Continue from the alarms of a deck that ran before: their state counts, not faults found in the meantime.
+        """Continue from the alarms of a deck that ran before. Their state replaces the state of alarms found meanwhile.
 
         `seen`: time until which the previous owner has judged everything, with more samples than this process has. A
         shelf dated in the future is dropped.
@@ -76,7 +76,7 @@ class AlarmEngine:
         return news
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
-        """Return the action that this command led to before, if any.
+        """Return the action that this command resulted in before, or None.
 
         Raises AlarmRefused if another command has this id.
         """
@@ -208,7 +208,7 @@ class AlarmEngine:
         return urgent_first(self.alarms.values(), events)
 
     def inactive(self, now: datetime) -> tuple[Alarm, ...]:
-        """Return alarms that need nobody now, newest change first: hidden, suppressed or just cleared."""
+        """Return the alarms that need no operator now (hidden, suppressed or just cleared), newest change first."""
         alarms = [
             alarm
             for alarm in self.alarms.values()
@@ -289,7 +289,7 @@ class AlarmEngine:
 
 
 def ids_on_air(events: Iterable[EventState]) -> frozenset[str]:
-    """Return ids whose alarms concern a broadcast: events on air, and the deck while any event is on air."""
+    """Return the event ids whose alarms concern a broadcast: events on air, and DECK while any event is on air."""
     ids = frozenset(event.id for event in events if event.phase.tally.expects_signal)
     return ids | {DECK} if ids else ids
 

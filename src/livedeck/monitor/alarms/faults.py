@@ -1,4 +1,4 @@
-"""Faults by alarm key: findings of every event and of the deck, dated by this machine's clock. Pure."""
+"""Faults by alarm key: the findings on every event and on the deck, dated by this machine's clock. Pure."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.record import Record
 
 _SAME_ROUND = timedelta(seconds=1)
-"""Responses this close together belong to one round; their order means nothing."""
+"""Largest distance between responses of one round, whose order means nothing."""
 
 SAME_OCCURRENCE = timedelta(seconds=2)
-"""Faults that begin this close together are one occurrence; a clock correction moves them less."""
+"""Largest distance between the starts of one occurrence; a correction of the clock moves a start less."""
 
 _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastState.SCHEDULED, BroadcastState.LATE})
 """States in which samples are polled; before the first response the encoder's state is unknown."""
@@ -90,7 +90,7 @@ def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey,
 
 
 def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventState, ...]:
-    """Return the events without findings that are not proven yet.
+    """Return the events, with findings that are not proven yet left out.
 
     While the connection is in trouble, the silence of an event is not its own fault.
 
@@ -116,10 +116,11 @@ def ended_faults(
     state: MonitorState,
     seen: Mapping[AlarmKey, datetime],
 ) -> dict[AlarmKey, list[ActiveFault]]:
-    """Return faults that ended according to the samples, oldest first: since the last evaluation, or of open alarms.
+    """Return the faults, oldest first, that by the samples ended since the last evaluation or belong to open alarms.
 
-    `newest`: newest sample of each event at the last evaluation (server clock). A fault from before its alarm began is
-    not new. Neither is a fault that ended before its time in `seen`: the previous watcher knew more about it.
+    `newest`: newest sample of each event at the last evaluation (server clock). A fault that is older than the alarm of
+    its key is not new. Neither is a fault that ended before the key's time in `seen`: the previous watcher knew more
+    about it.
     """
     faults: dict[AlarmKey, list[ActiveFault]] = {}
     with_alarm = {alarm.event_id for alarm in alarms.values() if alarm.present}
@@ -163,7 +164,7 @@ def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
 
 
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[AlarmKey]:
-    """Yield alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet."""
+    """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet."""
     unjudged = {event.id for event in state.events if _is_unjudged(event)}
     for alarm in alarms:
         if alarm.present and (alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK)):
@@ -173,8 +174,8 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[Alar
 def _is_unjudged(event: EventState) -> bool:
     """Return whether an event cannot be judged now.
 
-    It was not polled since the start, or it is undecided whether its samples stopped or are late. Old samples do not
-    prove that an encoder is back.
+    Either the event was not polled since the start, or it is undecided whether its samples stopped or are late. Old
+    samples do not prove that an encoder is back.
     """
     ingest = event.phase.ingest.state
     is_unpolled = event.phase.tally in _POLLED and ingest is IngestState.UNKNOWN
@@ -183,7 +184,7 @@ def _is_unjudged(event: EventState) -> bool:
 
 
 def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
-    """Return faults of events that vanished on air. Completing an event is a normal end and only shows as a line."""
+    """Return the faults of events that vanished on air. A completed event has ended normally, and only gets a line."""
     return {
         AlarmKey(event.id, kind.name): ActiveFault(
             kind.finding(detector.observe(event)), event.at, event.name, kind.diagnosis
@@ -213,7 +214,7 @@ def _ended_fault(episode: Episode, event: EventState, state: MonitorState) -> Ac
 
 
 def _local_since(finding: Finding, state: MonitorState) -> datetime:
-    """Return the start by this machine's clock, never in the future."""
+    """Return the start of a finding by this machine's clock, never in the future."""
     if finding.since is None:
         return state.now
     return min(state.now, finding.since - timedelta(seconds=state.connection.skew))
@@ -222,8 +223,8 @@ def _local_since(finding: Finding, state: MonitorState) -> datetime:
 def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
     """Return whether it is too early to call an event's poll failed.
 
-    A few responses may be lost in a row by chance, more on a poor link, or everything fails at once. An event that
-    responds with the same samples is proven to stand still.
+    A few responses in a row may be lost by chance, more of them on a poor link, or everything fails at once. If
+    responses repeat the same samples, the event is proven to stand still.
     """
     failing_since, connection = event.qos.failing_since, state.connection
     since = event.qos.as_of or failing_since

@@ -16,7 +16,7 @@ _DISTINCT_ROWS = 4
 
 
 def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
-    """Return event id -> input: equal for events with one stream key or ingest link, or with the same samples."""
+    """Return event id -> input. Inputs are equal for events with the same stream key, ingest link or samples."""
     end = min((event.qos.readings.time[-1] for event in events if event.qos.readings.time), default=0.0)
     first_with: dict[Hashable, Hashable] = {}
     inputs: dict[str, Hashable] = {}
@@ -31,7 +31,7 @@ def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
 
 
 def _newest_rows(readings: Readings, end: float) -> list[Hashable]:
-    """Return the samples up to `end` (epoch s) as one mark; none if they prove nothing."""
+    """Return the newest samples up to `end` (epoch s) as one mark in a list; an empty list if they prove nothing."""
     stop = bisect_right(readings.time, end)
     columns = (readings.video, readings.audio, readings.fps)
     rows = tuple(zip(*(column[max(0, stop - _ROWS) : stop] for column in columns), strict=True))

@@ -45,7 +45,7 @@ def raise_alarm(key: AlarmKey, fault: ActiveFault, now: datetime, limits: AlarmL
 
 
 def update(alarm: Alarm, fault: ActiveFault | None, now: datetime, limits: AlarmLimits) -> Alarm:
-    """Return an alarm with its current fault; None: the fault ended."""
+    """Return the alarm with its current fault. `fault` None: the fault ended."""
     if fault is not None and not alarm.present:
         return expire(_reactivate(alarm, fault, limits), now, limits)
     alarm = expire(alarm, now, limits)
@@ -81,7 +81,7 @@ def advance(
 
 
 def _add_ended(key: AlarmKey, alarm: Alarm | None, fault: ActiveFault, now: datetime, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after a fault that ended; it stays present if the fault is new."""
+    """Return the alarm after a fault that ended. If the fault is new, the alarm stays present for this evaluation."""
     if alarm is None:
         return raise_alarm(key, fault, now, limits)
     if _is_same(fault, alarm):
@@ -92,12 +92,12 @@ def _add_ended(key: AlarmKey, alarm: Alarm | None, fault: ActiveFault, now: date
 
 
 def _is_same(fault: ActiveFault, other: ActiveFault | Alarm) -> bool:
-    """Return whether two faults are one occurrence: they began together, within a correction of the clock."""
+    """Return whether two faults are one occurrence: their starts differ by no more than a correction of the clock."""
     return abs(fault.since - other.since) < SAME_OCCURRENCE
 
 
 def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after its fault came back. While it flaps, it continues and its acknowledgement holds."""
+    """Return the alarm after its fault came back. A flapping alarm continues, and its acknowledgement holds."""
     alarm = expire(alarm, fault.since, limits)
     was_flapping = alarm.flapping
     alarm = replace(alarm, present=True, escalated=alarm.escalated and was_flapping)
@@ -165,8 +165,8 @@ def _end(alarm: Alarm) -> Alarm:
 def expire(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm:
     """Return the alarm with the activations of the last 10 min and its flapping updated.
 
-    It flaps until 2 min pass without an activation, so an alarm that comes every 40 s does not start over each third
-    time.
+    An alarm flaps until 2 min pass without an activation, so an alarm that comes every 40 s does not start over each
+    third time.
 
     """
     activations = tuple(at for at in alarm.activations if _is_within(at, now, limits.habit_window))
@@ -206,7 +206,10 @@ def _is_within(at: datetime, now: datetime, seconds: float) -> bool:
 def apply_suppression(
     before: Alarm | None, alarm: Alarm, parent: str, now: datetime, *, on_air: bool, limits: AlarmLimits
 ) -> Alarm:
-    """Return the alarm in its state at `now`. `parent`: kind that hides it; `before`: the alarm at the last step."""
+    """Return the alarm with its state at `now`.
+
+    `parent`: kind of the alarm that hides this one, or empty; `before`: this alarm at the last step.
+    """
     if alarm.state is AlarmState.SHELVED and has_shelf_ended(alarm, now, on_air=on_air, limits=limits):
         alarm = unhide(alarm, now)
     if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
@@ -221,7 +224,7 @@ def apply_suppression(
 
 
 def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> bool:
-    """Return whether a shelf ended. On air, none lasts longer than an hour, even if it was set before the show."""
+    """Return whether the alarm's shelf has ended. On air no shelf lasts over an hour, even one set before the show."""
     if alarm.shelved_until is None and not alarm.is_ongoing:
         return True
     has_expired = alarm.shelved_until is not None and alarm.shelved_until <= now
@@ -229,7 +232,7 @@ def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmL
 
 
 def _asks_again(alarm: Alarm, now: datetime) -> bool:
-    """Return whether an acknowledgement expired, or an alarm became visible that nobody was notified of."""
+    """Return whether the acknowledgement expired, or the alarm became visible and nobody was notified of it."""
     if not alarm.is_ongoing or alarm.needs_ack:
         return False
     if alarm.acknowledged_until:
@@ -251,7 +254,7 @@ def _with_state(alarm: Alarm, state: AlarmState, parent: str, now: datetime, nee
 
 
 def is_audible(before: Alarm | None, after: Alarm) -> bool:
-    """Return whether the alarm rings. A flapping alarm rang often enough."""
+    """Return whether the change makes the alarm ring. A flapping alarm does not ring again."""
     if after.state is not AlarmState.UNACKNOWLEDGED or after.severity is Severity.INFO:
         return False
     if before and is_taken_back(before, after):
@@ -262,7 +265,7 @@ def is_audible(before: Alarm | None, after: Alarm) -> bool:
 
 
 def is_taken_back(before: Alarm, after: Alarm) -> bool:
-    """Return whether a person took an acknowledgement back in between; the alarm rang already and stays quiet."""
+    """Return whether a person took an acknowledgement back in between. Such an alarm rang before and stays quiet."""
     states = {(AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED), (AlarmState.CLEARED, AlarmState.RETURNED)}
     is_by_person = after.answered_at is not None and after.answered_at != before.answered_at
     return (before.state, after.state) in states and is_by_person

@@ -16,13 +16,13 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.text.values import safe
 
 _MAX_CHARS = 500
-"""Characters of a reason or a note."""
+"""Maximum number of characters of a reason or a note."""
 
 _NEEDS_ACK = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
 
 
 class AlarmRefused(Exception):  # noqa: N818  a refusal, no error
-    """A command for an alarm was refused; the text says why and what to do. `code`: the same for a program."""
+    """A command for an alarm was refused; the text says why and what to do. `code`: the reason, for programs."""
 
     code = "refused"
 
@@ -38,7 +38,7 @@ def acknowledge(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm | Non
 
 
 def acknowledged_until(alarm: Alarm, now: datetime, limits: AlarmLimits) -> datetime | None:
-    """Return the time at which an acknowledgement given now expires; None for information."""
+    """Return the time at which an acknowledgement given now expires; None (never) for an alarm of severity INFO."""
     if alarm.severity is Severity.INFO:
         return None
     is_critical = alarm.severity is Severity.CRITICAL
@@ -89,7 +89,7 @@ def without_acknowledgement(alarm: Alarm, earlier: datetime | None) -> Alarm:
 def shelve(
     alarm: Alarm, minutes: float | None, reason: str, now: datetime, *, on_air: bool, limits: AlarmLimits
 ) -> Alarm:
-    """Shelve the alarm for some minutes, or until it clears if None. Raises AlarmRefused."""
+    """Shelve the alarm for some minutes; `minutes` None: until it clears. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
     maximum = limits.shelved_most / 60
     if minutes is None and not alarm.is_ongoing:
@@ -130,7 +130,7 @@ def add_note(alarm: Alarm, text: str) -> Alarm:
 
 
 def note_text(text: str) -> str:
-    """Return a note as stored: trimmed, without control characters."""
+    """Return the form in which a note is stored: trimmed, without control characters."""
     return safe(text.strip(), _MAX_CHARS)
 
 
@@ -146,7 +146,7 @@ def _refuse_out_of_service(alarm: Alarm) -> None:
 
 
 def hide(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: datetime | None) -> Alarm:
-    """Hide the alarm, shelved or out of service, since `now`."""
+    """Hide the alarm from `now` on, in the state shelved or out of service."""
     return replace(
         alarm,
         state=state,

@@ -19,7 +19,7 @@ _OFF_AIR = (
 _GRADES = (Grade.NO_DATA, Grade.STALE, Grade.POOR, Grade.FAIR, Grade.WARM_UP, Grade.GOOD, Grade.NONE)
 
 _STATE_RANKS = {AlarmState.UNACKNOWLEDGED: 0, AlarmState.RETURNED: 2}
-"""Ranks by state; any other state has rank 1."""
+"""Rank of each state in the order of alarms; any other state has rank 1."""
 
 _LAST_PLACE = 3
 
@@ -27,8 +27,8 @@ _LAST_PLACE = 3
 def urgent_first(alarms: Iterable[Alarm], events: Iterable[EventState]) -> tuple[Alarm, ...]:
     """Sort alarms by severity, and within that: unacknowledged, acknowledged, cleared but not acknowledged.
 
-    Then by place: the deck itself, events on air without a signal, other events on air, the rest. Then the oldest
-    first.
+    Alarms that are equal in this are sorted by subject: the deck itself, events on air without a signal, other events
+    on air, the rest. The last criterion is age, oldest first.
 
     """
     places = {DECK: 0} | {event.id: _place(event) for event in events}

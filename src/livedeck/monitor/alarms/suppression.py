@@ -1,4 +1,4 @@
-"""Suppress alarms below a parent, according to the table of kinds (monitoring.md, "Suppression"). Pure."""
+"""Suppression of alarms by a parent alarm, according to the table of kinds (monitoring.md, "Suppression"). Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HIDDEN = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
 def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits) -> str:
-    """Return the kind of the alarm that hides this one, the widest first; empty if none does.
+    """Return the kind of the widest alarm that hides this one; empty if none does.
 
     An incident hides alarms that began with it or later; older alarms have another cause. Information hides nothing.
     Nor does a parent that is shelved or out of service: silencing one alarm must not silence all below it. A shelved
@@ -34,12 +34,12 @@ def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, lim
 
 
 def priority(kind: str) -> int:
-    """Return the order in which alarms get their state: parents before the alarms they may hide."""
+    """Return the rank in which alarms get their state: parents come before the alarms that they may hide."""
     return _PRIORITIES.get(kind, len(_PRIORITIES))
 
 
 def _parents(kind: str, event_id: str) -> tuple[str, ...]:
-    """Return the parents of a kind; a kind of another version, from the history, has only API_BLIND."""
+    """Return the parents of a kind. A kind unknown to this version, read from the history, has only API_BLIND."""
     if kind in _PARENTS:
         return _PARENTS[kind]
     return () if event_id == DECK else (API_BLIND,)
@@ -59,7 +59,7 @@ def _is_silenced_alone(parent: Alarm) -> bool:
 
 
 def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
-    """Return the incident that covers this alarm, while it lasts and while it still hides the alarm."""
+    """Return the incident that covers this alarm, while the incident lasts or still hides the alarm; else None."""
     for kind in _parents(alarm.kind, alarm.event_id):
         incident = alarms.get(AlarmKey(DECK, kind))
         if incident is None or not incident.affects or _is_silenced_alone(incident):
@@ -71,7 +71,7 @@ def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
 
 
 def _graver_of_picture(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], limits: AlarmLimits) -> str:
-    """Return the gravest of several signs of one picture fault that began together; empty if this is it."""
+    """Return the kind of the gravest sign of the same picture fault; empty if this alarm is the gravest."""
     if alarm.kind not in _OF_PICTURE:
         return ""
     window = timedelta(seconds=limits.picture_window)

@@ -1,4 +1,4 @@
-"""Timeline of an alarm: its changes, persons' actions, and events that joined or left an incident. Pure."""
+"""Timeline of an alarm: its changes, people's actions, and events that joined or left an incident. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import datetime
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, TimelineEntry
 
 _KEPT = 40
-"""Newest entries that an alarm keeps."""
+"""Number of newest entries that an alarm keeps."""
 
 _NAMED = 5
-"""Events named in an entry; further ones are counted."""
+"""Maximum number of events named in an entry; further events are only counted."""
 
 
 def extend(

@@ -1,7 +1,7 @@
 """Learn the delay with which the platform delivers samples (monitoring.md, "Delivery"). Pure.
 
-Samples that arrive late but without a gap prove that the encoder was connected. The delay is learnt from these alone,
-so a fault cannot change the delay, and a delay is no fault. No other part of detection depends on the clock.
+Samples that arrive late but without a gap prove that the encoder was connected. The delay is learnt from such samples
+alone, so a fault cannot change the delay, and a delay is no fault. No other part of detection depends on the clock.
 
 """
 
@@ -16,33 +16,34 @@ from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.record import Record
 
 _MAX_PEAKS, _MAX_SURPRISES = 32, 8
-"""Deliveries and surprises that are remembered."""
+"""Maximum number of deliveries and of surprises that are remembered."""
 
 _OUTAGE = 15.0
-"""Seconds between two responses beyond which the wait was our own outage, not the platform's delay."""
+"""Seconds between two responses. A longer wait is an outage of this deck, not a delay of the platform."""
 
 _PLAIN_PEAK = 20.0
-"""Seconds; a delay this long is learnt from a single delivery."""
+"""Delay in seconds from which on a single delivery is enough to learn it."""
 
 _SURPRISES = 2
-"""Surprises within half an hour that raise the limit."""
+"""Number of surprises within half an hour that raise the limit of lateness."""
 
 _LEAST_STREAMS = 2
-"""Streams needed to estimate the delay of the others in a workspace."""
+"""Minimum number of streams from which the delay of the other streams of the workspace is estimated."""
 
 
 class Surprise(NamedTuple):
-    """A silence that was only late metrics: its end (epoch s, server clock) and the delay (s)."""
+    """A silence in which metrics were only late: its end (epoch s, server clock) and the delay (s)."""
 
     at: float
     seconds: float
 
 
 class Delivery(Record):
-    """Delivery as learnt from responses. Times in epoch s, server clock.
+    """Delay of a stream's samples as learnt from responses. Times in epoch s, server clock.
 
-    `first_asked`, `asked`: first and last good response with samples; `newest`: newest sample at that time. `peaks`:
-    age of the newest sample just before each delivery without a gap. `surprises`: silences that were only late metrics.
+    `first_asked`, `asked`: times of the first and the last good response with samples; `newest`: time of the newest
+    sample in the last one. `peaks`: age of the newest sample just before each delivery without a gap (s). `surprises`:
+    silences in which metrics were only late.
     """
 
     first_asked: float | None = None
@@ -58,7 +59,7 @@ class Delivery(Record):
         return max(self.peaks)
 
     def resumed(self) -> Delivery:
-        """Return a copy for a process that has not polled yet."""
+        """Return a copy for a process that continues and has not polled yet."""
         return Delivery(peaks=self.peaks, surprises=self.surprises)
 
     @property
@@ -67,12 +68,12 @@ class Delivery(Record):
         return None if self.first_asked is None else self.asked - self.newest
 
     def steady_lag(self, thresholds: Thresholds) -> float | None:
-        """Return the shortest of the last delays (s); None after too few deliveries."""
+        """Return the shortest delay of the last deliveries (s); None after too few deliveries."""
         recent = self.peaks[-thresholds.delivery_least :]
         return min(recent) if len(recent) == thresholds.delivery_least else None
 
     def after_answer(self, at: float, newest: float, thresholds: Thresholds, *, is_proof: bool) -> Delivery:
-        """Return the state after a response; `is_proof`: new samples leave no gap, so the encoder was connected."""
+        """Return the state after a response. `is_proof`: its new samples leave no gap, so the encoder was connected."""
         if self.first_asked is None:
             return replace(self, first_asked=at, asked=at, newest=newest)
         after = replace(self, asked=at, newest=newest)
@@ -85,7 +86,7 @@ class Delivery(Record):
         return replace(after, peaks=(*self.peaks, peak)[-_MAX_PEAKS:])
 
     def late_limit(self, cadence: float | None, usual_lag: float | None, thresholds: Thresholds) -> float:
-        """Return the maximum age of the newest sample (s); `usual_lag`: of the workspace, None if unknown."""
+        """Return the age (s) above which the newest sample is late. `usual_lag`: that of the workspace (s), or None."""
         cadence, own = cadence or 0.0, self.lag(thresholds)
         lag = own if own is not None else usual_lag
         if lag is None:
@@ -99,7 +100,7 @@ class Delivery(Record):
     def is_silent(self, cadence: float | None, usual_lag: float | None, thresholds: Thresholds) -> bool:
         """Return whether the samples had stopped at the last good response; False without a response.
 
-        While the delay is unknown, movement is the evidence and not age, so the time counts from the first look.
+        While the delay is unknown, the age of samples proves nothing. The silence then counts from the first response.
 
         """
         if self.first_asked is None:
@@ -119,7 +120,7 @@ class Delivery(Record):
 
 
 def usual_lag(lags: Iterable[float | None], ages: Iterable[float | None]) -> float | None:
-    """Return the delay of a workspace (s): by its streams' delays, or by the age of their newest samples until known.
+    """Return the delay of a workspace (s), from its streams' delays, or the ages of their newest samples until then.
 
     None with too few streams.
 

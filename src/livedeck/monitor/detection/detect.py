@@ -1,14 +1,13 @@
 """Detect the faults of a stream by folding over its samples in order (monitoring.md, "Detection").
 
-The same samples give the same faults, whether they arrive singly or a hundred at once. Late samples are folded in at
-their place: the fold restarts at the last checkpoint before them.
-
+The same samples give the same faults, whether they arrive singly or a hundred at once. Late samples count in their
+place: the fold restarts at the last checkpoint before them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from functools import cached_property
 from math import isnan
 from typing import NamedTuple
 
@@ -35,7 +34,7 @@ from livedeck.record import Record
 from livedeck.text.values import age
 
 _MAX_CHECKPOINTS = 4
-"""Number of checkpoints kept, so that samples some minutes late cost little."""
+"""Number of checkpoints kept, so that samples that are minutes late cost little."""
 
 SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
@@ -43,14 +42,20 @@ SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
 
 _SPOILS = {kind.name: detector.spoils for kind, detector in SAMPLE_KINDS if detector.spoils}
 _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: frozenset({FPS})}
-"""Rates that are not learnt during a fault of a rate: if video lacks bits, sound may too."""
+"""Rate with a fault -> rates that are not learnt meanwhile: if video lacks bits, audio may lack some too."""
 
 
-class StreamRules(Record):
+class _Rule(NamedTuple):
+    kind: AlarmKind
+    detector: SampleDetector
+    hold: Hold
+
+
+class StreamRules(Record, dict=True):
     """Rules for judging a stream.
 
-    `floor`: lowest video rate (bit/s) that fits its preset; 0: none. `marks`: times (epoch s) at which a person
-    declared the signal usual, ascending.
+    `floor`: lowest video rate (bit/s) that fits the stream's preset; 0: no floor. `marks`: times (epoch s) at which a
+    person declared the signal usual, ascending.
     """
 
     thresholds: Thresholds
@@ -76,7 +81,7 @@ class StreamRules(Record):
 def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRules) -> SignalAnalysis:
     """Return the part of an analysis by the rules `before` that holds under the rules `after`.
 
-    That is all of it if the rules agree on its samples, else only the state before the known samples.
+    If both rules judge its samples alike, that is the whole analysis, else only the state before the known samples.
 
     """
     newest = analysis.checkpoints[-1].memory.last_time
@@ -100,9 +105,9 @@ def detect(
 ) -> SignalAnalysis:
     """Return the analysis of `readings`, continued from `analysis`, which covers a part of them.
 
-    Returns `analysis` itself if the readings are the same. A new sample costs about 30 us; late samples also cost those
-    since the checkpoint before them. After `limit` samples it stops: the result then covers only the first readings,
-    and another call continues.
+    Returns `analysis` itself if the readings are the same. A new sample costs about 30 us; for late samples, all
+    samples since the checkpoint before them are judged again. The function stops after `limit` samples: the result then
+    covers only the first readings, and another call continues.
     """
     if readings is analysis.readings:
         return analysis
@@ -126,7 +131,7 @@ def detect(
 
 
 def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
-    """Return the newest checkpoints, and the start as long as the samples reach back to it."""
+    """Return the newest checkpoints, and that of the stream's start if the samples reach back to it."""
     whole = [point for point in checkpoints if point.is_kept]
     start = [point for point in whole if point.samples == 0 and reach_back]
     return (*start, *[point for point in whole if point.samples][-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
@@ -161,7 +166,7 @@ class _Fold:
         return Checkpoint(self._memory, self._intervals, self._cycles, self._past, self._features, self.samples)
 
     def add_sample(self, readings: Readings, index: int) -> None:
-        """Judge one sample, later than all before it."""
+        """Judge one sample, which must be later than all before."""
         memory, thresholds = self._memory, self._thresholds
         time, last_time = readings.time[index], memory.last_time
         is_first = memory.first_time is None
@@ -208,7 +213,7 @@ class _Fold:
                 self._end(kind, interval._replace(good_since=time))
 
     def _on_return(self, last_time: float, features: SampleFeatures) -> None:
-        """Record the encoder's absence before this sample, which ends it."""
+        """Record the encoder's absence that ends with this sample."""
         evidence = Evidence(f"no samples for {age(features.time - last_time)}", "the encoder's stream")
         interval = self._intervals.get(RECONNECTING) or FaultInterval(
             last_time, last_time, ALARM_KINDS[RECONNECTING].severity, evidence, is_raised=True
@@ -321,7 +326,7 @@ class _Fold:
 
 
 def _duty_words(duty: DutyRule, cycle: DutyCycle) -> str:
-    """Return the share of time, the length of each spell and how often it came, in words."""
+    """Return in words the share of time, the length of a spell, and how often spells came."""
     begun = max(cycle.since, cycle.last - LONG)
     span, spells = max(1.0, cycle.last - begun), max(1, cycle.spells)
     share, each = min(1.0, cycle.seconds / LONG), cycle.seconds / spells

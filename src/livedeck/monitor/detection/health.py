@@ -65,7 +65,7 @@ def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
 
 
 def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
-    """Return whether a finding is new or worse."""
+    """Return whether a finding in `after` is new or worse than in `before`."""
     severities = {(finding.kind, finding.target): finding.severity for finding in before.findings}
     for finding in after.findings:
         severity = severities.get((finding.kind, finding.target))
@@ -75,7 +75,7 @@ def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
 
 
 def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[Finding]:
-    """Yield the findings of a kind by its detector; an event that is not judged has none from samples."""
+    """Yield the findings of a kind's detector. An event that is not judged has no findings from samples."""
     if isinstance(kind.detector, EventDetector):
         yield from map(kind.finding, kind.detector.observe(case, thresholds))
     elif case.is_judged and (interval := case.analysis.intervals.get(kind.name)):
@@ -96,7 +96,7 @@ def unseen(state: EventState) -> EventState:
 
 
 def _find_all(case: EventCase, thresholds: Thresholds) -> tuple[Finding, ...]:
-    """Return all findings, most severe first. A fault that was present when samples stopped remains."""
+    """Return all findings, most severe first. A fault that was present when samples stopped stays a finding."""
     findings = (finding for kind in _EVENT_KINDS for finding in find(kind, case, thresholds))
     return tuple(sorted(findings, key=lambda finding: finding.severity.rank))
 
@@ -123,7 +123,7 @@ def _measure_health(analysis: SignalAnalysis, freshness: Freshness, thresholds: 
 
 
 def _score_faults(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """Yield a low score for a fault that has not cleared, despite good newest samples, and for an unknown status."""
+    """Yield a low score for each fault that has not cleared, despite good new samples, and for an unknown status."""
     for kind in _SCORED_KINDS:
         interval = analysis.intervals.get(kind.name)
         if interval is None:
@@ -148,7 +148,7 @@ class _Rate(NamedTuple):
 
     @property
     def shown(self) -> float:
-        """Value beside the score; the mean would hide a zero."""
+        """Value to show beside the score. The mean alone would hide a zero."""
         return self.mean if self.newest else 0.0
 
 

@@ -20,16 +20,16 @@ from livedeck.monitor.signal.analysis import Checkpoint, SignalAnalysis
 from livedeck.record import Record
 
 _RESOLUTION = 0.001
-"""Seconds; resolution of sample times in the history."""
+"""Resolution of sample times in the history, in seconds."""
 
 _FORMAT = 1
-"""Version; change it if the same values get another meaning."""
+"""Version of the stored form. Change it if the same values get another meaning."""
 
 
 class Learnt(Record):
-    """Learnt state: the oldest checkpoint of the fold, None for a young stream, and the delivery delay.
+    """Learnt state of a stream: the oldest checkpoint of the fold (None for a young stream) and the delivery delay.
 
-    `rules`: digest of the rules that the checkpoint is based on.
+    `rules`: digest of the rules on which the checkpoint is based.
 
     """
 
@@ -39,19 +39,19 @@ class Learnt(Record):
 
     @classmethod
     def of(cls, analysis: SignalAnalysis, rules: StreamRules, delivery: Delivery) -> Learnt:
-        """Return the learnt state of an analysis by these rules."""
+        """Return the learnt state of an analysis that was made by these rules."""
         point = analysis.oldest_checkpoint
         return cls(point, _digest(rules, point) if point else "", delivery)
 
     def to_json(self) -> str:
-        """Return it as JSON for `parse_learnt`; numbers keep full precision."""
+        """Return the state as JSON for `parse_learnt`; numbers keep full precision."""
         return json.dumps([_FORMAT, _adapter().dump_python(self, mode="json")])
 
     def analysis(self, readings: Readings, rules: StreamRules) -> SignalAnalysis:
         """Return the analysis with which the fold over the stream's samples resumes.
 
-        With other rules it starts at the stream's first sample, if that is still stored. If samples are missing in
-        between, only the usual values count.
+        If `rules` differ from those of the checkpoint, the fold starts at the stream's first sample, if that is still
+        stored. If samples are missing in between, only the usual values count.
         """
         point = self.checkpoint
         if point is None or not len(readings):

@@ -19,16 +19,16 @@ from livedeck.monitor.signal.series import mean_measured
 
 _DEFAULTS = Thresholds()
 _KEY_STATUSES = frozenset({KEY_DRIFT, KEY_SEVERE})
-_NEWEST_SAMPLES = 5  # for the present signal; a single odd sample must not decide
-_BURST_SECONDS = 300.0  # in which bursts are counted
-_MIN_BURSTS = 3  # bursts, with calm between them, that make the pattern
-_LOW_SHARE = 0.85  # of the usual, higher than any alarm limit: more than a scene changes on a steady encoder
+_NEWEST_SAMPLES = 5  # samples that make the present signal; a single odd sample must not decide
+_BURST_SECONDS = 300.0  # period in which bursts are counted
+_MIN_BURSTS = 3  # number of bursts, with calm between them, that make the pattern
+_LOW_SHARE = 0.85  # share of the usual rate, above any alarm limit: a scene on a steady encoder changes it less
 _LOW_FPS_SHARE = 0.95
 _AUDIO_STEP = 10  # every tenth sample of an hour is enough for the usual sound
 
 
 class SignalSignature(NamedTuple):
-    """The signal now: each rate as a share of its usual value (1 if unknown), and the complaints.
+    """The signal now: each rate as a share of its usual value (1 if unknown), and the bad statuses.
 
     `bursts`: number of recent starts of loss. `has_key_complaints`: key-frame statuses in the last minute.
 
@@ -71,7 +71,7 @@ def classify(signature: SignalSignature) -> Pattern:
 
 
 def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
-    """Return the diagnosis of an alarm kind; `state`: the event as it is now, None for deck alarms."""
+    """Return the diagnosis of an alarm kind. `state`: the event as it is now, None for deck alarms."""
     alarm_kind = ALARM_KINDS.get(kind)
     if alarm_kind is None:
         return _UNKNOWN
@@ -81,7 +81,7 @@ def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
 
 
 def keep_diagnosis(before: Diagnosis, after: Diagnosis) -> Diagnosis:
-    """Return the diagnosis of an ongoing fault; a fading fault shows few signs, so an earlier, specific one is kept."""
+    """Return the diagnosis of an ongoing fault. A specific one is kept, because a fading fault shows few signs."""
     is_weaker = after in _GENERAL or (
         after == PATTERN_DIAGNOSES[Pattern.BURSTS] and before != PATTERN_DIAGNOSES[Pattern.NETWORK]
     )
@@ -106,7 +106,7 @@ def _signature(readings: Readings, assessment: HealthAssessment, thresholds: Thr
 
 
 def _share(column: array[float], indexes: Iterable[int], expected: float | None) -> float:
-    """Return the mean as a share of the expected value; 1 if unknown."""
+    """Return the mean of these samples as a share of the expected value; 1 if unknown."""
     mean = mean_measured(array("d", [column[index] for index in indexes]))
     return 1.0 if mean is None or not expected else mean / expected
 

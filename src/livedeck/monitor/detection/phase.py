@@ -12,15 +12,15 @@ from livedeck.record import Record
 _DEFAULTS = Thresholds()
 
 _MAX_WINDOW_SECONDS = 366 * 86_400
-"""Longest reconnect window, so that the platform's number cannot exceed the calendar."""
+"""Maximum length of a reconnect window, so that the platform's number cannot lead beyond the calendar."""
 
 
 class IngestEvidence(Record):
-    """Evidence of the QoS responses, in server time.
+    """Evidence from the QoS responses, in server time.
 
-    `as_of`: last good response. `newest`: newest sample, None if the response was empty. `run_started_at`: start of the
-    present run of samples, None if older than the kept samples. `is_silent`: the newest sample is older than usual for
-    this stream. `is_frozen`: samples arrive, but their time stands still.
+    `as_of`: time of the last good response. `newest`: time of the newest sample, None if the response was empty.
+    `run_started_at`: start of the present run of samples, None if the run is older than the kept samples. `is_silent`:
+    the newest sample is older than usual for this stream. `is_frozen`: samples arrive, but their time stands still.
     """
 
     as_of: datetime
@@ -68,7 +68,7 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
 
 
 def planned_start(event: Event, now: datetime) -> datetime | None:
-    """Return the planned start: the event's own, or after that has passed, a later one of its pending stream."""
+    """Return the planned start of the event; once that has passed, a later planned start of its pending stream."""
     stream, start = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None
     if start is None or of_stream is None:

@@ -1,6 +1,6 @@
 """Fold over an event's restreams in the event list: RESTREAM_DOWN (monitoring.md, "Alarm kinds"). Pure.
 
-It folds over responses of the event list, as `detect` folds over samples.
+The fold takes one response of the event list after another, as `detect` takes samples.
 
 """
 
@@ -24,7 +24,7 @@ from livedeck.monitor.signal.hysteresis import (
 from livedeck.text.values import safe
 
 CONNECTED, DISCONNECTED = "connected", "disconnected"
-"""Statuses with a documented meaning (platform-api.md, "Event restream status"). Others prove nothing."""
+"""Statuses with a documented meaning (platform-api.md, "Event restream status"). Any other status proves nothing."""
 
 
 def update(
@@ -35,9 +35,9 @@ def update(
     `on_air_since`: start of the event's own good signal, None without one (epoch s, server clock). Without a signal a
     restream cannot be judged.
 
-    A restream is down since the platform changed it (`updated_at`, or `created_at` before the first change). If it was
-    seen connected after that, it is down since the first list that shows it down. It is connected since a change later
-    than the last list, or since the first list that shows it connected.
+    A restream is down since the platform changed it (`updated_at`, or `created_at` before the first change). If a later
+    list showed the restream connected, it is down since the first list that shows it down. A restream is connected
+    since a change that is later than the last list, or since the first list that shows it connected.
     """
     enabled = {restream.id: restream for restream in event.restreams or () if restream.id and restream.enabled}
     stepped = {
@@ -67,7 +67,7 @@ def update(
 
 
 def restream_episodes(history: RestreamHistory) -> Iterator[Episode]:
-    """Yield present and past faults."""
+    """Yield present and past faults of the event's restreams."""
     yield from history.past
     for restream_id, interval in history.intervals.items():
         if interval.is_raised:
@@ -99,7 +99,7 @@ def _classify(restream: EventRestream, on_air_since: float | None) -> Level:
 
 
 def _changed(restream: EventRestream) -> float:
-    """Return the platform's last change of it (epoch s); 0 if unknown."""
+    """Return the time of the platform's last change of the restream (epoch s); 0 if unknown."""
     changed_at = restream.updated_at or restream.created_at
     return changed_at.timestamp() if changed_at else 0.0
 
@@ -107,7 +107,7 @@ def _changed(restream: EventRestream) -> float:
 def _ended_episodes(
     history: RestreamHistory, intervals: Mapping[str, FaultInterval], as_of: float
 ) -> tuple[Episode, ...]:
-    """Return faults that ended: connected again, switched off or removed."""
+    """Return the past faults, including those that have just ended by a reconnection, a switch-off or a removal."""
     return tuple(
         make_episode(RESTREAM_KIND.name, interval, as_of if interval.good_since is None else interval.good_since, key)
         for key, interval in history.intervals.items()

@@ -27,7 +27,7 @@ at < :before AND NOT (answer = 'out of service' AND NOT EXISTS (
     AND (later.at, later.uid) > (answer.at, answer.uid)
 ))
 """
-"""Condition of the actions that may be deleted. `before`: microseconds since the epoch.
+"""SQL condition that selects the actions that may be deleted. `before`: microseconds since the epoch.
 
 Out of service has no end of its own, so its action stays until a later action replaces it.
 """
@@ -51,7 +51,7 @@ def read(db: Database, after: int) -> tuple[int, tuple[AlarmAction, ...]]:
 
 
 def is_sound(row: Mapping[str, Any]) -> bool:
-    """Return whether this version has the kind and severity of a row (column name -> value)."""
+    """Return whether this version of livedeck knows the kind and severity in a row (column name -> value)."""
     return row["answer"] in _KINDS and row["severity"] in _SEVERITIES
 
 

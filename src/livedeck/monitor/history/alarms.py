@@ -1,7 +1,7 @@
 """Alarms in the history: one row for each occurrence, and the alarm log without duplicates.
 
-Every process judges the same samples and writes its own changes. A change that another process wrote is neither
-repeated nor undone (monitoring.md, "Shared alarms").
+Every process judges the same samples and writes the changes that it finds. A change that another process wrote is
+neither repeated nor undone (monitoring.md, "Shared alarms").
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from livedeck.monitor.model.records import AlarmRecord
 from livedeck.text.secrets import masked_line
 
 _SAME_CHANGE = timedelta(minutes=2)
-"""Longest time between the records of two processes for the same change: each polls at its own times."""
+"""Longest time between two processes' records of the same change: each process polls at its own times."""
 
 _REMEMBERED = timedelta(hours=1)
-"""Age up to which a deck that starts needs a cleared alarm, to count how often it came."""
+"""Age up to which a deck that starts needs the cleared alarms, to count how often each came."""
 
 _KEEP = """
 INSERT INTO alarm (event, kind, target, since, state, changed, is_over, body)
@@ -37,7 +37,8 @@ SET state = excluded.state, changed = excluded.changed, is_over = excluded.is_ov
 WHERE excluded.is_over OR NOT alarm.is_over
 """
 """Two onsets are the same occurrence if they differ by the tolerance at most and the first had not ended before the
-second. An occurrence that has ended stays ended: a deck that is behind will find the end too."""
+second. An occurrence that has ended stays ended, even if a deck that is behind still reports it: that deck will find
+the end too."""
 
 _STANDING = """
 SELECT body FROM alarm WHERE (state <> 'cleared' OR changed >= :recent) AND since = (
@@ -108,7 +109,7 @@ def _is_logged(record: AlarmRecord, logged: dict[object, list[AlarmRecord]]) -> 
 def _identity(record: AlarmRecord) -> object:
     """Return the alarm and its transition, without texts and figures, which differ between processes.
 
-    A note is identified without the severity: the other process may not have seen the fault end yet.
+    The identity of a note leaves out the severity: the other process may not have seen the fault end yet.
     """
     alarm = record.event_id, record.kind, record.target
     if record.turn is AlarmTransition.NOTED:

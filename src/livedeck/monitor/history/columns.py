@@ -1,7 +1,7 @@
-"""Types and ranges of the history's columns. Stored values are checked against them before use. Pure.
+"""Types and ranges of the history's columns, by which stored values are checked before use. Pure.
 
-SQLite stores any type in any column, and a file from elsewhere may hold any number. Only reading checks: writing
-happens at every tick.
+SQLite stores any type in any column, and a file from elsewhere may hold any number. Values are checked on reading only,
+because writing happens at every tick.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 SLOT = 60_000
-"""Milliseconds that one row of the roll-up covers. A chart of 24 h in 480 columns can still be read from it."""
+"""Milliseconds that one row of the roll-up covers: fine enough for a chart of 24 h in 480 columns."""
 
 RowT = TypeVar("RowT", bound=Sequence[Any])
 
@@ -163,12 +163,12 @@ _FIGURES = _columns(
     *_number("sample", "count", 0, 2**53, may_miss=True),
     *_number("sample", "place", 0, 100_000),  # in a chart
 )
-"""Columns that only queries have, computed from several columns or rows."""
+"""Columns that occur only in queries, computed from several columns or rows."""
 
 
 @cache
 def columns(names: str) -> tuple[Column, ...]:
-    """Return the columns that a text names, such as `stream.id .base sample.*`.
+    """Return the columns that `names` lists, such as `stream.id .base sample.*`.
 
     `.column` belongs to the table named before it; `table.*` names every column of the table.
     """
@@ -182,7 +182,7 @@ def columns(names: str) -> tuple[Column, ...]:
 
 
 def sound(table: str) -> str:
-    """Return the SQL condition of a sound row: true if every column is sound, false or NULL otherwise."""
+    """Return an SQL condition on the rows of a table: true if every column is sound, false or NULL otherwise."""
     return " AND ".join(column.condition for column in TABLES[table])
 
 

@@ -1,4 +1,4 @@
-"""Connection to the history's own SQLite file, its tables and its errors.
+"""Connection to a history's SQLite file, with the file's tables and errors.
 
 Only `foreign.py` opens a file that this process did not make.
 """
@@ -29,13 +29,13 @@ BUSY_TIMEOUT = 0.5
 """Seconds that a statement waits for the transaction of another process."""
 
 _PAGE = 2048
-"""Bytes of a page. A tick of 200 streams changes a page of each stream, so 2048 writes a quarter of what 8192 does."""
+"""Bytes of a page. A tick changes one page of each stream, so 2048 writes a quarter of the bytes that 8192 would."""
 
 CACHE = 4096
-"""KiB of pages in memory: the last page of every stream, and the pages of a chart."""
+"""Memory for pages, in KiB: enough for the last page of every stream and the pages of a chart."""
 
 _LOG_LIMIT = 4 * 2**20
-"""Bytes of the write-ahead log at which SQLite moves it into the file. Also its size on disk once it is empty."""
+"""Bytes at which SQLite moves the write-ahead log into the file. Also the log's size on disk once it is empty."""
 
 _TABLES = """
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -59,8 +59,8 @@ CREATE INDEX journal_by_kind ON journal (kind, at);
 """
 
 STREAM_COPY = "CREATE INDEX IF NOT EXISTS stream_copy ON stream (id, event, name, base)"
-"""Second copy of each stream's base, which the times of its samples count from. Salvage reads it if the page of the
-streams is lost."""
+"""Second copy of each stream's base, from which the times of the stream's samples count. Salvage reads this copy if the
+page of the streams is lost."""
 
 _OF_ALARMS = """
 CREATE TABLE IF NOT EXISTS answer (  -- alarm actions; times in microseconds since the epoch
@@ -102,7 +102,7 @@ INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, 
     FROM kept, json_each(CASE WHEN json_valid(alarms) THEN alarms ELSE '[]' END);
 DROP TABLE kept;
 """
-"""Upgrade of schema 3, which kept all alarms in one text."""
+"""Statements that upgrade schema 3, which kept all alarms in one text."""
 
 MADE = {
     0: _TABLES + _OF_ALARMS + _OF_DETECTION + _OF_THE_PAST,
@@ -133,7 +133,7 @@ _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 class StorageError(Exception):
     """A history file cannot be used. The message names the file, the reason and the remedy.
 
-    `aside`: word for the new name of an unusable file, which the writer renames; empty if the file keeps its name.
+    `aside`: word to add to the name of an unusable file when the writer renames it; empty if the file keeps its name.
     """
 
     def __init__(self, path: Path | None, reason: str, *, aside: str = "") -> None:
@@ -146,11 +146,11 @@ class Database:
 
     Args:
         path: The file; None keeps the history in memory.
-        reads: Only read a file that a writer has made; do not even move its write-ahead log into it.
+        reads: Only read a file that a writer has made, and leave its write-ahead log alone.
         limit: Largest size of the file in bytes; None for no limit.
 
     Attributes:
-        inode: Number of the opened file, 0 in memory. It changes if another file takes the place of this one.
+        inode: Inode number of the opened file, 0 in memory. Another file at the same path has another number.
     """
 
     def __init__(self, path: Path | None, *, reads: bool = False, limit: int | None = None) -> None:
@@ -182,11 +182,11 @@ class Database:
             return self._db.execute(statement, values).fetchall()
 
     def each(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Return an iterator over the rows of a query, which are read at once, so no writer waits for the caller."""
+        """Return an iterator over the rows of a query. All rows are read at once, so no writer waits for the caller."""
         return iter(self.rows(statement, values))
 
     def checked(self, columns: str, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Return every row of a query, once each value fits its column.
+        """Return every row of a query, after checking that each value fits its column.
 
         `columns` names the columns, such as `stream.id .base` (see `columns.py`). Raises StorageError, which names the
         table, the column and the expected value.
@@ -194,7 +194,7 @@ class Database:
         return self.sound(columns, self.rows(statement, values))
 
     def sound(self, columns: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return `rows` unchanged, once each value fits its column (see `checked`). Raises StorageError."""
+        """Return `rows` unchanged if each value fits its column (see `checked`); otherwise raise StorageError."""
         try:
             return checked(columns, rows)
         except UnsoundError as error:
@@ -218,7 +218,7 @@ class Database:
     def transaction(self, kind: str = "IMMEDIATE") -> Iterator[None]:
         """Commit the block, or roll it back if it raises.
 
-        DEFERRED takes no lock before the first write, and every read in the block sees the file at the same moment.
+        DEFERRED takes no lock before the first write; every read in the block sees the file as at one moment.
         """
         self.run(f"BEGIN {kind}")
         try:
@@ -288,7 +288,7 @@ class Database:
             db.execute(f"PRAGMA max_page_count = {limit // page}")
 
     def _reason(self, code: int) -> str:  # noqa: ARG002
-        """Return the reason for an error code of SQLite; empty to use the one of `_ADVICE`."""
+        """Return the reason for an error code of SQLite; empty to use the reason in `_ADVICE`."""
         return ""
 
     @contextmanager
@@ -328,7 +328,7 @@ def set_aside(path: Path, now: datetime, word: str = CORRUPT) -> Path:
 
 
 def _make_private(path: Path) -> None:
-    """Create the file if it is missing, readable by its owner only. SQLite gives the log the same mode."""
+    """Create the file, readable by its owner only, if it is missing. SQLite gives the log the same mode."""
     os.close(open_private(path, os.O_RDWR))
 
 

@@ -1,4 +1,4 @@
-"""Records of differences between two snapshots: event changes, ended episodes and stretches of watching."""
+"""Records made from the difference of two snapshots: event changes, ended episodes and stretches of watching."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class EpisodeWatch:
 
 
 class PlatformWatch:
-    """Finds the stretches of time in which this process had the platform's responses without a break."""
+    """Finds the stretches of time in which the platform responded to this process without a break."""
 
     def __init__(self, process: str) -> None:
         self._process = process
@@ -82,7 +82,7 @@ class PlatformWatch:
         self._written: datetime | None = None
 
     def news(self, snapshot: Snapshot) -> Iterator[WatchRecord]:
-        """Yield the stretch that ended, and the current one each `WATCH_WRITTEN_EACH`."""
+        """Yield the stretch that ended, and every `WATCH_WRITTEN_EACH` the current one."""
         link = snapshot.link
         if link.as_of is None or not link.state.is_answering:
             yield from self.end()
@@ -113,11 +113,11 @@ _MIN_BREAK = 30.0
 (monitoring.md, "Freshness")."""
 
 _LONGEST = timedelta(hours=1)
-"""Longest stretch. Pruning looks at its beginning, so a longer one would be deleted while its end is still recent."""
+"""Longest stretch. Pruning goes by the beginning, so a longer stretch would be deleted while its end is recent."""
 
 
 def _is_alike(before: EventState, state: EventState) -> bool:
-    """Return whether a record of both states would be equal. Cheap: most events did not change."""
+    """Return whether the records of both states would be equal. Must be cheap, because most events did not change."""
     return before.phase.tally is state.phase.tally and (before.event is state.event or before.event == state.event)
 
 
@@ -143,7 +143,7 @@ def read(db: Database, since: datetime | None, until: datetime | None, event_id:
 
 
 def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without records of events that equal the last one in the file. Raises StorageError."""
+    """Return the entries without event records that equal the event's last record in the file. Raises StorageError."""
     entries = list(entries)
     if not any(entry.kind == _KIND for entry in entries):
         return entries

@@ -50,7 +50,7 @@ _HEADER = 100
 _UTF8 = 1
 
 _KEPT = "CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL)"
-"""Table of schema 3, with all alarms in one text."""
+"""Table of schema 3 that holds all alarms in one text."""
 
 _NEEDED = {
     3: ("event", "stream", "sample", "rollup", "journal"),
@@ -61,7 +61,7 @@ _NEEDED = {
 
 _ENTRIES = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?"
 _MAX_ENTRIES = 64
-"""Most entries that a schema may have; livedeck's has 20."""
+"""Maximum number of entries in a schema; livedeck's has 20."""
 
 _OPENING_LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 65_536,
@@ -80,26 +80,26 @@ _OPENING_LIMITS = {
 """Limits of SQLite while it reads the schema of an unknown file."""
 
 _LONGEST = 8 * 2**20 + 65_536
-"""Bytes of the longest row: the longest body and its other columns."""
+"""Length in bytes of the longest row: the longest body and the other columns."""
 
 _TURN = 1000
 """Steps of SQLite's machine between two checks of the budget; a check costs as much as about ten steps."""
 
 _OPENING_STEPS = 20_000
-"""Most steps for reading a schema. Livedeck's takes about a hundred; each entry adds to SQLite's own copy."""
+"""Maximum number of steps for reading a schema. Livedeck's takes about a hundred."""
 
 _BASE_STEPS, _STEPS_PER_BYTE = 500_000, 16
-"""Most steps of a statement: a scan of a livedeck table takes up to two steps for each byte of the file."""
+"""Maximum number of steps of a statement. Scanning a livedeck table takes up to two steps for each byte of the file."""
 
 _BASE_ROWS, _BYTES_PER_ROW = 1000, 2
 _BASE_TEXT, _TEXT_PER_BYTE = 2**20, 4
-"""Most rows and bytes that a statement may return: no stored row is shorter, and no query repeats a text more often."""
+"""Maximum of rows and bytes that a statement may return; no livedeck query returns more from a file of its size."""
 
 _TARGET = "target"
 """SQL name of the recording that an export writes."""
 
 _CHECKED = 20_000
-"""Rows whose values are checked in one go, which takes a few hundredths of a second."""
+"""Number of rows whose values are checked in one go, which takes a few hundredths of a second."""
 
 _FUNCTIONS = frozenset({"count", "min", "max", "sum", "coalesce", "abs", "typeof", "length"})
 _PRAGMAS = frozenset(
@@ -305,7 +305,7 @@ class Foreign(Database):
             db.execute("PRAGMA query_only = ON")  # for temporary tables too
 
     def _recognised(self) -> frozenset[str]:
-        """Return livedeck's tables in the file. Raises StorageError if its schema has anything else."""
+        """Return livedeck's tables in the file. Raises StorageError if the schema has any other entry."""
         db = self._db
         db.execute("BEGIN")  # another process may be making the tables: read schema and numbers at the same moment
         found = db.execute(_ENTRIES, [_MAX_ENTRIES]).fetchall()
@@ -333,7 +333,7 @@ class Foreign(Database):
         return tables & COLUMNS.keys()
 
     def _seal(self) -> None:
-        """Allow only livedeck's own queries and tables from now on."""
+        """Allow only queries of livedeck's tables from now on."""
         self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         self._db.set_authorizer(self._may)
         self._most_steps = _BASE_STEPS + _STEPS_PER_BYTE * self._size
@@ -362,7 +362,7 @@ class Foreign(Database):
         return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
     def _is_enough(self) -> bool:
-        """Return whether SQLite must end the statement. SQLite calls this after each `_TURN` steps."""
+        """Return True if SQLite must end the statement. SQLite calls this after each `_TURN` steps."""
         self._steps += _TURN
         return self._stop.is_set or self._steps > self._most_steps
 
@@ -386,7 +386,7 @@ _REASONS = {
 
 
 class _Header(NamedTuple):
-    """Facts of a file before SQLite opens it. `size`: bytes, with the write-ahead log."""
+    """Facts about a file, read before SQLite opens it. `size`: bytes, including the write-ahead log."""
 
     inode: int
     size: int
@@ -432,7 +432,7 @@ class _Entry(NamedTuple):
 
 @cache
 def _allowed_entries() -> frozenset[_Entry]:
-    """Return every entry that livedeck has made since schema 3, read from a database that has them."""
+    """Return every schema entry that livedeck has made since schema 3, read from a database that has them all."""
     entries = set[_Entry]()
     for script in (f"{MADE[0]};{STREAM_COPY}", _KEPT):
         with closing(sqlite3.connect(":memory:")) as db:

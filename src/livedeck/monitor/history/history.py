@@ -80,7 +80,7 @@ class History(HistoryReads):
 
     @property
     def path(self) -> Path | None:
-        """The file; None for a history in memory."""
+        """Path of the file; None for a history in memory."""
         return self._queue.path
 
     @property
@@ -120,7 +120,7 @@ class History(HistoryReads):
         yield from map(_watched, self._watch.news(snapshot))
 
     def _changed_alarms(self, snapshot: Snapshot) -> dict[tuple[AlarmKey, datetime], Alarm]:
-        """Return the alarms that differ from their last written state, dated by this machine's clock."""
+        """Return the alarms that differ from their last written state, with times by this machine's clock."""
         before = self._alarms
         self._alarms = {alarm.key: alarm for alarm in (*snapshot.alarms, *snapshot.quiet)}
         offset = snapshot.link.clock_offset
@@ -134,7 +134,7 @@ class History(HistoryReads):
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """Return the alarm actions that any process stored since the previous call, in the order of writing.
 
-        Also retries the writes that wait for a locked file, so other processes see the actions of this one.
+        Also retries writes that wait for a locked file, so that other processes see the actions of this process.
         """
         self._queue.retry()
         return await super().new_alarm_actions()
@@ -202,7 +202,7 @@ def _watched(record: WatchRecord) -> Entry:
 
 
 def _has_changed(before: Alarm | None, alarm: Alarm) -> bool:
-    """Return whether more than the current texts and figures of an alarm changed."""
+    """Return whether an alarm changed in more than its current texts and figures."""
     if before is None or before is alarm:
         return before is None
     return replace(before, actual=alarm.actual, expected=alarm.expected, diagnosis=alarm.diagnosis) != alarm

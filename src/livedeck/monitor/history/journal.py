@@ -1,4 +1,4 @@
-"""Journal of the history: each record is a row of JSON with its kind, time and topic."""
+"""Journal of the history: each record is a row with its kind, time and topic, and its content as JSON."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ operations"), and a person chose the content of an event for good."""
 
 
 IN_FORCE = ("event",)
-"""Kinds with records that hold until the next one. The last record of each topic before the retention stays."""
+"""Kinds whose records hold until the next one of their topic. The last record before the retention stays."""
 
 
 _REPLACE = "DELETE FROM journal WHERE kind = ? AND at = ? AND topic = ?"
-"""Deletes the previous record of a stretch of watching, which grows."""
+"""Deletes the shorter record of a stretch of watching that has grown since."""
 
 _INSERT = f"""
 INSERT INTO journal (kind, at, topic, body) SELECT ?1, ?2, ?3, ?4 WHERE ?1 <> '{KINDS[EpisodeRecord]}'
 OR NOT EXISTS (SELECT 1 FROM journal WHERE kind = ?1 AND at = ?2 AND topic = ?3 AND body = ?4)
 """  # noqa: S608  constants
-"""Stores each episode once, although every process finds the same episodes in the same samples."""
+"""Stores each episode only once, although every process finds the same episodes in the same samples."""
 
 
 class Entry(NamedTuple):
@@ -100,7 +100,7 @@ def read(db: Database, kind: type[T], since: datetime | None = None, topic: str 
         db: The history.
         kind: Type of the records, a key of `KINDS`.
         since: Earliest time, included; None for the beginning.
-        topic: Id of the subject; None for every subject.
+        topic: Id of the subject of the records; None for every subject.
 
     Raises:
         StorageError: The file cannot be read.
@@ -173,7 +173,7 @@ _FARTHEST = 1e11
 
 
 def _is_sound(value: Any) -> bool:
-    """Return whether every time has a time zone and a year from 2 to 9998, and every number is below `_FARTHEST`."""
+    """Return True if every time has a time zone and a year from 2 to 9998, and every number is below `_FARTHEST`."""
     if isinstance(value, datetime):
         return value.tzinfo is not None and 1 < value.year < 9999
     if isinstance(value, float):

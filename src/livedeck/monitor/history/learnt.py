@@ -1,4 +1,4 @@
-"""Baselines of the streams in the history: one row for each stream, replaced by each newer one."""
+"""Baselines of the streams in the history: one row for each stream, which each newer baseline replaces."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def keep(db: Database, learnt: Mapping[StreamKey, Learnt], at: int) -> None:
 
 
 def find(db: Database, key: StreamKey) -> Learnt | None:
-    """Return the baseline of a stream, or None if there is none that this version can parse. Raises StorageError."""
+    """Return the baseline of a stream; None if it is missing or this version cannot parse it. Raises StorageError."""
     rows = db.rows("SELECT body FROM learnt WHERE event = ? AND stream = ?", key)
     return parse_learnt(rows[0][0]) if rows else None

@@ -1,4 +1,4 @@
-"""Checks, prunes and shrinks a history file. Each function blocks until the file is done."""
+"""Checks, prunes and shrinks a history file. Each function blocks until its work is done."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _STEP = 1000
 """Rows deleted in one transaction; decks write between two of them."""
 
 _ROOM = 16 * 2**20
-"""Bytes that must stay free on the disk."""
+"""Minimum number of bytes that must stay free on the disk."""
 
 _MAX_FAULTS = 20
 
 
 class KnownEvent(NamedTuple):
-    """An event in the history, with its last name. `name`: the id if no name was recorded."""
+    """An event in the history. `name`: its last name, or its id if no name was recorded."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class FileReport:
     Attributes:
         path: The file.
         size: Bytes, with the write-ahead log.
-        free: Bytes of these that `vacuum` gives back.
+        free: Bytes among them that `vacuum` would give back to the disk.
         schema: Version of the schema.
         rows: Table -> number of rows.
         rotten: Table -> number of unreadable rows, without tables that have none.
@@ -153,9 +153,9 @@ def _patient(path: Path) -> Database:
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """Rows to delete: those older than `before` (None: of any age), of one event or of all (`event_id` None).
+    """Rows to delete: those older than `before` (None: of any age) of the event `event_id` (None: of all events).
 
-    With an age, or for all events, records that outlive the retention stay (monitoring.md, "History").
+    Records that outlive the retention stay, unless all rows of a single event are deleted (monitoring.md, "History").
     """
 
     before: datetime | None = None

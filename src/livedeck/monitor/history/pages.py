@@ -1,7 +1,7 @@
 """Reads the rows of a damaged SQLite file page by page, without SQLite.
 
-The format is public and stable (sqlite.org/fileformat2.html). Header, pointers and indexes are not trusted: a page that
-no tree leads to is read too, and each row is judged by itself.
+SQLite's file format is public and stable (sqlite.org/fileformat2.html). Header, pointers and indexes are not trusted: a
+page that no tree leads to is read too, and each row is judged by itself.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _FILE_HEADER = 100
 _SIZES = tuple(512 << step for step in range(8))
 
 _SAMPLED = 50
-"""Pages, spread over the file, that are parsed to find the page size."""
+"""Number of pages, spread over the file, that are parsed to find the page size."""
 
 _LONGEST = 4 * 2**20
-"""Bytes of the longest row; a longer length is damage."""
+"""Length in bytes of the longest row; a larger length is a sign of damage."""
 
 _ROOTS = 8
-"""Root pages that must be readable to confirm the header's page size; a history has more."""
+"""Number of root pages that must be readable to confirm the header's page size; a history has more."""
 
 _LONGEST_LOG = 64 * 2**20
-"""Most bytes read of a write-ahead log; a deck empties its own at 4 MiB."""
+"""Maximum number of bytes read of a write-ahead log; a deck empties its own at 4 MiB."""
 
 _CHUNK = 2**20
-"""Bytes compared with zeros at once."""
+"""Number of bytes that are compared with zeros at once."""
 
 _ZEROS = bytes(_CHUNK)
 
@@ -105,7 +105,7 @@ class PageFile:
 
     @property
     def overflows(self) -> Collection[int]:
-        """Numbers of the pages that hold the rest of the long rows read so far."""
+        """Page numbers of the overflow pages that hold the rest of the long rows read so far."""
         return self._owners.keys()
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class PageFile:
                 os.close(descriptor)
 
     def filled(self, seen: Collection[int]) -> Iterator[int]:
-        """Yield the numbers of the pages that are not in `seen`, without long stretches of zeros.
+        """Yield the page numbers that are not in `seen`, without pages in long stretches of zeros.
 
         A sparse file may claim any number of pages.
         """
@@ -128,7 +128,7 @@ class PageFile:
                 self.blank += len(numbers) - sum(number in numbers for number in seen)
 
     def _is_blank(self, place: int) -> bool:
-        """Return whether the chunk at offset `place` is all zeros. A hole of a sparse file counts without reading."""
+        """Return whether the chunk at offset `place` is all zeros. A hole of a sparse file needs no reading."""
         try:
             if os.lseek(self._file, place, os.SEEK_DATA) >= place + _CHUNK:
                 return True
@@ -141,7 +141,7 @@ class PageFile:
     def page(self, number: int, *, has_rows: bool = True) -> Page | None:
         """Parse a page (`number`: from 1). Returns None if it is not a page of a table or index.
 
-        `has_rows`: read the rows too, not only the numbers of the pages below.
+        `has_rows`: read the rows too, not only the numbers of the child pages.
         """
         content = self._bytes(number)
         start = _FILE_HEADER if number == 1 else 0
@@ -157,7 +157,7 @@ class PageFile:
                         yield SchemaEntry(kind, name, table, root)
 
     def tree(self, root: int) -> list[int]:
-        """Return the numbers of the root page and the pages below it, in the order of their rows.
+        """Return the page numbers of the root page and the pages below it, in the order of their rows.
 
         Skips index pages in the tree of a table, and table pages in that of an index.
         """
@@ -239,7 +239,7 @@ class PageFile:
         return bytes(payload)
 
     def _free_pages(self) -> frozenset[int]:
-        """Return the numbers of the free pages, as far as the freelist can be followed."""
+        """Return the page numbers of the free pages, as far as the freelist can be followed."""
         free: set[int] = set()
         trunk = int.from_bytes(self._bytes(1)[32:36])
         while 1 < trunk <= self.count and trunk not in free:
@@ -253,7 +253,7 @@ class PageFile:
         return frozenset(free)
 
     def _find_size(self) -> int:
-        """Return the page size of the header if enough root pages confirm it, else the size that yields most rows."""
+        """Return the page size of the header if enough root pages confirm it, else the size with the most rows."""
         stored = int.from_bytes(os.pread(self._file, 2, 16))
         self.size = 65_536 if stored == 1 else stored
         if self.size in _SIZES:
@@ -274,7 +274,7 @@ class PageFile:
 
 
 def _varint(content: bytes, place: int) -> tuple[int, int]:
-    """Read a number of one to nine bytes. Return it and the offset of its end. Raises IndexError."""
+    """Read a number of one to nine bytes. Return the number and the offset after it. Raises IndexError."""
     value = 0
     for index in range(8):
         byte = content[place + index]
@@ -295,7 +295,7 @@ def _cut(content: bytes, place: int, length: int) -> bytes:
 def _values(payload: bytes) -> tuple[Any, ...]:
     """Parse the values of a row. Raises ValueError, IndexError or struct.error.
 
-    One function without helpers, because a file may have millions of rows.
+    No helper is called, because a file may have millions of rows.
     """
     head, at = _varint(payload, 0)
     place, values = head, list[Any]()

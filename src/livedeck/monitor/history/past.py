@@ -1,4 +1,4 @@
-"""A history as it was at a moment in the past, without anything that came later.
+"""History as it was at a moment in the past, without anything that came later.
 
 Temporary views hide the file's tables under the same names, so the queries stay the same.
 """

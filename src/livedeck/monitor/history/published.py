@@ -2,7 +2,7 @@
 
 A segment is a whole snapshot (part 0) and the differences that build on it in turn, all written by one process. Each
 part is compressed JSON, with the end of part 0 as the dictionary of the others. Samples have a table of their own; a
-part only says which of them were known. Readers ignore damaged parts.
+part only says which samples were known. Readers ignore damaged parts.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from livedeck.monitor.published.difference import Values, apply, diff
 from livedeck.record import Record
 
 _LASTS = timedelta(minutes=10)
-"""Longest duration of a segment: showing a moment needs every part of the segment before it."""
+"""Longest duration of a segment: showing a moment needs every earlier part of the segment."""
 
 _GROWN = 8
-"""Largest size of a segment's differences, as a multiple of its whole part, for the same reason."""
+"""Maximum size of a segment's differences, as a multiple of its whole part, for the same reason."""
 
 _DICTIONARY = 32_768
-"""Bytes of a dictionary that zlib uses."""
+"""Number of bytes of a dictionary that zlib uses."""
 
 _LARGEST = 8 * 2**20
-"""Most bytes of JSON in a part. 3,000 events take 5 MB; a file from elsewhere may hold anything."""
+"""Maximum number of bytes of JSON in a part. 3,000 events take 5 MB; a file from elsewhere may hold anything."""
 
 _LARGEST_SUM = 8 * _LARGEST
-"""Most bytes of JSON in the differences of a segment together."""
+"""Maximum number of bytes of JSON in all differences of a segment together."""
 
 _MOST_VALUES = 600_000
-"""Most values, names and brackets in a snapshot. 3,000 events have half as many. An empty list takes 30 times the
-memory of its text."""
+"""Maximum number of values, names and brackets in a snapshot. 3,000 events have half as many. An empty list takes 30
+times the memory of its text."""
 
 _INSERT = "INSERT INTO published (segment, part, at, is_news, body) VALUES (?, ?, ?, ?, ?)"
 
@@ -58,7 +58,7 @@ _UNREADABLE = (zlib.error, ValueError, TypeError, AttributeError, RecursionError
 _PART = "published.segment .part .at .is_news .body"
 
 Part = tuple[int, int, int, int, bytes]
-"""Stored segment, part, at, is_news and body."""
+"""Stored part: segment id, part number, time, `is_news` and body."""
 
 _OLD = """
 DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM published WHERE at < ? LIMIT ?) RETURNING part
@@ -136,7 +136,7 @@ def _append(db: Database, segment: Segment | None, snapshot: Snapshot) -> Segmen
 
 
 def _is_news(before: Snapshot, now: Snapshot) -> bool:
-    """Return whether a person would want to jump to the change between two snapshots."""
+    """Return whether the change between two snapshots is one that a person would want to jump to."""
     if now.changes or now.alarm_actions or now.rule_changes or before.link.state is not now.link.state:
         return True
     tallies = {state.id: state.phase.tally for state in before.events}
@@ -283,7 +283,7 @@ def _read(frame: Frame | None, segment: int, part: int, at: datetime, body: byte
 
 
 def _packed(text: bytes, dictionary: bytes = b"") -> bytes:
-    """Compress a whole part, or with a dictionary a difference."""
+    """Compress the JSON of a whole part, or of a difference if a dictionary is given."""
     if not dictionary:
         return zlib.compress(text, 9)
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=dictionary)
@@ -303,7 +303,7 @@ def _weight(text: bytes) -> int:
 
 
 def _count(values: Values) -> int:
-    """Return the number of values, names and brackets, counted like `_weight`, but without texts."""
+    """Return the number of values, names and brackets, like `_weight` but without the characters inside texts."""
     count, waiting = 0, list[Any]([values])
     while waiting:
         value = waiting.pop()

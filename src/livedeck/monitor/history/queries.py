@@ -1,4 +1,4 @@
-"""Gathers samples into the columns of a chart, from the roll-up if its minutes are fine enough."""
+"""Gathers samples into the columns of a chart, from the roll-up if steps of a minute are fine enough."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from livedeck.monitor.model.ruling import Ruling
 T = TypeVar("T")
 
 _LONGEST_WATCH = timedelta(hours=2)
-"""Upper bound of a stretch of watching (`PlatformWatch` ends one after an hour)."""
+"""Upper bound for the length of a stretch of watching (`PlatformWatch` ends a stretch after an hour)."""
 
 
 class Recorded(NamedTuple):
@@ -59,7 +59,7 @@ def _recorded(db: Database, streams: Mapping[str, str], until: float, newest: in
 
 
 class _RowCursor(Generic[T]):
-    """Reads rows of an append-only table once each; starts again from the first row of another file.
+    """Reads each row of an append-only table once; starts again at the first row if the file was replaced.
 
     Args:
         read: Takes a row id. Returns the id of the last row and the records of the rows after that id, in the order of
@@ -168,7 +168,7 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def watched(self, since: datetime, until: datetime) -> tuple[WatchRecord, ...]:
-        """Return the stretches in which a process had the platform's responses, by their beginning.
+        """Return the stretches in which the platform responded to a process, sorted by their beginning.
 
         A stretch that only overlaps the time range is included whole.
         """
@@ -200,11 +200,11 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def collected_streams(self, since: datetime) -> tuple[CollectedStream, ...]:
-        """Return the streams whose samples any process collected after their end, since a time, oldest first."""
+        """Return the streams whose samples a process collected after the stream's end, since a time, oldest first."""
         return await self._read(partial(journal.read, kind=CollectedStream, since=since), ())
 
     async def alarm_log(self, since: datetime, event_id: str | None = None) -> tuple[AlarmRecord, ...]:
-        """Return the changes of alarms since a time, oldest first. Every event includes the deck's own alarms."""
+        """Return the changes of alarms since a time, oldest first. `event_id` None includes the deck's own alarms."""
         return await self._read(lambda db: journal.read(db, AlarmRecord, since, event_id), ())
 
     async def audit(self, since: datetime) -> tuple[ActionRecord, ...]:

@@ -31,14 +31,14 @@ _ALL = "SELECT name FROM event UNION SELECT event FROM alarm UNION SELECT topic 
 """Query for the ids of all events."""
 
 _STREAM_ROWS = {"sample": ("time", SLOT), "late": ("time", SLOT), "rollup": ("slot", 1)}
-"""Tables with rows of streams -> the column that counts from the stream's base, and its units in a minute."""
+"""Tables with rows of streams -> the column that counts time from the stream's base, and its units per minute."""
 
 _ENTRIES = "SELECT * FROM journal WHERE at >= :since AND at < :until AND kind <> 'event' ORDER BY id"
 _ALARMS = "SELECT * FROM alarm WHERE changed >= :since * 1000 AND since < :until * 1000"
 _ANSWERS = "SELECT * FROM answer WHERE at >= :since * 1000 AND at < :until * 1000"
 
 _BATCH = 1000
-"""Rows in memory at a time."""
+"""Maximum number of rows in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def export(
         source: The history.
         target: The recording.
         event_ids: Events to export, besides the deck's own records; empty for all events.
-        since: Beginning, None for that of the history. Samples are exported by whole minutes.
-        until: End, not included; None for that of the history.
+        since: Beginning of the time range; None for that of the history. Samples are exported by whole minutes.
+        until: End of the time range, not included; None for that of the history.
         replace: Replace an existing target.
 
     Raises:
@@ -151,13 +151,13 @@ class _Copy:
 def _copy_states(
     source: Database, target: Database, chosen: Collection[str], since: datetime | None, until: datetime | None
 ) -> None:
-    """Copy the states of the chosen events: the one at the beginning, and each change."""
+    """Copy the states of the chosen events: the state at the beginning, and each change."""
     states = (record for record in events.read(source, since, until, None) if record.event_id in chosen)
     journal.write(target, [journal.entry(record, record.at, record.event_id) for record in states])
 
 
 _NEWS = ("ended", "changes", "answers", "rule_changes", "bells")
-"""Fields of a snapshot that hold news, each in one snapshot only."""
+"""Fields of a snapshot that hold news. Each item is in one snapshot only."""
 
 
 def _reduced(values: Published, chosen: Collection[str]) -> Published:

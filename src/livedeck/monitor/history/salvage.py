@@ -36,7 +36,7 @@ _LIMIT = 900.0
 """Seconds after which the salvage stops. A month of ten events takes six or seven minutes."""
 
 _BATCH = 2000
-"""Rows in one transaction, which takes a few milliseconds; the deck waits to write meanwhile."""
+"""Number of rows in one transaction. It takes a few milliseconds, in which the deck waits to write."""
 
 _BATCH_BYTES = 4 * 2**20
 """Bytes of texts and blobs after which a transaction ends."""
@@ -45,13 +45,13 @@ _PATIENCE = 10_000
 """Milliseconds that a statement waits for the deck."""
 
 _ENTRIES = 1000
-"""Most schema entries read of a damaged file; livedeck's has about twenty."""
+"""Maximum number of schema entries read of a damaged file; livedeck's has about twenty."""
 
 _ROLLED_AT_ONCE = 240
-"""Slots rolled up in one transaction."""
+"""Number of slots that are rolled up in one transaction."""
 
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-"""Earliest plausible time; an earlier one is damage."""
+"""Earliest plausible time; an earlier time is a sign of damage."""
 
 WORDS = {
     "sample": "samples",
@@ -70,7 +70,7 @@ class Salvage(Record):
 
     Attributes:
         saved: Table -> number of saved rows.
-        lost: Table -> smallest possible number of lost rows; rows that left no trace cannot be counted.
+        lost: Table -> minimum number of lost rows; rows that left no trace cannot be counted.
         since: First saved time, None if nothing was saved.
         until: Last saved time.
         lost_since: First time of lost samples, None if none is known to be lost.
@@ -109,8 +109,8 @@ def _span(since: datetime | None, until: datetime | None) -> str:
 def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) -> Salvage:
     """Copy the readable rows of `damaged` into the history `into`, to which decks may be writing.
 
-    Rows of `into` stay, and a second call adds no row twice. `limit`: seconds after which the salvage stops. Raises
-    StorageError or OSError if one of the files cannot be opened.
+    Rows that `into` already has stay, and a second call adds no row twice. `limit`: seconds after which the salvage
+    stops. Raises StorageError or OSError if one of the files cannot be opened.
     """
     check_file(damaged)
     with closing(open_to_change(into)) as db, closing(PageFile(damaged)) as file:
@@ -132,13 +132,13 @@ class _Shape(NamedTuple):
     has_number: bool  # its first column is the rowid, stored beside the row
 
     def fits(self, row: Row) -> bool:
-        """Return whether the types of a row match, which assigns its page to the table."""
+        """Return whether the types of a row match the table's. If so, the page of the row belongs to the table."""
         return len(row.values) == len(self.columns) and all(
             column.may_miss if value is None else type(value) is column.kind for column, value in self._stored(row)
         )
 
     def is_sound(self, row: Row) -> bool:
-        """Return whether the types and ranges of a row match."""
+        """Return whether the types and ranges of a row's values match the table's."""
         return len(row.values) == len(self.columns) and all(column.fits(value) for column, value in self._stored(row))
 
     def _stored(self, row: Row) -> Iterator[tuple[Column, Any]]:
@@ -148,7 +148,7 @@ class _Shape(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Stream of the new file for a stream of the damaged one. `moved`: ms to add to a time of the damaged file."""
+    """Stream of the new file for a stream of the damaged one. `moved`: ms to add to times of the damaged file."""
 
     id: int
     base: int
@@ -330,7 +330,7 @@ class _Salvage:
                     samples.roll_up(self._db, samples.Stream(stream, 0), slot, end)
 
     def _write_rollups(self, rows: list[Row]) -> None:
-        """Save the roll-ups that count more samples than were saved."""
+        """Save the roll-ups of minutes for which they count more samples than were saved."""
         values = []
         for _, (number, slot, *figures) in rows:
             target = self._targets.get(number)
@@ -349,7 +349,7 @@ class _Salvage:
         self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
-        """Count the lost samples by the roll-ups. Unsound rows are among them, so the larger number counts."""
+        """Count the lost samples by the roll-ups. They include the unsound rows, so the larger number counts."""
         missing = 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)

@@ -28,8 +28,8 @@ WHERE sample.video IS NOT excluded.video OR sample.audio IS NOT excluded.audio
 """
 
 _BEFORE_BASE = SLOT << 24
-"""Milliseconds added before a division, so that no dividend is negative. SQL divides towards zero, but the slots before
-a stream's base need rounding down."""
+"""Milliseconds added before a division, so that no dividend is negative. SQL rounds towards zero, but slots before a
+stream's base need rounding down."""
 
 _ROLL_UP = f"""
 INSERT OR REPLACE INTO rollup
@@ -90,7 +90,7 @@ class Stream(Record):
 
 
 def find_stream(db: Database, key: StreamKey) -> Stream | None:
-    """Return a stream, or None if the file does not have it. Raises StorageError."""
+    """Return the stream with this key, or None if the file does not have it. Raises StorageError."""
     rows = db.checked(
         "stream.id .base .rolled",
         "SELECT stream.id, base, rolled FROM stream JOIN event ON event.id = event "
@@ -126,7 +126,7 @@ def note_late(db: Database, rows: Iterable[Row], now: datetime) -> None:
 def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
     """Compute the roll-ups from slot `first` to before slot `end`, within the caller's transaction.
 
-    Earlier slots must have theirs already. Raises StorageError.
+    Earlier slots must have their roll-ups already. Raises StorageError.
     """
     db.run(_ROLL_UP, (stream.id, first * SLOT, end * SLOT))
     db.run("UPDATE stream SET rolled = max(rolled, ?) WHERE id = ?", (end, stream.id))
@@ -203,7 +203,7 @@ def readings(db: Database, key: StreamKey, until: float, newest: int = -1, since
 
 
 _STEP = 1000
-"""Most rows deleted in one step, which takes a few milliseconds."""
+"""Maximum number of rows deleted in one step, which takes a few milliseconds."""
 
 _OLD_ROWS = (
     "DELETE FROM {table} WHERE stream = :stream AND {column} < :end AND {column} <= coalesce("

@@ -36,10 +36,10 @@ from livedeck.record import Record
 _LARGEST = 2**62
 
 _RECENT = 60
-"""Newest stored samples that are compared to find corrections; older ones are final while the deck runs."""
+"""Number of newest stored samples that are compared to find corrections; older ones count as final."""
 
 _BATCH = 4000
-"""Rows after which a transaction ends, so that another deck can write soon."""
+"""Number of rows after which a transaction ends, so that another deck can write soon."""
 
 
 class SampleWriter:
@@ -56,7 +56,7 @@ class SampleWriter:
 
         Args:
             news: Samples of each stream as the monitor has them.
-            now: Time of this machine at which they were known.
+            now: Time of this machine at which the monitor had them.
 
         Raises:
             StorageError: The file cannot be written.
@@ -179,19 +179,19 @@ def _whole(value: float) -> int | None:
 PRUNED_EACH = timedelta(hours=1)
 
 _WAITING = 10_000
-"""Most entries in memory while the file cannot be written. Samples need no limit: the monitor has them anyway."""
+"""Maximum number of entries that wait in memory for the file. Samples need no limit: the monitor has them anyway."""
 
 _WAITING_SNAPSHOTS = 32
-"""Most snapshots in memory then. Dropping older ones is safe: each part stores the changes since the last written."""
+"""Maximum number of waiting snapshots. Older ones can be dropped: a part stores all changes since the last written."""
 
 _SAME_LINK_CHANGE = timedelta(minutes=1)
-"""Longest time between the records of two processes for the same change: each polls and backs off by itself."""
+"""Longest time between two processes' records of the same change: each process polls and backs off by itself."""
 
 log = Log("livedeck.history")
 
 
 class Batch(Record):
-    """Data that waits to be written.
+    """Data that waits to be written to the file.
 
     Attributes:
         samples: Samples of every present stream, as the monitor has them.
@@ -239,8 +239,8 @@ class HistoryWriter:
         limit: Largest size of the file in bytes; None for no limit.
 
     Attributes:
-        notice: Sentence about a corrupt file and its salvage; empty if there was none.
-        salvage: Thread that copies the readable rows of a corrupt file; None if there was none.
+        notice: Sentence about a corrupt file and its salvage; empty if no file was corrupt.
+        salvage: Thread that copies the readable rows of a corrupt file; None if no file was corrupt.
     """
 
     def __init__(self, path: Path | None, now: datetime, retention: timedelta, limit: int | None) -> None:
@@ -420,12 +420,12 @@ class Reader:
 T = TypeVar("T")
 
 _LEAVE = 2.0
-"""Seconds that closing may take."""
+"""Maximum number of seconds that closing may take."""
 
 _WRITTEN, _READ, _CLOSED = "written", "read", "closed"
 
 _MENDS = {_WRITTEN: {_WRITTEN, _READ}, _READ: {_READ}, _CLOSED: set[str]()}
-"""Operation that succeeded -> operations that work again: a file that can be written can be read."""
+"""Operation that succeeded -> operations that then work again: a file that can be written can also be read."""
 
 
 class HistoryQueue:

@@ -1,7 +1,7 @@
 """The table of alarm kinds: each kind has one entry with everything specific to it.
 
 To add a kind, add an entry in the file of its subject. Health, suppression, the PLATFORM incident, diagnosis and the
-fold over samples read the table. Its order is the order of an event's findings of one severity.
+fold over samples read the table. Findings of an event that have equal severity are listed in the order of the table.
 
 """
 
@@ -31,10 +31,10 @@ ALARM_KINDS: Mapping[str, AlarmKind] = MappingProxyType(
 """Alarm kinds by name."""
 
 _DATED_APART = timedelta(seconds=5)
-"""Tolerance for onsets dated by samples; each deck corrects the platform's clock by its own measurement."""
+"""Tolerance for onsets dated by samples; decks differ because each measures the platform's clock by itself."""
 
 _NOTICED_APART = timedelta(seconds=60)
-"""Tolerance for onsets dated by a deck's own notice, and for kinds derived from them."""
+"""Tolerance for onsets dated by the moment at which a deck noticed the fault."""
 
 _NOTICED = frozenset(
     kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck or isinstance(kind.detector, EndDetector)
@@ -42,14 +42,14 @@ _NOTICED = frozenset(
 
 
 def onset_tolerance(kind: str) -> timedelta:
-    """Return how far apart two decks may date the onset of one fault of this kind."""
+    """Return the largest difference between the onsets that two decks report for one fault of this kind."""
     return _NOTICED_APART if kind in _NOTICED else _DATED_APART
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Return whether no SampleDetector calls the sample BAD.
+    """Return True if no SampleDetector would judge the sample BAD.
 
-    True for nearly all samples, at a tenth of the cost of asking each detector.
+    Nearly all samples are normal, and this check costs a tenth of asking each detector.
     """
     return (
         delivery.is_normal(features) and video.is_normal(features, thresholds) and audio.is_normal(features, thresholds)

@@ -15,14 +15,17 @@ from livedeck.text.values import bits
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Return whether no kind of this file can be BAD."""
+    """Return True if no alarm kind of this file would judge the sample BAD."""
     return 0 < features.audio <= thresholds.high_audio and (
         not features.usual.is_witness or features.audio >= thresholds.low_audio_rate
     )
 
 
 def _classify_lost(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge missing sound. Without an expected picture the sound may not be the cause, unless none is expected."""
+    """Judge missing sound: BAD beside a picture, or if the content needs none.
+
+    In any other case the whole signal may be missing.
+    """
     if features.audio > 0:
         return Level.GOOD
     return Level.BAD if _is_mute(features, thresholds) else Level.DEADBAND
@@ -41,7 +44,7 @@ def _mute_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge low sound: fewer bits than usual are a fault; silence is AUDIO_LOST."""
+    """Judge a low audio rate: fewer bits than usual are a fault. No bits at all are the fault AUDIO_LOST instead."""
     if features.audio == 0 or isnan(features.audio):
         return Level.DEADBAND
     usual = features.usual
@@ -51,7 +54,7 @@ def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 
 def low_audio_limit(usual: float, thresholds: Thresholds) -> float:
-    """Return the lower limit (bit/s) for sound of this usual rate."""
+    """Return the audio rate (bit/s) below which sound with this usual rate (bit/s) counts as low."""
     return min(thresholds.low_audio * usual, thresholds.low_audio_rate)
 
 
@@ -66,7 +69,7 @@ def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidenc
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return a warning if there was never any sound: that may be intended."""
+    """Return WARNING instead of CRITICAL if the stream never had sound, which may be intended."""
     return Severity.CRITICAL if features.has_sound else Severity.WARNING
 
 

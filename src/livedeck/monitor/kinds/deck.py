@@ -24,7 +24,7 @@ from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 from livedeck.text.values import age, safe
 
 _LEAST_LEFT = 2
-"""Inputs that must still fail together; a single one has a fault of its own."""
+"""Minimum number of failing inputs that keep an incident open; a single failing input has a fault of its own."""
 
 
 _LONG_APART = timedelta(minutes=10)
@@ -51,7 +51,7 @@ def _observe_rate_limited(case: DeckCase, _thresholds: Thresholds) -> Observatio
 
 
 def _observe_skew(case: DeckCase, thresholds: Thresholds) -> Observation | None:
-    """Report a clock skew; `connection.skew` leaves out values too small to matter."""
+    """Report a clock skew. `connection.skew` is 0 while the skew is too small to matter."""
     skew = case.connection.skew - case.connection.clock_offset
     if abs(skew) < (thresholds.skew_least if case.connection.clock_offset else 0.001):
         return None
@@ -99,10 +99,10 @@ def _observe_lost(case: DeckCase, _thresholds: Thresholds) -> Observation | None
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the current or new incident: onsets that coincide on distinct inputs.
+    """Return the current or a new incident: faults that begin together on distinct inputs. None without one.
 
-    An older fault neither counts nor is hidden. An event that fails soon after the first joins. A second coincidence,
-    on inputs that were fine, joins too and is the next stage.
+    A fault that is older than the incident neither counts nor is hidden by it. An event that fails soon after the first
+    joins the incident. A second group of faults, on inputs that were fine, joins too and raises the stage.
     """
     window, previous = timedelta(seconds=limits.shared_window), case.previous
     recent = case.now - timedelta(seconds=limits.shared_recent)
@@ -123,24 +123,24 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
 
 
 def _known_since(alarm: Alarm) -> datetime:
-    """Return when the alarm was first raised; its onset may be dated back, and later suppression does not matter."""
+    """Return the time at which the alarm was raised. The onset may be earlier; a later suppression is ignored."""
     told = (entry.at for entry in alarm.timeline if entry.at >= alarm.since)
     return max(alarm.since, next(told, alarm.changed))
 
 
 def _needed(input_count: int, limits: AlarmLimits) -> int:
-    """Return how many of the inputs must fail together."""
+    """Return how many of `input_count` inputs must fail together to make an incident."""
     return max(limits.shared_events, ceil(limits.shared_part * input_count))
 
 
 def _members(case: IncidentCase, since: datetime, event_ids: Collection[str], window: timedelta) -> list[Alarm]:
-    """Return alarms that began with the incident, and later ones of its events."""
+    """Return the alarms that began within `window` of `since`, and later ones of these events and of `event_ids`."""
     listed = {alarm.event_id for alarm in case.alarms if abs(alarm.since - since) <= window}.union(event_ids)
     return [alarm for alarm in case.alarms if alarm.event_id in listed and alarm.since >= since - window]
 
 
 def _densest(alarms: Iterable[Alarm], window: timedelta, case: IncidentCase) -> list[Alarm]:
-    """Return the alarms that began within one window on the most inputs, earliest first."""
+    """Return the group of alarms, begun within one window, that covers the largest number of inputs; earliest first."""
     onsets = sorted(alarms, key=lambda alarm: (alarm.since, alarm.event_id))
     densest: list[Alarm] = []
     end = 0

@@ -23,11 +23,11 @@ from livedeck.text.values import safe
 QOS_STALE = "QOS_STALE"
 
 _MAX_ERROR_CHARS = 200
-"""Characters of an error in a finding: the request and the failure, not a whole page."""
+"""Maximum length of an error in a finding: enough for the request and the failure, not for a whole page."""
 
 
 def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report an encoder that never sent since the stream went live, until samples have come for a while."""
+    """Report an encoder that has sent nothing since the stream went live. Clears once samples have come for a while."""
     phase = case.phase
     if not case.is_judged or phase.tally is not BroadcastState.ON_AIR or RECONNECTING in case.analysis.intervals:
         return
@@ -39,7 +39,7 @@ def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Obse
 
 
 def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:
-    """Return the last time without samples: now, or before the first samples while those are too new to count."""
+    """Return the last time without samples; None once samples have come for a while."""
     if case.phase.ingest.state is IngestState.NONE:
         return case.last_answer
     features, first_time = case.analysis.features, case.analysis.first_time
@@ -49,9 +49,9 @@ def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:
 
 
 def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report an encoder that left, until samples have come for a while; repeated absences count from the first.
+    """Report an encoder that stopped sending. Clears once samples have come for a while.
 
-    It asks for attention again as its reconnect window runs out.
+    Repeated absences count from the first. The stage grows as the reconnect window runs out.
 
     """
     phase, ingest = case.phase, case.phase.ingest
@@ -72,7 +72,7 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
 
 
 def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report metrics that come so late that faults show late."""
+    """Report metrics that arrive so late that faults are seen late."""
     lag = case.quality.lag
     if case.is_judged and lag is not None and lag > thresholds.metrics_late:
         actual = f"metrics usually come {lag:.0f} s late"
@@ -80,16 +80,17 @@ def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[O
 
 
 def _used_share(left: datetime | None, window_ends: datetime | None, as_of: datetime) -> float:
-    """Return the used share of the reconnect window; a window of length 0 is used up."""
+    """Return the used share of the reconnect window; 0 without a window, 1 for a window of length 0."""
     if left is None or window_ends is None:
         return 0.0
     return (as_of - left) / (window_ends - left) if window_ends > left else 1.0
 
 
 def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report a warning from T-5 min, critical from T+0, again at T+60 s, until nobody can still be waiting.
+    """Report a missing start: a warning from T-5 min, critical from T+0, and the next stage at T+60 s.
 
-    An event that was not polled yet may be sending.
+    The report ends when nobody can still be waiting. An event that was not polled yet is not reported: it may be
+    sending.
 
     """
     start = case.phase.reference_time
@@ -105,7 +106,7 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
 
 
 def _observe_end(ended: EndedEvent) -> Observation:
-    """Report a running programme that a person or the platform deleted."""
+    """Report an event that was deleted while it was on air."""
     by = f", by {ended.by}" if ended.by else ""
     return Observation(f"deleted, or no longer listed{by}", "a programme", is_withdrawn=bool(ended.by))
 

@@ -40,8 +40,8 @@ THE_PLATFORM = "platform"
 class Observation(NamedTuple):
     """Result of a detector, with the fields of a Finding; the kind turns it into one.
 
-    `is_escalated`: the finding has the kind's escalated severity. `is_withdrawn`: it proved to be no fault, and is only
-    mentioned.
+    `is_escalated`: the finding gets the kind's `escalated_severity`. `is_withdrawn`: the observation proved to be no
+    fault; its finding has the severity INFO.
 
     """
 
@@ -56,11 +56,12 @@ class Observation(NamedTuple):
 
 
 class DutyRule(Record, kw_only=True):
-    """Rule for a fault that comes and goes: it counts by its share of the time.
+    """Rule for a fault that comes and goes: its share of the time raises it.
 
     `limits`: name of a Duty among the thresholds. `bad_seconds`: seconds of a sample that are bad; 0 for a good sample,
-    NaN if it proves nothing. `words`: the fault, as in `no audio in 13 % of the last 10 min`. `is_spell`: bad seconds
-    of a sample are a spell of their own. `counts_warm_up`: count from the first sample of a run.
+    NaN if it proves nothing. `words`: name of the fault, as in `no audio in 13 % of the last 10 min`. `is_spell`: the
+    bad seconds of each sample count as a spell of their own. `counts_warm_up`: count from the first sample of a run,
+    not from the end of its warm-up.
     """
 
     limits: str
@@ -79,11 +80,12 @@ class SampleDetector(Record, kw_only=True):
     """Detector that judges each sample: bad samples that last raise the fault, good samples that last clear it.
 
     `hold`: name of a Hold among the thresholds; empty: raise and clear at once. `is_immediate`: the first bad sample
-    raises the fault, only clearing takes time. `is_proven`: raise at once, regardless of duration. `duty`: another way
-    to raise the fault; both must clear. `expects`: judge only content that has this expectation. `spoils`: the rate
-    (video, audio, fps) that is not learnt as usual while the fault lasts; a new usual level clears it.
-    `counted_status`: QoS status whose samples are counted; the fault begins and ends with its burst. `began`: start of
-    a fault that a sample dates back. `severity`: severity by the samples now; it never falls while the fault lasts.
+    raises the fault; only clearing takes time. `is_proven`: tells whether a sample alone proves the fault, which is
+    then raised at once. `duty`: second way to raise the fault; it clears once neither way holds. `expects`: judge only
+    content that has this expectation. `spoils`: the rate (video, audio, fps) whose usual level is not learnt while the
+    fault lasts; a new usual level clears the fault. `counted_status`: QoS status whose samples are counted; the fault
+    begins and ends with its burst. `began`: start of the fault (epoch s), which may be earlier than the sample.
+    `severity`: current severity; it never falls while the fault lasts.
     """
 
     classify: Callable[[SampleFeatures, Thresholds], Level]
@@ -99,7 +101,7 @@ class SampleDetector(Record, kw_only=True):
     severity: Callable[[FaultInterval, SampleFeatures, Thresholds], Severity] | None = None
 
     def hold_time(self, thresholds: Thresholds) -> Hold:
-        """Return how long the fault must last, and its absence."""
+        """Return how long the fault must last to be raised, and be absent to clear."""
         if not self.hold:
             return Hold(1, 0.0, 0.0)
         hold: Hold = getattr(thresholds, self.hold)
@@ -110,7 +112,7 @@ _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastS
 
 
 class EventCase(Record):
-    """An event at the instant `now` (server time), as an EventDetector gets it."""
+    """Input of an EventDetector: an event at the instant `now` (server time)."""
 
     analysis: SignalAnalysis
     phase: Phase
@@ -135,18 +137,18 @@ class EventCase(Record):
 
     @property
     def is_judged(self) -> bool:
-        """True if its samples are judged: it may be on air, and the last response is trusted."""
+        """True if the event's samples are judged: it may be on air, and the last response is trusted."""
         return not self.is_off_air and self.quality.freshness is not Freshness.STALE
 
 
 class EventDetector(Record):
-    """Detector that looks at an event at an instant; each observation is a finding."""
+    """Detector that looks at an event at an instant; each of its observations becomes a finding."""
 
     observe: Callable[[EventCase, Thresholds], Iterable[Observation]]
 
 
 class DeckCase(Record):
-    """The deck itself, as a DeckDetector gets it.
+    """Input of a DeckDetector: the state of the deck itself.
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the
@@ -172,7 +174,11 @@ class DeckDetector(Record):
 
 
 class Incident(NamedTuple):
-    """Faults of several events with one cause: the events in order of failure, and the start (this machine's clock)."""
+    """Faults of several events with one cause.
+
+    `affects`: ids of the events in the order in which they failed. `since`: start of the first fault (this machine's
+    clock).
+    """
 
     observation: Observation
     affects: tuple[str, ...]
@@ -182,8 +188,8 @@ class Incident(NamedTuple):
 class IncidentCase(Record):
     """Input of an IncidentDetector, at the instant `now` (this machine's clock).
 
-    `alarms`: ongoing alarms of a shared kind, of events on air. `inputs`: each event on air -> its input. `previous`:
-    the current incident, or None.
+    `alarms`: ongoing alarms of events on air, of the kinds with `shared`. `inputs`: id of each event on air -> its
+    input. `previous`: the current incident, or None.
     """
 
     alarms: Collection[Alarm]
@@ -199,7 +205,7 @@ class IncidentDetector(Record):
 
 
 class EndDetector(Record):
-    """Detector for an event that ended on air; it may have no state left."""
+    """Detector for an event that ended on air, and may no longer be in the snapshot."""
 
     observe: Callable[[EndedEvent], Observation]
 
@@ -211,9 +217,10 @@ class AlarmKind(Record, kw_only=True):
     """Kind of alarm, with everything specific to it.
 
     `name` is used in settings, history and JSON, and never changes. `severity`: severity at the start. `component`:
-    part of the health score that this fault lowers. `hidden_by`: kinds of the same event that suppress it, the widest
-    first. `shared`: the platform, or the way to it, can cause it for many events at once. `explained_by`: patterns with
-    a better diagnosis than its own. `is_of_picture`: one of several signs of a picture fault.
+    part of the health score that this fault lowers. `hidden_by`: kinds of the same event that suppress this kind, the
+    widest first. `shared`: the platform, or the way to it, can cause the fault on many events at once. `explained_by`:
+    patterns whose diagnosis is better than `diagnosis`. `is_of_picture`: the fault is one of several signs of a picture
+    fault.
     """
 
     name: str
@@ -229,12 +236,12 @@ class AlarmKind(Record, kw_only=True):
 
     @property
     def is_of_deck(self) -> bool:
-        """True if it is an alarm of the deck itself, not of an event."""
+        """True for an alarm of the deck itself, False for an alarm of an event."""
         return isinstance(self.detector, DeckDetector | IncidentDetector)
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """Kinds that suppress it, the widest first.
+        """Kinds of alarm that suppress this one, the widest first.
 
         Without responses no event can be judged. An incident covers the shared kinds of its events. Without a stream
         there are no samples to judge.
@@ -243,12 +250,12 @@ class AlarmKind(Record, kw_only=True):
             return self.hidden_by
         incident = (PLATFORM,) if self.shared else ()
         silence: tuple[str, ...] = (NO_INGEST, RECONNECTING) if isinstance(self.detector, SampleDetector) else ()
-        if self.name == DROPOUTS:  # DROPOUTS covers the silences that it consists of
+        if self.name == DROPOUTS:  # RECONNECTING is a part of DROPOUTS, so it must not hide it
             silence = (NO_INGEST,)
         return (API_BLIND, *incident, *silence, *self.hidden_by)
 
     def finding(self, observation: Observation) -> Finding:
-        """Return the finding of an observation."""
+        """Turn an observation into a finding of this kind."""
         severity = self.escalated_severity if observation.is_escalated else self.severity
         return Finding(
             self.name,

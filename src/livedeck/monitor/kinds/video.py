@@ -16,14 +16,14 @@ from livedeck.monitor.signal.levels import fps_slack
 from livedeck.text.values import age, bits, frames
 
 _DECAY_SECONDS = 600.0
-"""Seconds of decline; slower than any step."""
+"""Seconds before the current sample at which a slow decline is taken to have begun; slower than any step."""
 
 _CLEAR_SLACK = 0.8
 """Share of the tolerance within which a frame rate is good again."""
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Return whether no kind of this file can be BAD."""
+    """Return True if no alarm kind of this file would judge the sample BAD."""
     usual = features.usual
     is_calm = not (features.is_fps_low or features.is_dark or features.witnesses or features.is_ragged)
     is_settled = features.change is None and not (usual.is_below_floor or usual.is_decaying)
@@ -38,7 +38,7 @@ def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
 
 
 def _classify_blackout(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a missing picture: one of the two rates is enough; without both there is no verdict."""
+    """Judge a missing picture by the video rate and the frame rate. One of them is enough; DEADBAND without both."""
     if features.is_dark:
         return Level.BAD
     is_measured = not (isnan(features.video) and isnan(features.fps))
@@ -53,7 +53,7 @@ def _dark_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
 
 
 def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a starved picture: few bits are a fault only if a rate that is usually constant suffers too."""
+    """Judge a starved picture: a very low video rate is a fault only if another, usually constant rate falls too."""
     usual, video = features.usual, features.window.video
     if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
@@ -65,7 +65,7 @@ def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a low picture: two witnesses allow a higher limit, and a ragged fall of a constant rate needs none."""
+    """Judge a low video rate. Two witnesses allow a higher limit; a ragged fall of a constant rate needs no witness."""
     usual, video = features.usual, features.window.video
     if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
@@ -106,7 +106,7 @@ def _began_decay(features: SampleFeatures, _thresholds: Thresholds) -> float:
 
 
 def _classify_unstable(_features: SampleFeatures, _thresholds: Thresholds) -> Level:
-    """Return no verdict: a single dip is no fault; the duty decides."""
+    """Return GOOD always: a single dip is no fault. The DutyRule raises the fault."""
     return Level.GOOD
 
 
@@ -170,7 +170,7 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return a warning if there is sound but never was a picture: that may be intended."""
+    """Return WARNING instead of CRITICAL if the stream has sound but never had a picture, which may be intended."""
     is_radio = features.audio > 0 and not features.has_picture
     return Severity.WARNING if is_radio else Severity.CRITICAL
 

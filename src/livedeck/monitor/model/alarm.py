@@ -36,7 +36,7 @@ _SEVERITY_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class AlarmKey(NamedTuple):
-    """Identity of an alarm. `target`: part of the event (a restream's id), or empty."""
+    """Identity of an alarm. `target`: affected part of the event (a restream's id), or empty."""
 
     event_id: str
     kind: str
@@ -54,9 +54,8 @@ class Shown(NamedTuple):
 class AlarmState(StrEnum):
     """State of an alarm by ISA-18.2.
 
-    RETURNED: the fault cleared, but was not acknowledged. CLEARED: cleared and acknowledged; listed for 5 min.
-    SUPPRESSED:
-    present, but hidden by a parent alarm.
+    RETURNED: the fault cleared, but nobody acknowledged the alarm. CLEARED: the fault cleared and the alarm is
+    acknowledged; it stays listed for 5 min. SUPPRESSED: the fault is present, but a parent alarm hides it.
     """
 
     UNACKNOWLEDGED = "unacknowledged"
@@ -82,7 +81,7 @@ class Diagnosis(Record):
 
 
 class TimelineEntry(NamedTuple):
-    """Entry in the timeline of an alarm. `actor`: `user@host:pid`, empty without a person."""
+    """Entry in the timeline of an alarm. `actor`: `user@host:pid`, empty if no person acted."""
 
     at: datetime
     text: str
@@ -94,14 +93,13 @@ class Alarm:
     """A present or past fault. `event_id` is empty for alarms of the deck itself.
 
     `since`: start of the fault according to the data; `changed`: start of `state`. `present`: the fault exists now;
-    `needs_ack`: it awaits an acknowledgement. `acknowledged_until`: expiry of the acknowledgement; `acknowledged_at`:
-    time of the acknowledgement of this occurrence. `answered_by`, `answered_at`: author and time of the last
-    acknowledgement, withdrawal, shelving or unshelving. `shelved_until`: None unless shelved for a time. `reason`:
-    reason for the shelf or for out of service. `parent`: kind of the alarm that hides it. `activations`: its starts in
-    the last 10 min; `flapping`:
-    too many to ring each time; `escalated`: so many that a warning is critical. `stage` grows when an ongoing fault
-    deserves attention again. `affects`: event ids of a PLATFORM incident. `timeline`: history of this occurrence,
-    oldest first.
+    `needs_ack`: the alarm awaits an acknowledgement. `acknowledged_at`, `acknowledged_until`: time and expiry of the
+    acknowledgement of this occurrence. `answered_by`, `answered_at`: author and time of the last acknowledgement,
+    withdrawal, shelving or unshelving. `shelved_until`: None unless shelved for a time. `reason`: reason for the shelf
+    or for out of service. `parent`: kind of the alarm that hides it. `activations`: starts of the fault in the last 10
+    min; `flapping`: the starts are too many to ring each time; `escalated`: they are so many that a warning becomes
+    critical. `stage` grows when an ongoing fault deserves attention again. `affects`: event ids of a PLATFORM incident.
+    `timeline`: history of this occurrence, oldest first.
     """
 
     event_id: str
@@ -159,7 +157,7 @@ class Alarm:
         return len(self.activations)
 
     def moved(self, seconds: float) -> Alarm:
-        """Return a copy by a clock that is `seconds` ahead."""
+        """Return a copy whose times are those of a clock that is `seconds` ahead."""
         if not seconds:
             return self
         ahead = timedelta(seconds=seconds)
@@ -177,7 +175,7 @@ class Alarm:
 
 
 class AlarmTransition(StrEnum):
-    """Transition of an alarm, for the log. RAISED: it asks for attention, for the first time or again."""
+    """Transition of an alarm, for the log. RAISED: the alarm asks for attention, for the first time or again."""
 
     RAISED = "raised"
     SEVERITY = "severity changed"
@@ -217,7 +215,7 @@ class AlarmChange(Record):
 
     @property
     def actor(self) -> str:
-        """Author of the transition; empty without a person, as when an acknowledged fault clears by itself."""
+        """Person who caused the transition; empty if nobody did, as when an acknowledged fault clears by itself."""
         alarm = self.alarm
         is_over_by_itself = (
             self.transition is AlarmTransition.CLEARED

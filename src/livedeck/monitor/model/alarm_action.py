@@ -15,11 +15,11 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 TAKE_BACK_FOR = timedelta(minutes=5)
-"""Time to take an acknowledgement back: as long as that of a critical alarm lasts. Later, others rely on it."""
+"""Time to take an acknowledgement back: as long as one of a critical alarm lasts. Later, other people rely on it."""
 
 
 class ActionKind(StrEnum):
-    """Kind of an alarm action. CLOSE: acknowledged after it cleared. UNACKNOWLEDGE: takes either back."""
+    """Kind of an alarm action. CLOSE: acknowledge an alarm that has cleared. UNACKNOWLEDGE: take either back."""
 
     ACKNOWLEDGE = "acknowledge"
     CLOSE = "close"
@@ -33,15 +33,15 @@ class ActionKind(StrEnum):
 
 ACKNOWLEDGEMENTS = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.UNACKNOWLEDGE})
 SHELVINGS = frozenset({ActionKind.SHELVE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE})
-"""Kinds that replace each other: acknowledgements, and shelvings. Notes are independent of both."""
+"""Groups of kinds: within a group the later action replaces the earlier. Notes are independent of both."""
 
 
 class AlarmCommand(Record):
-    """Command of an operator for an alarm; `carry_out` decides on it.
+    """Command of an operator for an alarm; `carry_out` applies or refuses it.
 
-    `shown`: the alarm on the operator's screen; None: its present state. `minutes`: length of a shelf, None until it
-    clears. `text`: reason or note. `actor`: as in AlarmAction. `uid`: id of the resulting action, so that a repeated
-    command leads to the same action.
+    `shown`: the alarm on the operator's screen; None: the alarm's present state. `minutes`: length of a shelf; None:
+    until the alarm clears. `text`: reason or note. `actor`: as in AlarmAction. `uid`: id of the resulting action, so
+    that a repeated command results in no second action.
 
     """
 
@@ -55,11 +55,11 @@ class AlarmCommand(Record):
 
 
 class AlarmAction(Record):
-    """Action of an operator. `since`, `severity`, `stage`: the alarm at that time.
+    """Action of an operator. `since`, `severity`, `stage`: those of the alarm at the time of the action.
 
     `at`, `until`: by this machine's clock. `until`: expiry of the acknowledgement or shelf, None without one; for an
-    alarm that was unshelved after it cleared, that moment. `actor`: `user@host:pid`. `reason`: reason or note. `uid`:
-    unique id.
+    alarm that was unshelved after it cleared, the time of unshelving. `actor`: `user@host:pid`. `reason`: reason or
+    note. `uid`: unique id.
     """
 
     uid: str
@@ -87,7 +87,7 @@ class AlarmAction(Record):
         return self.at, self.uid
 
     def moved(self, seconds: float) -> AlarmAction:
-        """Return a copy by a clock that is `seconds` ahead."""
+        """Return a copy whose times are those of a clock that is `seconds` ahead."""
         if not seconds:
             return self
         ahead = timedelta(seconds=seconds)

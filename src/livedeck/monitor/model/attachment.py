@@ -13,8 +13,8 @@ from livedeck.record import Record
 class AttachmentState(StrEnum):
     """State of the connection to the collector.
 
-    LISTING: nothing is known yet, or everything is read anew. RESUMING: it broke a moment ago. SILENT: nothing came for
-    12 s. REFUSED: the collector refuses. ALONE: this deck polls the platform itself.
+    LISTING: the complete state is awaited, for the first time or again. RESUMING: the connection broke a moment ago.
+    SILENT: no message for 12 s. REFUSED: the collector refuses this deck. ALONE: this deck polls the platform itself.
 
     """
 
@@ -29,15 +29,15 @@ class AttachmentState(StrEnum):
 class Attachment(Record):
     """A deck's attachment to its collector.
 
-    `host`: the collector in use; `since`: start of `state`; `heard_at`: its last message, None before the first.
-    `reason`:
-    reason for its silence in words, or empty.
+    `host`: the collector in use; `since`: start of `state`; `heard_at`: time of the collector's last message, None
+    before the first. `reason`: why the collector is silent, in words, or empty.
 
     `skew`: seconds that this machine's clock is ahead of the collector's; 0 while under 2 s. `unshared`: alarms with
-    actions that the collector has not received yet. `told`: results of such actions since the last snapshot, in words.
+    actions that the collector has not received yet. `told`: results of such actions, in words, learnt since the last
+    snapshot.
 
-    `actor`: owner of the token, and `may`: its permission (`read`, `act`); empty if unknown. `own`: alarms of this deck
-    alone, which it handles itself.
+    `actor`: owner of the token; `may`: the token's permission (`read`, `act`); both empty if unknown. `own`: alarms of
+    this deck alone, which it handles without the collector.
     """
 
     state: AttachmentState
@@ -55,7 +55,7 @@ class Attachment(Record):
     def refusal(self, *keys: AlarmKey) -> str:
         """Return why no alarm action can go through the collector now, in words; empty if it can.
 
-        Also empty if this deck keeps actions until the collector is back, and for alarms of this deck alone.
+        Also empty for alarms of this deck alone, and if this deck keeps actions until the collector is back.
 
         """
         if self.is_alone or self.own & {*keys}:

@@ -1,4 +1,4 @@
-"""Limits of every event and changes in them (monitoring.md, "Changed limits")."""
+"""Limits by which events are judged, and changes of these limits (monitoring.md, "Changed limits")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from livedeck.record import Record
 
 
 class Limits(Record):
-    """Limits: `base` for all events, `events` by id for events with limits of their own."""
+    """Limits by which events are judged. `base`: for all events; `events`: event id -> limits of that event alone."""
 
     base: Thresholds = field(default_factory=Thresholds)
     events: Mapping[str, Thresholds] = field(default_factory=lambda: MappingProxyType({}))
@@ -25,7 +25,7 @@ class Limits(Record):
         return self.events.get(event_id, self.base)
 
     def changes_since(self, before: Limits) -> tuple[LimitChange, ...]:
-        """Return the changed limits: first those of all events, then those of single events that differ."""
+        """Return the changed limits: first those of all events, then those of single events whose change differs."""
         of_all = tuple(_differences(before.base, self.base))
         changes = [LimitChange("", text) for text in of_all]
         for event_id in sorted({*before.events, *self.events}):
@@ -55,8 +55,8 @@ class LimitsSource(Protocol):
 class RuleChange(Record):
     """Change in how events are judged, in words.
 
-    `event_id`: the event, empty for all or several; `actor`: its author, empty for the settings. `is_fault`: nothing
-    changed, because the settings cannot be used.
+    `event_id`: the event, empty for all or several; `actor`: who made the change, empty if the settings changed.
+    `is_fault`: nothing changed, because the settings cannot be used.
 
     """
 
@@ -68,7 +68,7 @@ class RuleChange(Record):
 
 
 def _differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """Yield each number that differs, with its path."""
+    """Yield a text such as `low_video 0.7 -> 0.6` for each value that differs."""
     for item in fields(before):
         old, new = getattr(before, item.name), getattr(after, item.name)
         if old == new:

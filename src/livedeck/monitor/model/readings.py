@@ -1,4 +1,4 @@
-"""QoS samples in columns of numbers, so that an hour of two hundred events stays small."""
+"""QoS samples in columns of numbers, so that an hour of samples of two hundred events fits in little memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedeck.record import Record
 
 
 class Reading(NamedTuple):
-    """QoS sample: `time` in epoch seconds (server clock), rates in bit/s, `fps` in frames/s. None is missing."""
+    """QoS sample: `time` in epoch seconds (server clock), rates in bit/s, `fps` in frames/s. None means missing."""
 
     time: float
     video: float | None
@@ -34,7 +34,7 @@ def _integers() -> array[int]:
 
 
 class Readings(Record, eq=False):
-    """QoS samples of one stream in columns, ascending by time, one row a time. NaN is missing; zero is measured."""
+    """QoS samples of one stream in columns, ascending by time, one row for each time. NaN: missing; 0: measured."""
 
     time: array[float] = field(default_factory=_doubles)
     video: array[float] = field(default_factory=_doubles)

@@ -1,6 +1,6 @@
 """Records that the history stores and returns: frozen values. Times are by this machine's clock unless noted.
 
-They contain no secret: texts of persons or the platform are masked when the record is made.
+Records contain no secrets: texts from people or the platform are masked when a record is made.
 
 """
 
@@ -31,7 +31,7 @@ from livedeck.text.secrets import masked_line
 class AlarmRecord(Record):
     """Transition of an alarm, with the alarm after it.
 
-    `actor`: its author, or empty; `process`: the recording process.
+    `actor`: person who caused the transition, or empty; `process`: process that recorded it.
     """
 
     at: datetime
@@ -57,7 +57,7 @@ class AlarmRecord(Record):
 
     @classmethod
     def of(cls, change: AlarmChange, process: str = "", ahead: float = 0.0) -> AlarmRecord:
-        """Return the record of a change, by a clock that is `ahead` seconds ahead."""
+        """Return the record of a change; its times are those of a clock that is `ahead` seconds ahead."""
         alarm = change.alarm.moved(ahead)
         return cls(
             change.at + timedelta(seconds=ahead),
@@ -89,12 +89,12 @@ class LinkRecord(Record):
 
     @classmethod
     def of(cls, link: ConnectionStatus, process: str = "") -> LinkRecord:
-        """Return the record of a link at its change."""
+        """Return the record of a link that has just changed."""
         return cls(link.since, link.state, link.problem, masked_line(link.reason), process)
 
 
 class RestreamRecord(Record):
-    """Restream of an event, without address or key."""
+    """Restream of an event, without the address and key that it sends to."""
 
     id: str
     name: str
@@ -108,9 +108,9 @@ class RestreamRecord(Record):
 class EventRecord(Record):
     """Name and state of an event from `at` until its next record.
 
-    `scheduled`, `started_at`, `finished_at`: of the event and its stream, by the platform's clock. `parent_id`: its
-    project or folder, `recording_parent_id`: that of its recording. `is_gone`: no list has it any more; the other
-    fields keep their last values.
+    `scheduled`, `started_at`, `finished_at`: times of the event and its stream, by the platform's clock. `parent_id`:
+    project or folder of the event; `recording_parent_id`: that of its recording. `is_gone`: the event is no longer
+    listed; the other fields keep their last values.
     """
 
     at: datetime
@@ -152,18 +152,18 @@ class EventRecord(Record):
 
     @property
     def is_completed(self) -> bool:
-        """True if the platform says it has ended."""
+        """True if the platform reports that the event has ended."""
         return self.tally is BroadcastState.COMPLETED
 
     def is_same(self, other: EventRecord) -> bool:
-        """Return whether both records agree, except for their time."""
+        """Return whether both records are equal, apart from their times."""
         return replace(self, at=other.at) == other
 
 
 class EpisodeRecord(Record):
     """Past fault of an event, by its samples or the platform's dates (server clock).
 
-    `since`: first bad sample; `until`: first good one. `severity`: the highest it had.
+    `since`: first bad sample; `until`: first good one. `severity`: the highest severity of the fault.
 
     """
 
@@ -206,7 +206,7 @@ class WatchRecord(Record):
 
 
 WATCH_WRITTEN_EACH = timedelta(seconds=30)
-"""Maximum time that a killed process loses of its watch record."""
+"""Interval at which a watch record is stored: the most that a killed process loses of it."""
 
 
 class AuditOutcome(StrEnum):
@@ -225,7 +225,7 @@ class AuditOutcome(StrEnum):
 
 
 class FieldChange(Record):
-    """Field that an action changed, before and after, as text with secrets masked."""
+    """Field that an action changed: its values before and after as text, with secrets masked."""
 
     name: str
     before: str
@@ -236,10 +236,10 @@ class FieldChange(Record):
 
 
 class IntentRecord(Record):
-    """Intent of a change, recorded before it is sent; a killed deck leaves it behind.
+    """Intent of a change, recorded before the change is sent. It remains as proof if the deck is killed.
 
-    `verb`: the change in words, beside the name `action`. `actor`, `host`, `pid`: the sender, as this machine knows it;
-    `pid` is 0 if another collector records the outcome.
+    `action`: registry name of the change; `verb`: the change in words. `actor`, `host`, `pid`: the sender, as this
+    machine knows it; `pid` is 0 if another collector records the outcome.
     """
 
     id: str
@@ -259,7 +259,7 @@ class IntentRecord(Record):
 
     @property
     def by(self) -> str:
-        """Sender and machine: `anna@regie`."""
+        """Sender and machine, such as `anna@regie`."""
         return f"{self.actor}@{self.host}"
 
 
@@ -268,10 +268,10 @@ ENDING_ACTIONS = frozenset({"event.complete", "event.delete"})
 
 
 class OpenChange(Record):
-    """Change that was sent with an unproven outcome.
+    """Change that was sent and whose outcome is not proven.
 
-    `detail`: known facts, empty if its sender was killed. `watched_until`: time until which its sender looks again;
-    None if it does not.
+    `detail`: known facts, empty if the sender was killed. `watched_until`: time until which the sender checks the
+    outcome again; None if it does not.
     """
 
     intent: IntentRecord
@@ -280,10 +280,10 @@ class OpenChange(Record):
 
 
 class ActionRecord(Record):
-    """Action of a person, for the audit: `action` by its registry name, target and outcome.
+    """Action of a person, for the audit, with its target and outcome. `action`: registry name.
 
-    `detail`: the platform's text, or ours. `intent`: id of the intent that this completes, or for UNKNOWN updates;
-    empty if nothing left this machine. `watched_until`: as in OpenChange.
+    `detail`: the platform's text, or ours. `intent`: id of the intent that this record completes, or only updates if
+    the outcome is UNKNOWN; empty if nothing left this machine. `watched_until`: as in OpenChange.
     """
 
     at: datetime
@@ -326,7 +326,7 @@ class NotificationRecord(Record):
 
 
 class MaterialRecord(Record):
-    """Additional material that this deck created; the platform cannot list them.
+    """Additional material that this deck created; the platform cannot list such materials.
 
     See platform-api.md, "Additional materials".
 
@@ -343,7 +343,7 @@ class MaterialRecord(Record):
 
 
 class StreamRecord(Record):
-    """Stream in the history: first and last sample (server clock), and their number."""
+    """Stream in the history: times of its first and last sample (server clock), and the number of samples."""
 
     stream_id: str
     first: datetime
@@ -361,7 +361,7 @@ class StreamSpan(Record):
 
 
 class CollectedStream(Record):
-    """Stream whose samples were polled after its end and need no further poll; `samples` arrived."""
+    """Stream whose samples were polled after its end and need no further poll. `samples`: number that arrived."""
 
     at: datetime
     event_id: str
@@ -393,8 +393,8 @@ class Buckets(Record, eq=False):
     """Samples of one stream in equal steps of time, one for each column of a chart.
 
     Column `i` begins at `since + i * step` (epoch s, server clock). `count`: number of samples, 0 is a gap. Rates in
-    bit/s, frames/s. `status`: the worst in the column (5, 4, 3, an undocumented one, 0), NO_STATUS without any.
-    `statuses`: 0, 3, 4, 5 -> number of samples with it.
+    bit/s, frames/s. `status`: the worst status in the column (from worst: 5, 4, 3, an undocumented one, 0), NO_STATUS
+    without any. `statuses`: status (0, 3, 4, 5) -> number of samples with it, by column.
     """
 
     since: float

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class ResourceKind(StrEnum):
-    """Kind of a list."""
+    """Kind of a list that is polled on demand."""
 
     ROOMS = "rooms"
     RECORDINGS = "recordings"  # of an event
@@ -49,9 +49,10 @@ def event_key(event_id: str) -> ResourceKey:
 class CachedList(Record, Generic[T]):
     """A list as last received, in the platform's order.
 
-    `as_of`: last good response (this machine's clock), None before it, which differs from an empty list. `error`:
-    reason of the last failure, or empty; known items stay. `interval`: seconds between polls; a list older than two of
-    them is stale. `unreadable`: number of rows that were left out because their id could not be read.
+    `as_of`: time of the last good response (this machine's clock); None before the first, unlike for an empty list.
+    `error`: reason of the last failure, or empty; the items of the last good response stay. `interval`: seconds between
+    polls; a list older than two intervals is stale. `unreadable`: number of rows that were left out because their id
+    could not be read.
     """
 
     items: tuple[T, ...] = ()
@@ -66,7 +67,7 @@ class CachedList(Record, Generic[T]):
         return next((item for item in items if item.id == item_id), None)
 
     def is_stale(self, now: datetime) -> bool:
-        """Return whether it may be outdated (monitoring.md, "Freshness")."""
+        """Return whether the list may be outdated (monitoring.md, "Freshness")."""
         return self.as_of is None or (now - self.as_of).total_seconds() > 2 * self.interval
 
 
@@ -83,17 +84,17 @@ class Video(Record):
 
     @property
     def title(self) -> str:
-        """Title, or the id without one."""
+        """Title of the video, or its id if it has no title."""
         return (self.recording and self.recording.title) or self.id
 
     @property
     def duration(self) -> float | None:
-        """Seconds; None if unknown."""
+        """Duration in seconds; None if unknown."""
         return self.recording.duration if self.recording else None
 
 
 class KnownMaterial(Record):
-    """A material. `size`: bytes, None if unknown. `source`: how the deck knows of it."""
+    """Additional material of a video. `size`: bytes, None if unknown. `source`: how the deck knows of the material."""
 
     id: str
     video_id: str

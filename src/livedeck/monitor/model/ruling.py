@@ -1,4 +1,4 @@
-"""Rulings: persons' decisions on how an event is judged, as rows of the history that never change.
+"""Rulings: people's decisions on how to judge an event. Each is a row of the history and is never changed.
 
 See monitoring.md, "Rulings".
 
@@ -19,7 +19,7 @@ from livedeck.monitor.model.thresholds import Content
 from livedeck.record import Record
 
 _JUST_AFTER = 0.001
-"""Seconds after a sample; a ruling counts from the next sample on."""
+"""Seconds between the newest sample and a ruling, which counts from the next sample on."""
 
 
 class UsualMark(Record):
@@ -37,7 +37,7 @@ class UsualMark(Record):
 
     @classmethod
     def of(cls, event_id: str, stream_id: str, newest: Reading, at: datetime, actor: str) -> UsualMark:
-        """Return a mark for this sample and those just before it."""
+        """Return a mark by which the sample `newest` and those just before it are usual."""
         return cls(at, event_id, stream_id, newest.time + _JUST_AFTER, actor)
 
     @property
@@ -47,12 +47,12 @@ class UsualMark(Record):
 
     @property
     def moment(self) -> datetime:
-        """Position in the charts."""
+        """Time at which charts show the ruling."""
         return datetime.fromtimestamp(self.time, UTC)
 
 
 class ProfileChoice(Record):
-    """Choice of an event's content by a person; stored with its key `profile`.
+    """Choice of an event's content by a person; stored under the key `profile`.
 
     `profile` is the content, or None to follow the settings. `at` is by this machine's clock; `actor` is
     `user@host:pid`.
@@ -71,7 +71,7 @@ class ProfileChoice(Record):
 
     @property
     def moment(self) -> datetime:
-        """Position in the charts."""
+        """Time at which charts show the ruling."""
         return self.at
 
 
@@ -79,9 +79,9 @@ Ruling: TypeAlias = UsualMark | ProfileChoice
 
 
 class Rulings(Record):
-    """Set of rulings; the order and repetition in which they arrived do not matter.
+    """Set of rulings. Neither their order of arrival nor repetition matters.
 
-    `marks`: by event and stream, oldest first; `choices`: the last one of each event.
+    `marks`: by event and stream, oldest first; `choices`: the last choice of each event.
 
     """
 
@@ -101,7 +101,7 @@ class Rulings(Record):
         return Rulings(marks, choices)
 
     def lacks(self, ruling: Ruling) -> bool:
-        """Return whether a ruling is new and changes something."""
+        """Return whether a ruling is missing here and would change something."""
         return self.including([ruling]) != self
 
     def on(self, event_id: str, stream_id: str) -> tuple[Ruling, ...]:
@@ -111,12 +111,12 @@ class Rulings(Record):
         return (*self.marks.get((event_id, stream_id), ()), *chosen)
 
     def content_of(self, event_id: str) -> Content | None:
-        """Return the content that a person chose, or None to follow the settings."""
+        """Return the content that a person chose for the event, or None if the settings decide."""
         choice = self.choices.get(event_id)
         return choice.profile if choice else None
 
     def next_moment(self, event_id: str, now: datetime) -> datetime:
-        """Return a time for a choice made `now`: later than the last choice, even if a clock was set back."""
+        """Return the time to date a choice made `now`: later than the last choice, even if a clock was set back."""
         known = self.choices.get(event_id)
         return max(now, known.at + timedelta(microseconds=1)) if known else now
 

@@ -24,12 +24,12 @@ class Snapshot(Record):
     """Complete state at `at` (this machine's clock). `seq` grows by one with each snapshot; events are worst first.
 
     `alarms`: alarms that need an operator now, most urgent first. `quiet`: shelved, suppressed, out of service, and
-    cleared less than 5 min ago. `changes`: transitions of alarms since the last snapshot. `alarm_actions`: operators'
-    actions since then, here and at other decks. `rule_changes`: changes in how events are judged since then. `bells`:
-    alarms that ring now. `flood`: more alarms in the last 10 min than a person can follow. `lists`: lists polled on
-    demand. `ended`:
-    events that ended on air in the last minute. `unreadable`: number of missing events, because even their id could not
-    be read. `attachment`: connection to the collector that sent this; None if this process polls the platform itself.
+    cleared less than 5 min ago. `changes`: transitions of alarms since the last snapshot; `alarm_actions`: operators'
+    actions since then, here and at other decks; `rule_changes`: changes since then in how events are judged. `bells`:
+    alarms that ring now. `flood`: the last 10 min brought more alarms than a person can follow. `lists`: lists polled
+    on demand. `ended`: events that ended on air in the last minute. `unreadable`: number of events left out because
+    even their id could not be read. `attachment`: connection to the collector that sent this; None if this process
+    polls the platform itself.
     """
 
     seq: int
@@ -54,9 +54,9 @@ class Snapshot(Record):
         return self.cached(ROOM_LIST)
 
     def cached(self, key: ResourceKey | None) -> CachedList[Any]:
-        """Return a list; an empty one without a response if it was never polled, or for None."""
+        """Return the list with this key. For None, or if it was never polled: an empty list without a response."""
         return self.lists.get(key, _NEVER_RECEIVED) if key else _NEVER_RECEIVED
 
     def find(self, event_id: str) -> EventState | None:
-        """Return the state of an event, or None if it is gone."""
+        """Return the state of an event, or None if it is not listed."""
         return next((state for state in self.events if state.id == event_id), None)

@@ -1,4 +1,4 @@
-"""Frozen values that leave the monitor; no decisions are made here.
+"""State of events and of the connection, as frozen values that leave the monitor. Nothing here decides.
 
 Two clocks occur. `as_of` and all ages use this machine's clock; `scheduled`, sample times and countdowns use the
 server's. `ConnectionStatus.skew` is the difference.
@@ -36,7 +36,7 @@ class Clock(Protocol):
 
 
 class BroadcastState(StrEnum):
-    """State of an event for its audience. Derived by `phase.derive`; the platform has no such field."""
+    """State of an event for its audience. `phase.derive` computes it; the platform has no such field."""
 
     DRAFT = "DRAFT"
     SCHEDULED = "SCHEDULED"
@@ -65,7 +65,7 @@ class IngestState(StrEnum):
 
 
 class Freshness(StrEnum):
-    """Trust in a value. NEVER: no good response yet."""
+    """Freshness of a value, so how far to trust it. NEVER: no good response yet."""
 
     FRESH = "fresh"
     LATE = "late"
@@ -74,7 +74,7 @@ class Freshness(StrEnum):
 
 
 class ConnectionState(StrEnum):
-    """State of the connection to the platform. POOR: responses are lost at times. BLIND: none for 30 s."""
+    """State of the connection to the platform. POOR: responses are lost at times. BLIND: no response for 30 s."""
 
     CONNECTING = "connecting"
     OK = "ok"
@@ -89,7 +89,7 @@ class ConnectionState(StrEnum):
 
 
 class ConnectionProblem(StrEnum):
-    """Problem of the connection; `banner` words it. NONE: it works, or was not tried yet."""
+    """Problem of the connection; `banner` puts it in words. NONE: the connection works, or was not tried yet."""
 
     NONE = ""
     UNAUTHORIZED = "TOKEN REFUSED"
@@ -104,12 +104,12 @@ class ConnectionProblem(StrEnum):
 
     @property
     def banner(self) -> str:
-        """Words of the banner; histories and recordings keep an older word for the reply."""
+        """Text of the banner. The value itself keeps the older word ANSWER, which histories and recordings hold."""
         return self.value.replace("ANSWER", "REPLY")
 
 
 class Grade(StrEnum):
-    """Word for a health score; the last four are used without a score."""
+    """Grade of an event's health; the last four stand for a missing score."""
 
     GOOD = "GOOD"
     FAIR = "FAIR"
@@ -123,7 +123,7 @@ class Grade(StrEnum):
 class Component(StrEnum):
     """Component of a health score. UNKNOWN: values were not measured. NONE: no component.
 
-    If faults lower the score equally, the first one here is named.
+    If several components have the lowest score, the first in this order is named.
 
     """
 
@@ -138,7 +138,7 @@ class Component(StrEnum):
 
 
 class Ingest(Record):
-    """Encoder's side: start of its state and end of the reconnect window, both by the server's clock."""
+    """State of the encoder's signal, its start, and the end of the reconnect window (server clock)."""
 
     state: IngestState = IngestState.UNKNOWN
     since: datetime | None = None
@@ -146,9 +146,10 @@ class Ingest(Record):
 
 
 class Phase(Record):
-    """Tally and ingest of an event. Its clock counts from `reference_time` (on air, T+) or down to it (T-).
+    """Tally and ingest of an event. The event's clock counts from `reference_time` (on air, T+) or down to it (T-).
 
-    For a completed event the reference is its end, and `elapsed` its seconds on air; None if the platform lacks a time.
+    For a completed event, `reference_time` is its end and `elapsed` its seconds on air. None if the platform lacks a
+    time.
 
     """
 
@@ -183,8 +184,8 @@ class Finding(Record):
 class Episode(Record):
     """Fault of a stream, present (`until` None) or past, according to its samples (server clock).
 
-    `since`: first bad sample; `until`: first good sample of its confirmed end. `severity`: the highest it had; `actual`
-    and `expected`: in words, at its last bad sample.
+    `since`: first bad sample; `until`: first good sample, once the end is confirmed. `severity`: the highest so far;
+    `actual`, `expected`: values in words, at the last bad sample.
     """
 
     kind: str
@@ -213,7 +214,7 @@ class Pattern(StrEnum):
 class Health(Record):
     """Score from 0 to 100, the minimum of its components; `score` is None without a fresh measured picture.
 
-    `component` is the lowest one, `detail` its measured value (`fps 22.1/30`); both are empty at 100.
+    `component` has the lowest score; `detail` is its measured value (`fps 22.1/30`). Both are empty at 100.
 
     """
 
@@ -226,7 +227,8 @@ class Health(Record):
 class HealthAssessment(Record):
     """Result of `health.assess` for one event: health, findings and reference values.
 
-    `limit_video`: bit/s under which the video counts as low. The reference values are None until enough was measured.
+    `limit_video`: rate (bit/s) under which the video counts as low. The reference values are None until enough samples
+    were measured.
 
     """
 
@@ -238,13 +240,13 @@ class HealthAssessment(Record):
 
 
 class QosState(Record):
-    """Samples of an event and the trust in them.
+    """Samples of an event and their freshness.
 
     `as_of`: last good response (this machine's clock). `cadence`: seconds between samples, learnt. `error`: reason of
     the last failure, or empty; `failing_since`: first failure since `as_of`. `future_samples`: number of samples of the
     last response left out because they are dated in the future; `unreadable`: field -> number of samples without a
-    readable value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: the newest sample was older than
-    that at the last response. `is_frozen`: samples arrive, but their time stands still.
+    readable value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: at the last response the newest
+    sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -266,10 +268,10 @@ class EventState(Record):
     `episodes`: present and past faults of this stream by the kept samples, oldest first, 200 at most. `pattern`: known
     fault pattern of the samples, if any.
 
-    `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. Samples that
-    stop while the platform responds make nothing stale: that silence is known. `is_listed`: the last list held the
-    event, or held unreadable rows that may be the event, or is the first list without it. `content`: kind of
-    programme that the event carries. `rulings`: people's decisions on how it is judged.
+    `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. If samples stop
+    while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
+    held the event, or held unreadable rows that may be the event, or is the first one without the event. `content`:
+    kind of programme that the event carries. `rulings`: people's decisions on how it is judged.
     """
 
     event: Event
@@ -291,10 +293,10 @@ class EventState(Record):
 
 
 class EndedEvent(Record):
-    """Event that ended on air: `how` in words, up to its time; `at`: time of the response.
+    """Event that ended on air. `how`: the end in words, without its time; `at`: time of the response that showed it.
 
-    `is_gone`: no list has it; otherwise it was completed. `by`: the person who ended it at a deck of this history,
-    empty for nobody; None until that was looked up.
+    `is_gone`: the event is no longer listed; otherwise it was completed. `by`: the person who ended it at a deck of
+    this history, empty if nobody did, None until that was looked up.
     """
 
     id: str
@@ -306,7 +308,7 @@ class EndedEvent(Record):
 
 
 class ClockChange(Record):
-    """Step of this machine's clock at `at` by `seconds`, or a sleep of `seconds` until `at`."""
+    """Step of this machine's clock by `seconds` at the time `at`, or a sleep of `seconds` that ended then."""
 
     at: datetime
     seconds: float
@@ -314,7 +316,11 @@ class ClockChange(Record):
 
 
 class SharingFault(Record):
-    """Fault among processes that poll together: start and reason of this one's separation, and the lost ones."""
+    """Fault among processes that poll together.
+
+    `apart_since`, `reason`: since when and why this process is separated from the others. `lost`: processes that
+    vanished.
+    """
 
     apart_since: datetime | None = None
     reason: str = ""
@@ -327,12 +333,12 @@ NO_SHARING_FAULT = SharingFault()
 class ConnectionStatus(Record):
     """Connection to the platform.
 
-    `since`: start of `state`. `problem`: its cause in two words, empty without one; `reason`: the full text. `as_of`:
-    last good response. `recovered_at`: last return from FAILING or BLIND. `round_trip`: seconds of the last exchange.
-    `skew`:
-    seconds that the server's clock is ahead of this machine's; 0 while under 2 s. `interval`: seconds between event
-    rounds; values older than two of them are stale. `failures`: failed rounds in a row; `next_try`: next retry after
-    them, None during one. `lost_share`: share of lost responses in the last minute; 0 while the link is not poor.
+    `since`: start of `state`. `problem`: cause of the state in two words, empty without one; `reason`: the full text.
+    `as_of`: last good response. `recovered_at`: last return from FAILING or BLIND. `round_trip`: seconds of the last
+    exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while under 2 s. `interval`: seconds
+    between event rounds; values older than two of them are stale. `failures`: number of failed rounds in a row;
+    `next_try`: time of the next retry after them, None during a retry. `lost_share`: share of lost responses in the
+    last minute; 0 while the link is not poor.
 
     `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times exclude them.
     `clock_change`: clock change of the last minute. `is_clock_doubtful`: the clock made a step, and no response has

@@ -1,11 +1,11 @@
-"""The limits that the monitor judges by, each with its unit and its reason. A monitor can be given others."""
+"""The limits that the monitor judges by, each with its unit and its reason. A monitor can be given other values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 from livedeck.record import Record
@@ -60,7 +60,8 @@ Curve = tuple[tuple[float, float], ...]
 class Hold(Record):
     """The time that a fault must last before it is raised, and must be gone before it clears.
 
-    It is raised after `samples` in a row and after `seconds`, whichever is later. It clears after `off` s without it.
+    The fault is raised after `samples` bad samples in a row and after `seconds`, whichever is later. It clears after
+    `off` seconds without the fault.
     """
 
     samples: int
@@ -71,8 +72,9 @@ class Hold(Record):
 class Duty(Record):
     """The share of time that an intermittent fault needs before it is raised.
 
-    It needs bad seconds in a number of spells, within 60 s (`short_`) or within 600 s (`long_`). Spells guard slow
-    cadences, where one sample covers half a minute. After `critical` bad seconds in 600 s it is critical.
+    The fault needs so many bad seconds, in so many spells, within 60 s (`short_`) or within 600 s (`long_`). The number
+    of spells protects slow cadences, where one sample covers half a minute. With `critical` bad seconds in 600 s the
+    fault is critical.
     """
 
     short_seconds: float
@@ -373,7 +375,7 @@ class Thresholds(Record, kw_only=True):
     attention: Annotated[AlarmLimits, Limit("table", "limits of the alarms themselves")] = AlarmLimits()
 
     def floor(self, presets: Iterable[str]) -> float:
-        """Return the least video rate (bit/s) of the highest preset; 0 if no preset is known."""
+        """Return the lowest video rate (bit/s) that fits the highest of the presets; 0 if no preset is known."""
         floors = {
             "2160p": self.floor_2160p,
             "1440p": self.floor_1440p,
@@ -418,7 +420,9 @@ _Table = TypeVar("_Table", bound="Thresholds | Hold | Duty | Share | AlarmLimits
 
 
 def with_overrides(base: Thresholds, overrides: Mapping[str, object]) -> Thresholds:
-    """Return `base` with some limits replaced, by name. A Hold, Duty, Share or AlarmLimits is a table, perhaps partial.
+    """Return `base` with some limits replaced, by name.
+
+    A Hold, Duty, Share or AlarmLimits is given as a table, which may be partial.
 
     Raises ValueError with the path of the key and the allowed values.
     """
@@ -481,7 +485,7 @@ def _parse_list(value: object, path: str) -> list[object]:
 
 
 def _parse_curve(value: object, path: str) -> Curve:
-    """Return points, ascending by ratio."""
+    """Return the points of a curve, ascending by ratio."""
     points = [
         tuple(_parse_number(number, f"{path}[{index}]") for number in _parse_list(point, f"{path}[{index}]"))
         for index, point in enumerate(_parse_list(value, path))

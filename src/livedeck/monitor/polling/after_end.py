@@ -1,6 +1,6 @@
-"""Poll samples once more after a stream's end (monitoring.md, "Samples after the end").
+"""Polls of samples after a stream's end (monitoring.md, "Samples after the end").
 
-The last minute of a stream is measured only after it ended, and a deck that starts later has none of it.
+The platform measures the last minute of a stream only after its end. A deck that starts later has none of its samples.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _RANK = 3
 """Rank after everything on air or waiting."""
 
 _PASSING = (Unauthorized, Forbidden, RateLimited, ServerFault)
-"""Refusals that say nothing about the samples; a retry may succeed."""
+"""Errors that say nothing about the samples; a retry may succeed."""
 
 
 class _Pending(Record):
-    """Stream to poll. `end`, `newest`: of the stream and of its known samples (epoch s, server clock).
+    """Stream to poll. `end`: end of the stream; `newest`: time of its newest known sample (epoch s, server clock).
 
-    `tries`: number of unsuccessful tries; `due`: next one (monotonic s).
+    `tries`: number of unsuccessful tries; `due`: time of the next try (monotonic s).
     """
 
     stream: StreamKey
@@ -45,11 +45,11 @@ class EndedStreams:
     def __init__(self, cadence: Cadence, history: History | None) -> None:
         self._cadence, self._history = cadence, history
         self._pending: dict[str, _Pending] = {}
-        self._closed: set[StreamKey] = set()  # collected, or given up
-        self._news: list[CollectedStream] = []  # since the last record
+        self._closed: set[StreamKey] = set()  # streams that were collected or given up
+        self._news: list[CollectedStream] = []  # streams collected since the last `record`
 
     async def update(self, states: Iterable[EventState], now: datetime, monotonic: float) -> None:
-        """Add streams that ended; `now`: server time. Skip those that another deck of the history collected."""
+        """Add streams that ended, except those that another deck of the history collected. `now`: server time."""
         if self._history is None:
             return
         ended: dict[str, _Pending] = {}
@@ -76,7 +76,7 @@ class EndedStreams:
             self._news.clear()
 
     def ingest(self, result: PollResult, now: datetime) -> None:
-        """Process a result: the samples are complete, will never be, or are polled again later."""
+        """Process a result: its stream is complete, is given up, or is polled again later."""
         entry = self._pending.get(str(result.key))
         if entry is None or entry.due > result.monotonic:
             return
@@ -91,7 +91,7 @@ class EndedStreams:
         self._news.append(CollectedStream(result.at, *entry.stream, len(times)))
 
     def _find(self, state: EventState, now: datetime, monotonic: float) -> _Pending | None:
-        """Return the stream of a recently completed event, as known."""
+        """Return the stream to poll of a recently completed event; None if there is none."""
         stream = state.event.stream
         if state.phase.tally is not BroadcastState.COMPLETED or stream is None or not stream.id:
             return None
@@ -108,7 +108,7 @@ class EndedStreams:
     def _is_final(self, result: PollResult, entry: _Pending, now: float) -> bool:
         """Return whether no further samples can be expected.
 
-        They reach the end, none came since the last look, or the platform has none of a stream that has ended.
+        True if the samples reach the end, none came since the last poll, or the platform has no samples of the stream.
         """
         payload = result.payload
         if isinstance(payload, Rejected):

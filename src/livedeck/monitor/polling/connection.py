@@ -33,19 +33,20 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
     (Rejected, ConnectionProblem.REQUEST_REFUSED),
     (Unreadable, ConnectionProblem.UNREADABLE),
 )
-"""Causes by error; the first matching row counts, and other errors are NO_ANSWER."""
+"""Type of error -> problem. The first matching row counts; any other error is NO_ANSWER."""
 
 _FAILED_STATES = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
 
 _HALF_TICK = 0.5
-"""Seconds; Date drops fractions, so the server is half a second further on average."""
+"""Seconds by which the server is ahead of its Date header on average, because Date drops fractions."""
 
 
 class RoundResult(Record):
     """Result of one round. The event list is the pulse of the connection: other calls may fail for their own reasons.
 
-    `good`: last good response to any call (this machine's clock); `listed`: the list succeeded; `failure`: its failure.
-    A round without the list has neither. `lost_share`: share of lost responses; 0 while the link is not poor.
+    `good`: last good response to any call (this machine's clock); `listed`: the list succeeded; `failure`: the error of
+    the list. A round without the list has neither `listed` nor `failure`. `lost_share`: share of lost responses; 0
+    while the link is not poor.
     """
 
     good: datetime | None = None
@@ -57,7 +58,7 @@ class RoundResult(Record):
 def step(
     link: ConnectionStatus, result: RoundResult, now: datetime, silence: float, thresholds: Thresholds
 ) -> ConnectionStatus:
-    """Return the connection at `now` (this machine's clock); an empty result means that only time passed.
+    """Return the connection's status at `now` (this machine's clock). An empty result means that only time passed.
 
     `silence`: seconds since the last good response, or since the start. It is monotonic: setting the wall clock must
     not blind the deck.
@@ -96,15 +97,15 @@ def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds) -> Co
 
 
 def blind_after(link: ConnectionStatus, thresholds: Thresholds) -> float:
-    """Return the seconds of silence that make the deck blind; a slow cadence is no silence."""
+    """Return the seconds of silence that make the deck blind; more for a slow cadence, whose pauses are no silence."""
     return max(thresholds.blind_after, thresholds.answer_intervals * link.interval)
 
 
 def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DEFAULTS) -> bool:
     """Return whether a screen painted at `now` (this machine's clock) must look stale.
 
-    It must while blind, before any response, or after two intervals without one. Every painting decides anew, so that
-    neither a hanging monitor nor a clock set back keeps a screen fresh (monitoring.md, "Freshness").
+    True while blind, before any response, and after two intervals without a response. Every painting decides anew, so
+    that neither a hanging monitor nor a clock set back makes a screen look fresh (monitoring.md, "Freshness").
     """
     if link.state is ConnectionState.BLIND or link.as_of is None or link.is_clock_doubtful:
         return True
@@ -112,7 +113,7 @@ def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DE
 
 
 def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0) -> float | None:
-    """Return seconds that the server's clock is ahead of the monitor's: the median of the last exchanges.
+    """Return how many seconds the server's clock is ahead of the monitor's: the median of the last exchanges.
 
     None if no response had a date. `clock_offset`: seconds that this machine's clock, which dates the exchanges, is
     ahead of the monitor's.
@@ -130,7 +131,7 @@ def skew(
 ) -> float:
     """Return the skew, or 0 while it is under two seconds.
 
-    `current`: the value before; a skew above the limit counts until it is clearly less.
+    `current`: the previous skew. A skew that has exceeded the limit counts until it is clearly below.
     """
     offset = seconds_ahead(exchanges, clock_offset)
     minimum = thresholds.skew_least - (thresholds.skew_swing if current else 0.0)

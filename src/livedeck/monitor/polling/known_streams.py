@@ -1,6 +1,6 @@
-"""Streams of an event that can be named: the current one, and earlier ones from other sources.
+"""Known streams of an event: the current one, and earlier ones from other sources.
 
-The platform lists none (platform-api.md, "Missing operations").
+The platform does not list the streams of an event (platform-api.md, "Missing operations").
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from livedeck.text import values
 
 
 class KnownStream(Record):
-    """Stream by id with its source (`current`, `history` or `recording`) and further known facts."""
+    """Stream of an event, with its source (`current`, `history` or `recording`) and further known facts."""
 
     id: str
     source: str
@@ -31,14 +31,14 @@ async def current_stream(api: Api, event: Event) -> KnownStream | None:
 
 
 def remembered_streams(current: KnownStream | None, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
-    """Return the current stream, then those of the history, newest first; each once."""
+    """Return the current stream, then those of the history, newest first, without duplicates."""
     newest = sorted(history, key=lambda record: record.last, reverse=True)
     past = [KnownStream(record.stream_id, f"history, {record.first:%Y-%m-%d %H:%M}Z") for record in newest]
     return _unique([*([current] if current else []), *past])
 
 
 async def known_streams(api: Api, event: Event, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
-    """Return `remembered_streams`, then streams of recordings; each once. Raises ApiError."""
+    """Return `remembered_streams`, then streams of recordings, without duplicates. Raises ApiError."""
     remembered = remembered_streams(await current_stream(api, event), history)
     return _unique([*remembered, *[stream async for stream in _recorded(api, event)]])
 
@@ -51,7 +51,7 @@ def _unique(streams: Iterable[KnownStream]) -> tuple[KnownStream, ...]:
 
 
 async def _recorded(api: Api, event: Event) -> AsyncIterator[KnownStream]:
-    """Yield streams that recordings name. The field is undocumented, but some platforms have it.
+    """Yield the streams that recordings name, in an undocumented field that some platforms have.
 
     See platform-api.md, "Recording".
     """

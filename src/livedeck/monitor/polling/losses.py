@@ -11,7 +11,7 @@ from livedeck.monitor.polling.schedule import PollKey
 
 
 def is_passing(error: ApiError) -> bool:
-    """Return whether a retry of the same read may succeed soon: it was neither refused nor rate-limited."""
+    """Return whether a retry of the failed read may succeed soon: the read was neither refused nor rate-limited."""
     if isinstance(error, Rejected) and error.retry_after is not None:
         return False
     return isinstance(error, ServerFault | Unreachable | Unreadable)
@@ -23,17 +23,17 @@ class _Failure(NamedTuple):
 
 
 class LossMeter:
-    """Count the responses of the last minute, and those that were lost in passing.
+    """Counts the responses of the last minute, and how many of them were lost in passing.
 
-    A response was lost in passing if the same call succeeds soon after, and others meanwhile. A call that keeps failing
-    has its own fault, and a failure of everything is an outage.
+    A response was lost in passing if the same call succeeds soon after, and other calls succeed meanwhile. A call that
+    keeps failing has a fault of its own, and a failure of every call is an outage.
     """
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
         self._answered, self._lost = deque[float](), deque[float]()  # times (monotonic s)
-        self._run: list[_Failure] = []  # since the last good response to any call
-        self._unsettled: list[_Failure] = []  # of calls without a success since, while others succeeded
+        self._run: list[_Failure] = []  # failures since the last good response to any call
+        self._unsettled: list[_Failure] = []  # failures of calls that have not succeeded since, while other calls did
 
     def judge_by(self, thresholds: Thresholds) -> None:
         """Use these thresholds from now on."""
@@ -54,12 +54,15 @@ class LossMeter:
         self._run.append(_Failure(key, at))
 
     def _widespread(self) -> int:
-        """Return the number of unsettled failures if many distinct calls share them, else 0."""
+        """Return the number of unsettled failures if many distinct calls have failed, else 0."""
         is_wide = len({failure.key for failure in self._unsettled}) >= self._thresholds.poor_link_least
         return len(self._unsettled) if is_wide else 0
 
     def share(self, at: float, before: float) -> float:
-        """Return the share lost in the last minute; 0 while the link is not poor. `before`: the previous value."""
+        """Return the share of responses lost in the last minute; 0 while the link is not poor.
+
+        `before`: the previous result.
+        """
         thresholds = self._thresholds
         for times in (self._answered, self._lost):
             while times and times[0] < at - thresholds.link_window:

@@ -21,13 +21,13 @@ INTERVAL = 15.0
 """Seconds between two polls of a watched list."""
 
 EVENT_INTERVAL = 60.0
-"""Seconds for a single event; fields that the event list lacks hardly change."""
+"""Seconds between two polls of a single event: the fields that the event list lacks hardly change."""
 
 PENDING_INTERVAL = 3.0
 """Seconds during speech recognition (platform-api.md, "Operations": poll until `status` is `done`)."""
 
 RANK = 3
-"""Rank after every event if the request budget is short."""
+"""Rank of watched lists: after every event if the request budget is short."""
 
 MAX_TRACK_BYTES = 16 * 2**20
 
@@ -36,9 +36,9 @@ MAX_LISTS = 500
 
 
 class MaterialCache:
-    """Materials by video, in the order they were last remembered: no endpoint lists them.
+    """Materials by video, in the order in which they were last remembered. No endpoint lists materials.
 
-    `history` stores them (platform-api.md, "Missing operations"); None: they are lost when the deck ends.
+    `history`: stores the materials (platform-api.md, "Missing operations"); None: they are lost when the deck ends.
     """
 
     def __init__(self, history: History | None, clock: Clock) -> None:
@@ -88,9 +88,10 @@ def attached_materials(recording: Recording | None) -> Iterator[Material]:
 
 
 class ResourceCache:
-    """Lists as last received; those that a viewer shows are polled.
+    """Lists as last received. Lists that a viewer shows are polled.
 
-    `lists`: all cached lists, frozen; a new mapping after each response. `materials`: materials, which nothing lists.
+    `lists`: all cached lists; a new mapping after each response. `materials`: materials, which the platform does not
+    list.
     """
 
     def __init__(self, api: Api, clock: Clock, cadence: Cadence, history: History | None) -> None:
@@ -99,12 +100,12 @@ class ResourceCache:
         self._api, self._cadence = api, cadence
         self._polled = api.without_retry()  # the next round retries
         self._watched: dict[str, tuple[ResourceKey, ...]] = {}
-        self._current: set[ResourceKey] = set()  # received since the last refresh
+        self._current: set[ResourceKey] = set()  # lists received since the last refresh
 
     def watch(self, viewer: str, keys: Iterable[ResourceKey]) -> bool:
         """Poll exactly these lists while the viewer shows them.
 
-        Return whether one of them is awaited: no response since the last refresh.
+        Return whether one of them is awaited, because it had no response since the last refresh.
         """
         watched = tuple(keys)
         if self._watched.get(viewer, ()) == watched:

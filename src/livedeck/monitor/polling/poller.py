@@ -1,4 +1,4 @@
-"""Poll in bounded rounds: due calls, a few at a time, each in flight once; back-off, jitter and budget."""
+"""Poll rounds of bounded length, which make the due calls, a few at a time; back-off, jitter and request budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from livedeck.record import Record
 
 
 async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
-    """Run all until one is done, then stop the others. Raises its error; its result is dropped."""
+    """Run all runners until one is done, then stop the others. Raises that runner's error; its result is dropped."""
     tasks = [asyncio.ensure_future(runner) for runner in runners]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -31,13 +31,13 @@ async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
 
 
 _MIN_GAP = 0.25
-"""Minimum seconds between rounds that end early, so that two hundred faults make no two hundred snapshots."""
+"""Minimum seconds between rounds that end early, so that two hundred faults do not make two hundred snapshots."""
 
 
 class RoundDebounce:
-    """End a poll round early for news that must not wait, at most every 0.25 s.
+    """Ends a poll round early for urgent news, at most every 0.25 s.
 
-    `is_urgent`: whether it ended this round.
+    `is_urgent`: whether urgent news ended this round.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -79,22 +79,22 @@ PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
 """Result of a call: event list, samples, a list polled on demand, or the error."""
 
 _REMEMBERED = 60.0
-"""Seconds to remember the last request of a list polled on demand; longer than the interval of any."""
+"""Seconds for which the last request of a list polled on demand is remembered; longer than any list's interval."""
 
 _LONG_ROUND = 4.0
-"""Longest round, in seconds, whose whole budget the next one may spend."""
+"""Maximum length of a round, in seconds, whose budget the next round may spend as a whole."""
 
 _PULSE_GAP = 2.0
-"""Minimum seconds between two lists that are polled because calls begin to fail."""
+"""Minimum seconds between two polls of the list that are made because calls begin to fail."""
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every other call to the platform would meet too."""
 
 
 class PollResult(Record):
-    """Result of one call, with its time (wall clock; monotonic seconds).
+    """Result of one call, with its time on both clocks (wall clock, and monotonic seconds).
 
-    `is_outdated`: the call was made due again after the request.
+    `is_outdated`: the call was made due again after this request was sent.
     """
 
     key: PollKey
@@ -113,11 +113,12 @@ _PROBE_SPEC = PollSpec(0.0, 0)
 
 
 class Poller:
-    """Schedule all calls. `fetch` makes one; it returns an ApiError instead of raising it.
+    """Schedules all calls. `fetch` makes a call, and returns an ApiError instead of raising it.
 
     The event list is the pulse of the connection. While nothing responds at all, only the list and one event are
     polled, at the pace of the back-off. If that is slow, a probe shows sooner that the platform is back. One round runs
-    at a time; a call slower than its round delivers in a later one. `part`: this process's share of the request budget.
+    at a time; the result of a call that is slower than its round arrives in a later round. `part`: this process's share
+    of the request budget.
     """
 
     def __init__(
@@ -132,17 +133,17 @@ class Poller:
             cadence.budget,
             clock.monotonic(),
         )  # available requests, and time of that count
-        self._list_failures = 0  # in a row
+        self._list_failures = 0  # failures in a row
         self._is_pulse_due = False  # calls begin to fail: the list shows whether everything does
         self._failing: set[PollKey] = set()  # calls whose last result was a failure
         self._uncounted: dict[PollKey, PollResult] = {}  # last result of each call since the last complete round
         self._is_probing = False
-        self._has_probe_answered = False  # the last probe, since the list worked
-        self._has_connection_error = False  # a call of this round met one; queued calls would too
-        self._retry_from = -inf  # Retry-After (monotonic s)
+        self._has_probe_answered = False  # whether the last probe succeeded, since the list last worked
+        self._has_connection_error = False  # a call of this round met such an error; queued calls would too
+        self._retry_from = -inf  # end of the platform's Retry-After (monotonic s)
 
     def expedite(self) -> None:
-        """Make everything due now; only a Retry-After is still obeyed."""
+        """Make every call due now; only a Retry-After is still obeyed."""
         self._requested.clear()
 
     def look_again(self) -> None:
@@ -150,9 +151,9 @@ class Poller:
         self._requested.pop(LIST, None)
 
     def note_answer(self, key: PollKey, monotonic: float) -> bool:
-        """Note another process's poll at `monotonic` (s); return whether it is newer than the last one here.
+        """Note another process's poll at `monotonic` (s). Return whether it is newer than the call's last poll here.
 
-        The next poll is due an interval after it.
+        The next poll is due one interval after the other process's poll.
         """
         requested, _ = self._requested.get(key, (inf, 1.0))
         if key not in self._in_flight and requested < monotonic:
@@ -170,7 +171,7 @@ class Poller:
 
     @property
     def is_backing_off(self) -> bool:
-        """True if the last list failed, so that the next round is the retry."""
+        """True if the last poll of the list failed, so that the next round is the retry."""
         return self._list_failures > 0
 
     def spend(self) -> None:
@@ -184,7 +185,7 @@ class Poller:
         return max(0.0, min(self._due(LIST, schedule), self._due(PROBE, schedule)) - self._clock.monotonic())
 
     def wait(self, schedule: PollSchedule) -> float:
-        """Return seconds until a call is due, 0 if one is; inf while all wanted calls are in flight."""
+        """Return seconds until the next call is due, 0 if a call is due; inf while all wanted calls are in flight."""
         due = min((self._due(key, schedule) for key in self._candidates(schedule)), default=inf)
         return max(0.0, due - self._clock.monotonic(), self._seconds_to_tokens())
 
@@ -293,10 +294,10 @@ class Poller:
         return self._cadence.budget * self.part
 
     def _affordable_calls(self, now: float) -> int:
-        """Return how many calls may start now.
+        """Return the number of calls that may start now.
 
-        At most a second's budget, or that of the last round if it took longer, as with thousands of events; otherwise a
-        part of the budget would stay unused.
+        The maximum is the budget of a second, or of the last round if that took longer, as with thousands of events.
+        Otherwise a part of the budget would stay unused.
         """
         budget, passed = self._budget, now - self._refilled_at
         self._tokens = min(budget * min(max(1.0, passed), _LONG_ROUND), self._tokens + passed * budget)
@@ -304,7 +305,7 @@ class Poller:
         return max(0, floor(self._tokens))
 
     def _seconds_to_tokens(self) -> float:
-        """Return seconds until a round's calls are affordable; one call at a time would make a round each."""
+        """Return seconds until the budget allows the calls of a round, so that not each call makes its own round."""
         budget = self._budget
         lacking = max(1.0, budget * self._cadence.together) - self._tokens
         return lacking / budget - (self._clock.monotonic() - self._refilled_at)
@@ -314,7 +315,7 @@ class Poller:
         return self._random.uniform(1 - spread, 1 + spread)
 
     async def _call(self, key: PollKey) -> PollResult | None:
-        """Return the result, or None if the call became pointless before its turn."""
+        """Make a call and return its result, or None if the call became pointless before its turn."""
         async with self._slots:
             if self._has_connection_error and is_on_platform(key):
                 return None
@@ -335,7 +336,7 @@ class Poller:
     def _update_backoff(self, schedule: PollSchedule) -> None:
         """Count failures, and switch between polling everything and probing.
 
-        Only after a complete round: of one that was cut short, perhaps only the failures have arrived.
+        Only a complete round counts: if a round was cut short, perhaps only its failures have arrived.
         """
         probe, results = self._uncounted.pop(PROBE, None), tuple(self._uncounted.values())
         self._uncounted = {}
@@ -358,7 +359,7 @@ class Poller:
             self._is_pulse_due = True
 
     def _note_probe(self, probe: PollResult) -> None:
-        """Poll the list after the first good probe; not after each, in case only the list fails."""
+        """Poll the list after the first good probe, but not after each: perhaps only the list fails."""
         if probe.is_good and not self._has_probe_answered:
             self._requested.pop(LIST, None)
         self._has_probe_answered = probe.is_good

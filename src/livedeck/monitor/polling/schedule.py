@@ -25,7 +25,7 @@ PROBE = "?"
 
 
 class PollSpec(NamedTuple):
-    """Seconds between two polls, and the rank: the lowest goes first if time is short."""
+    """Seconds between two polls of a call, and its rank: the lowest rank goes first if time is short."""
 
     interval: float
     rank: int
@@ -35,7 +35,7 @@ PollSchedule: TypeAlias = Mapping[PollKey, PollSpec]
 """Calls to make: the list first, then the most urgent."""
 
 _SPARE = 0.9
-"""Share of the request budget for events; the list and watched lists need the rest."""
+"""Share of the request budget for events. The list and the watched lists need the rest."""
 
 _EARLY_SHARE = 0.1
 """Share of the request budget for test signals of events that start much later."""
@@ -74,10 +74,10 @@ def schedule_events(
 
 
 def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0) -> Cadence:
-    """Return the cadence that the request budget allows: with many events on air, each is polled less often.
+    """Return the cadence that the request budget allows: the more events are on air, the less often each is polled.
 
-    If responses take `round_trip` seconds, only as many arrive as are in flight at once. The longer interval is
-    published, so that responses are not missed before they are due.
+    `round_trip`: seconds that a response takes, which also limits the polls, because few calls are in flight at once.
+    The longer interval is published, so that a response does not count as missing before it is due.
     """
     tallies = [state.phase.tally for state in states if state.event.stream]
     on_air = sum(tally in _MAY_SEND_NOW for tally in tallies)
@@ -91,11 +91,11 @@ def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: f
 
 
 def qos_interval(event: Event, phase: Phase, now: datetime, cadence: Cadence) -> float | None:
-    """Return seconds between two polls of an event's samples; None if there is nothing to poll.
+    """Return the seconds between two polls of an event's samples; None if there is nothing to poll.
 
     Without a stream there are no samples, and after its end they do not change. A waiting event is polled from T-10
-    min, so that an encoder shows before the platform reports it; before that now and then, for a test signal. An event
-    that is lost or late for long is polled as seldom as the list.
+    min, so that its encoder shows before the platform reports it; earlier it is polled now and then, for a test signal.
+    An event that is lost or late for long is polled as seldom as the list.
     """
     tally = phase.tally
     if event.stream is None or tally in {BroadcastState.DRAFT, BroadcastState.COMPLETED}:
@@ -116,7 +116,7 @@ def _is_near_start(phase: Phase, now: datetime, cadence: Cadence) -> bool:
 
 
 def _has_unsettled_restream(state: EventState) -> bool:
-    """Return whether a restream's listed status contradicts its findings, so that a list is needed soon."""
+    """Return whether the listed status of a restream contradicts the findings, so that a new list is needed soon."""
     if state.phase.tally is not BroadcastState.ON_AIR or state.phase.ingest.state is not IngestState.RECEIVING:
         return False
     statuses = {restream.id: restream.status for restream in state.event.restreams or () if restream.enabled}
@@ -129,7 +129,7 @@ def _has_unsettled_restream(state: EventState) -> bool:
 
 
 def _is_falling_silent(state: EventState) -> bool:
-    """Return whether samples are overdue: a completed event must be noticed before its encoder is missed."""
+    """Return whether samples are overdue. A list is then needed, because the event may have been completed."""
     return state.qos.is_overdue and state.phase.ingest.state is IngestState.RECEIVING
 
 

@@ -1,4 +1,4 @@
-"""Clock of the monitor: this machine's, without the steps of its wall clock (monitoring.md, "Clock steps")."""
+"""Clock of the monitor: this machine's clock without the steps of its wall time (monitoring.md, "Clock steps")."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from threading import Lock
 from livedeck.monitor.model.state import Clock, ClockChange
 
 _STEP = 1.0
-"""Seconds of sudden difference between this machine's clocks; time synchronisation slews far less."""
+"""Sudden difference between this machine's clocks, in seconds, that is a step; time synchronisation slews far less."""
 
 _SLEEP_AT_LEAST = 5.0
-"""Seconds; `Date` has whole seconds, so a shorter step forward counts as a clock that was set."""
+"""Minimum seconds of a sleep. `Date` has whole seconds, so a shorter step forward counts as a clock that was set."""
 
 
 class SteadyClock:
-    """Wrap `clock` without its steps.
+    """Wraps `clock` and leaves out its steps.
 
     `offset`: seconds that the wall clock was set forward since the start, which `now` leaves out. `slept`: seconds that
     the machine slept without its monotonic clock.
@@ -43,7 +43,7 @@ class SteadyClock:
             return wall - timedelta(seconds=self.offset)
 
     def monotonic(self) -> float:
-        """Return seconds that never run backwards, including sleep of the machine."""
+        """Return monotonic seconds, including the time in which the machine slept."""
         return self._clock.monotonic() + self.slept
 
     async def sleep(self, seconds: float) -> None:
@@ -51,7 +51,7 @@ class SteadyClock:
         await self._clock.sleep(seconds)
 
     def close_step(self, ahead_before: float | None, ahead: float | None) -> ClockChange:
-        """Classify the open step by the platform's lead over this clock before it and now (s).
+        """Classify the open step, by how far the platform was ahead of this clock before the step, and is now (s).
 
         If the machine slept, the platform went on meanwhile, and this clock follows.
         """

@@ -93,7 +93,7 @@ _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.ANNOTATIONS: Annotation,
     ResourceKind.MATERIALS: KnownMaterial,
 }
-"""Kind of each encoded list -> type of its items. Cues are not among them: a subtitle track is a file."""
+"""Kind of each encoded list -> type of its items. Cues are not encoded: a subtitle track is a file."""
 
 SHARED_LISTS = frozenset(_ITEMS)
 """Kinds of the lists that are encoded."""
@@ -101,7 +101,7 @@ SHARED_LISTS = frozenset(_ITEMS)
 _RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice}
 
 _STORED = {"content": "profile", "alarm_actions": "answers"}
-"""Names of fields that are stored under another name; recordings keep the older one."""
+"""Name of a field -> older name under which it is stored, because recordings have that name."""
 
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
@@ -115,7 +115,7 @@ class UnreadableSnapshotError(ValueError):
 
 
 class KnownSamples(NamedTuple):
-    """Samples of an event that were known: `size` samples of a stream, up to `newest` (epoch s, server clock)."""
+    """Samples of an event that the monitor had: `size` samples of a stream, up to `newest` (epoch s, server clock)."""
 
     stream_id: str
     newest: float
@@ -490,7 +490,7 @@ def _list_members() -> tuple[_Member, ...]:
 
 
 def _default(owner: Any, name: str) -> Any:
-    """Return the value of a field that is missing from the JSON; `_REQUIRED` if it must not be."""
+    """Return the default of a field, for JSON that lacks it; `_REQUIRED` if the field must be present."""
     if not is_dataclass(owner):
         return None
     (field,) = (field for field in fields(owner) if field.name == name)

@@ -1,4 +1,4 @@
-"""Results of the folds over samples and over restreams so far, and the quality of the last answer.
+"""Results so far of the folds over samples and over restreams, and the quality of the last answer.
 
 This module lies below both the folds (`detection`) and the alarm kinds.
 """
@@ -21,14 +21,14 @@ from livedeck.monitor.signal.usual import Usual
 from livedeck.record import Record
 
 MAX_EPISODES = 200
-"""Episodes kept of a stream."""
+"""Maximum number of episodes kept of a stream."""
 
 CHECKPOINT_SAMPLES = 64
-"""Samples between checkpoints."""
+"""Number of samples between checkpoints."""
 
 
 class Checkpoint(NamedTuple):
-    """The state of the fold after `samples` samples; immutable. `cycles`: kind -> its duty cycle.
+    """The immutable state of the fold after the first `samples` samples. `cycles`: alarm kind -> its duty cycle.
 
     `features`: the newest sample in its context.
     """
@@ -42,15 +42,15 @@ class Checkpoint(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """True if it lies at a multiple of `CHECKPOINT_SAMPLES`, not merely at the current end."""
+        """True if the checkpoint lies at a multiple of `CHECKPOINT_SAMPLES`, not merely at the current end."""
         return self.samples % CHECKPOINT_SAMPLES == 0
 
 
 class SignalAnalysis(Record):
     """The findings from the samples.
 
-    `intervals`: kind -> its raised fault; `past`: ended episodes in the order of their end; `features`: the newest
-    sample in its context; `first_time`: start of the stream's samples (epoch s).
+    `intervals`: alarm kind -> its raised fault; `past`: ended episodes in the order of their end; `features`: the
+    newest sample in its context; `first_time`: start of the stream's samples (epoch s).
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -62,12 +62,12 @@ class SignalAnalysis(Record):
 
     @property
     def usual(self) -> Usual:
-        """The usual values that the newest sample was compared with."""
+        """The usual values with which the newest sample was compared."""
         return self.features.usual if self.features else Usual()
 
     @property
     def oldest_checkpoint(self) -> Checkpoint | None:
-        """The oldest checkpoint after the beginning; None for a young stream."""
+        """The oldest checkpoint after the stream's beginning; None for a young stream."""
         return next((point for point in self.checkpoints if point.samples and point.is_kept), None)
 
     @property
@@ -77,15 +77,16 @@ class SignalAnalysis(Record):
 
     @property
     def last_hole(self) -> float:
-        """The first sample after the newest hole (epoch s); -inf without holes."""
+        """Time of the first sample after the newest hole (epoch s); -inf without holes."""
         return self.checkpoints[-1].memory.last_hole
 
 
 class RestreamHistory(Record):
-    """The findings from the event list on an event's restreams, by id.
+    """The findings on an event's restreams from the event list, by restream id.
 
-    `intervals`: their faults, including pending ones; `last_connected`: the last time each was seen connected (epoch s,
-    server clock). `names`: their names. `past`: ended episodes. `listed_at`: the last answer (epoch s).
+    `intervals`: faults, including pending ones; `last_connected`: the last time at which each restream was seen
+    connected (epoch s, server clock). `past`: ended episodes. `listed_at`: time of the last list (epoch s, server
+    clock).
     """
 
     intervals: Mapping[str, FaultInterval] = field(default_factory=dict)
@@ -96,13 +97,13 @@ class RestreamHistory(Record):
 
 
 class DataQuality(Record):
-    """The reliability of the last answer: STALE if polling fails or its time stands still, LATE if its samples are.
+    """The reliability of the last answer: STALE if polling fails or sample time stands still, LATE if samples are late.
 
-    `since`: the last good answer, or the first failure without one (server time). `error`: the reason of the last
-    failure, or empty. `future_samples`: number of dropped samples with a future date. `last_empty_at`: the last good
-    answer without samples (server time). `lag`: delay of the last samples, common to all (s); None if unknown.
-    `false_silence`: start of a silence that late samples disproved, kept for a while; `late_by`: the delay of those
-    samples (s).
+    `since`: time of the last good answer, or of the first failure if there was none (server time). `error`: the reason
+    of the last failure, or empty. `future_samples`: number of samples dropped because they are dated in the future.
+    `last_empty_at`: time of the last good answer without samples (server time). `lag`: the shortest delay of the last
+    samples (s); None if unknown. `false_silence`: start of a silence that late samples disproved, kept for a while;
+    `late_by`: the delay of those samples (s).
     """
 
     freshness: Freshness = Freshness.FRESH
@@ -116,7 +117,7 @@ class DataQuality(Record):
 
 
 def make_episode(kind: str, interval: FaultInterval, until: float | None, target: str = "") -> Episode:
-    """Return the fault as an episode; `until` (epoch s) None: it has not ended."""
+    """Return the fault as an episode. `until`: end of the fault (epoch s), None if it lasts."""
     end = None if until is None else datetime.fromtimestamp(until, UTC)
     begin = datetime.fromtimestamp(interval.since, UTC)
     return Episode(kind, interval.severity, target, begin, end, *interval.evidence)

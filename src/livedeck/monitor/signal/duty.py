@@ -17,7 +17,7 @@ _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, _MOST_QUIET = 3, 60.0, 300.0
-"""A cycle ends after this many of its own periods without a spell, within these bounds in seconds."""
+"""A cycle ends after so many of its periods without a spell; this time has a minimum and a maximum (s)."""
 
 
 class _Slot(NamedTuple):
@@ -28,9 +28,9 @@ class _Slot(NamedTuple):
 
 @dataclass(slots=True)
 class DutyCycle:
-    """The bad seconds and spells of the last ten minutes. Times in epoch s, server clock.
+    """The bad seconds of one condition in the last ten minutes, and its spells. Times in epoch s, server clock.
 
-    `since`: start of the first counted spell; `last`: the newest bad sample.
+    `since`: start of the first counted spell; `last`: time of the newest bad sample.
     """
 
     slots: deque[_Slot] = field(default_factory=deque)
@@ -57,13 +57,13 @@ class DutyCycle:
 
     @property
     def is_forgotten(self) -> bool:
-        """True if nothing is left to count."""
+        """True if the cycle has ended, with nothing left to count."""
         return not self.slots and not self.is_raised
 
     def add_bad(self, time: float, seconds: float, limits: Duty) -> None:
         """Add `seconds` of bad time that ended at `time`.
 
-        They extend the last spell unless a good sample lies between.
+        This time extends the last spell, unless a good sample lies between.
         """
         number = self._forget(time)
         spells = 0 if self.was_bad else 1
@@ -78,7 +78,7 @@ class DutyCycle:
         self.is_raised = self.is_raised or self._is_enough(number, limits)
 
     def add_good(self, time: float) -> None:
-        """Add a good sample: it ends the spell, and after a quiet time the cycle."""
+        """Add a good sample, which ends the spell. After a quiet time it also ends the cycle."""
         self._forget(time)
         self.was_bad = False
         if self.is_raised and time - self.last >= self._quiet_seconds():

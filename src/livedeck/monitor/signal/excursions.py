@@ -1,7 +1,7 @@
 """Excursions of the frame rate and of a constant video rate from the usual values (monitoring.md, "Change points").
 
 A fault lowers rates, never raises them, and is seldom steady. A step to a steady level that people configure, without
-other faults, is a decision, and the usual value follows. An unsteady excursion is a fault.
+other faults, is a decision of the sender, and the usual value follows. An unsteady excursion is a fault.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from livedeck.monitor.signal.order import bounded, copier
 from livedeck.monitor.signal.usual import Level, spread_of
 
 _BACK = 2
-"""Samples at the usual value that end an excursion."""
+"""Number of samples at the usual value that end an excursion."""
 
 _SAME_FPS = 1.0
 """Largest difference in frames/s within one frame rate."""
@@ -28,7 +28,7 @@ _TIGHT_NOISES = 4.0  # ... and within which a level is steady
 
 
 def fps_tolerance(usual: float, thresholds: Thresholds) -> float:
-    """Return the distance in frames/s from the usual value that is no excursion."""
+    """Return the largest distance from the usual frame rate (frames/s) that is not an excursion."""
     return max(thresholds.out_frames, thresholds.out_fps * usual)
 
 
@@ -36,8 +36,9 @@ def fps_tolerance(usual: float, thresholds: Thresholds) -> float:
 class FpsExcursion:
     """An excursion of the frame rate since `began` (epoch s).
 
-    `is_pending`: it may be a decision, so nobody is alarmed yet. `is_dirty`: it was unsteady once, so it began as a
-    fault. `low`, `high`: its rates since `steady_since`; `last_away`: the newest sample of the excursion.
+    `is_pending`: the excursion may be a decision, so there is no alarm yet. `is_dirty`: it was unsteady once, so it
+    began as a fault. `low`, `high`: lowest and highest rate since `steady_since`; `last_away`: time of the newest
+    sample of the excursion.
     """
 
     began: float
@@ -60,7 +61,7 @@ class FpsExcursion:
         return self.back >= _BACK
 
     def add_away(self, time: float, fps: float, *, is_lossy: bool) -> None:
-        """Add a sample of the excursion; the second starts the level, because the first may mix both levels."""
+        """Add a sample of the excursion. The second one starts the level, because the first may mix two levels."""
         self.back, self.last_away = 0, time
         self.samples += 1
         self.low, self.high = min(self.low, fps), max(self.high, fps)
@@ -78,7 +79,7 @@ class FpsExcursion:
         self.is_pending = not self.is_dirty and (is_set or is_known or self.low > usual)
 
     def accepted(self, time: float, thresholds: Thresholds) -> float | None:
-        """Return the frame rate that becomes usual; None while undecided."""
+        """Return the frame rate that becomes usual, or None while the excursion is undecided."""
         patience = thresholds.steady if self.is_pending else thresholds.dirty
         is_long = self.samples >= thresholds.steady_samples and time - self.steady_since >= patience
         return (self.low + self.high) / 2 if is_long and self.high - self.low <= _SAME_FPS else None
@@ -88,9 +89,9 @@ class FpsExcursion:
 class VideoExcursion:
     """An excursion of a constant video rate since `began` (epoch s).
 
-    `rates`: its newest rates. `low_samples`: number of samples low enough for a dip. `is_ragged`: far down and
-    unsteady, which excludes a decision; `ragged_since`, `ragged_samples`: start and length of that state without a
-    break.
+    `rates`: the newest rates. `low_samples`: number of samples low enough for a dip. `is_ragged`: the rate is far down
+    and unsteady, which excludes a decision; `ragged_since`, `ragged_samples`: start of that unbroken state, and number
+    of samples in it.
     """
 
     began: float
@@ -118,7 +119,7 @@ class VideoExcursion:
         return self.back >= _BACK
 
     def add_away(self, video: float, usual: float, thresholds: Thresholds) -> None:
-        """Add a sample of the excursion; the first may mix both levels."""
+        """Add a sample of the excursion. The first does not count towards the level, because it may mix two levels."""
         self.back = 0
         self.samples += 1
         self.low_samples += video < thresholds.dip_video * usual
@@ -126,7 +127,7 @@ class VideoExcursion:
             self.rates.append(video)
 
     def judge(self, time: float, window: float, usual: float, noise: float, thresholds: Thresholds) -> None:
-        """Decide whether the excursion is ragged; `window`: the median of the newest seconds."""
+        """Decide whether the excursion is ragged. `window`: the median rate of the newest seconds."""
         newest = sorted(list(self.rates)[-thresholds.ragged_samples :])
         is_low = window < thresholds.low_video * usual
         self.is_ragged = (
@@ -154,7 +155,7 @@ class VideoExcursion:
         return spread_of(sorted(self.newest(cadence, thresholds))) < self._tight(usual, noise, thresholds)
 
     def newest(self, cadence: float, thresholds: Thresholds) -> list[float]:
-        """Return the rates of the period in which a level must be steady."""
+        """Return the newest rates, over the period in which a level must be steady."""
         count = max(thresholds.steady_samples, min(_KEPT_RATES, int(thresholds.steady / cadence) - 1))
         return list(self.rates)[-count:]
 

@@ -1,4 +1,4 @@
-"""A sample in its context, the input of the alarm kinds."""
+"""A sample in its context: the input of the alarm kinds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from livedeck.monitor.signal.order import Step
 from livedeck.monitor.signal.usual import Rates, Usual
 
 NORMAL = 0
-"""The QoS status of a sample without a complaint (monitoring.md, "QoS status")."""
+"""The QoS status of a good sample (monitoring.md, "QoS status")."""
 
 KEY_DRIFT, KEY_SEVERE, LOSS = 3, 4, 5
-"""The documented complaints of a QoS sample (monitoring.md, "QoS status")."""
+"""The documented QoS statuses of a bad sample (monitoring.md, "QoS status")."""
 
 VIDEO, AUDIO, FPS = "video", "audio", "fps"
 """The rates of a sample whose usual values are learnt."""
@@ -20,7 +20,7 @@ VIDEO, AUDIO, FPS = "video", "audio", "fps"
 class ProfileChange(NamedTuple):
     """A new usual level of `rate` (video or fps); the rate left the old level at `since` (epoch s).
 
-    `is_known`: the level was usual before, so nobody needs a notice.
+    `is_known`: the level was usual before, so the change needs no notice.
     """
 
     rate: str
@@ -33,17 +33,19 @@ class ProfileChange(NamedTuple):
 class SampleFeatures(NamedTuple):
     """A sample in its context. `time` in epoch s, rates in bit/s, frames/s; a missing rate is NaN, a missing status -1.
 
-    `step`: the step from the previous sample; `cadence`: seconds between samples. `is_warm`: the run is long enough to
-    be judged. `is_dark`: no picture moves, so the other picture rates mean nothing. `window`: median video, mean audio
-    and mean frame rate of the newest seconds. `drift_hits`, `severe_hits`, `loss_hits`, `loss_hits_long`: numbers of
-    the statuses 3 and 4, 4, and 5 in their windows. `is_heavy_loss`: loss has stayed over its share.
+    `step`: the step from the previous sample; `cadence`: seconds between samples. `is_warm`: the run of samples is long
+    enough to be judged. `is_dark`: there is no moving picture, so the other picture rates mean nothing. `window`:
+    median video, mean audio and mean frame rate of the newest seconds. `drift_hits`, `severe_hits`, `loss_hits`,
+    `loss_hits_long`: number of samples with status 3 or 4, with 4, with 5, and with 5 again, each in its window.
+    `is_heavy_loss`: loss has exceeded its share for long.
 
     `is_fps_low`: the frame rate is too far below the usual value. `is_fps_pending`: it may have been changed on
     purpose. `witnesses`: number of normally constant channels that show that the video rate is too low. `is_ragged`: a
-    constant rate is far down and unsteady; `ragged_since`: the start of that, once it has lasted. `fps_charge`, `dip`:
-    seconds of an excursion that ends with this sample. `change`: a level that becomes usual with this sample.
+    normally constant video rate is far down and unsteady; `ragged_since`: the start of this state, once it has lasted.
+    `fps_charge`, `dip`: seconds of an excursion of the frame rate or the video rate that ends with this sample.
+    `change`: the level that becomes usual with this sample, or None.
 
-    `has_picture`, `has_sound`: whether any known sample of the stream had it.
+    `has_picture`, `has_sound`: whether any known sample of the stream had a picture, or sound.
     """
 
     time: float
@@ -75,5 +77,5 @@ class SampleFeatures(NamedTuple):
 
     @property
     def is_shortage(self) -> bool:
-        """True if a low video rate is a shortage: another channel suffers, or the rate is normally constant."""
+        """True if a low video rate would be a shortage: another channel suffers, or the rate is normally constant."""
         return self.usual.is_constant or self.witnesses > 0

@@ -1,6 +1,6 @@
 """The interval of one fault: pending, raised, clearing, cleared. A state machine in stream time. Pure.
 
-Each sample steps it once, so the result depends on the samples only, not on the polls.
+Each sample makes one step, so the result depends on the samples only, not on the polls.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from livedeck.monitor.model.thresholds import Hold
 
 
 class Level(Enum):
-    """The level of a sample for one kind of fault.
+    """The verdict on a sample for one kind of fault.
 
-    BAD: past the raising limit. GOOD: past the clearing limit. DEADBAND: between the two, or not measured. A bad run
-    that is not raised yet ends with any level other than BAD, a good run that has not cleared yet with any level other
-    than GOOD.
+    BAD: past the raising limit. GOOD: past the clearing limit. DEADBAND: between the limits, or not measured. A run of
+    bad samples that has not raised the fault ends with any level other than BAD. A run of good samples that has not
+    cleared the fault ends with any level other than GOOD.
     """
 
     GOOD = "good"
@@ -35,8 +35,9 @@ class Evidence(NamedTuple):
 class FaultInterval(NamedTuple):
     """A run of bad samples and its state. Times in epoch s, server clock.
 
-    `since`: start of the fault; `pending_since`: the first sample of the run, `samples` so far; `good_since`: start of
-    the good run, which is not long enough yet; `evidence`: of the last bad sample.
+    `since`: start of the fault; `pending_since`: time of the first bad sample; `samples`: number of bad samples so far;
+    `good_since`: start of a run of good samples that is not long enough yet, or None; `evidence`: that of the last bad
+    sample.
     """
 
     since: float
@@ -49,7 +50,7 @@ class FaultInterval(NamedTuple):
 
 
 def on_bad_sample(interval: FaultInterval, time: float, evidence: Evidence, hold: Hold) -> FaultInterval:
-    """Return the interval after one more bad sample: raised once both samples and seconds of `hold` are reached."""
+    """Return the interval after one more bad sample. It is raised once samples and seconds of `hold` are reached."""
     samples = interval.samples + 1
     is_held = samples >= hold.samples and time - interval.pending_since >= hold.seconds
     return interval._replace(
@@ -58,9 +59,9 @@ def on_bad_sample(interval: FaultInterval, time: float, evidence: Evidence, hold
 
 
 def on_other_sample(interval: FaultInterval, level: Level, time: float, good_since: float) -> FaultInterval | None:
-    """Return the interval after a sample that is not bad; None if it was not raised.
+    """Return the interval after a sample that is not bad, or None if the fault was not raised.
 
-    `good_since`: the time at which a good run would begin.
+    `good_since`: start of a run of good samples that begins here, if that is earlier than `time`.
     """
     if not interval.is_raised:
         return None

@@ -1,4 +1,4 @@
-"""A stream's rates against the usual values, and the adoption of new levels (monitoring.md, "Change points")."""
+"""Comparison of a stream's rates with the usual values, and adoption of new levels (monitoring.md, "Change points")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from livedeck.monitor.signal.usual import Rates, Usual, UsualMemory
 
 
 class Standing(NamedTuple):
-    """The result of a sample's rates; the fields are those of SampleFeatures."""
+    """The result of judging a sample's rates; the fields have the meaning that they have in SampleFeatures."""
 
     is_fps_low: bool = False
     witnesses: int = 0
@@ -23,7 +23,11 @@ class Standing(NamedTuple):
 
 
 class LevelSample(NamedTuple):
-    """A sample whose rates are judged: its values, the newest seconds, and whether they contain loss."""
+    """A sample whose rates are judged.
+
+    `window`, `videos`: combined rates of the newest seconds, and their video rates. `is_lossy`: these seconds contain
+    loss.
+    """
 
     time: float
     rates: Rates
@@ -37,8 +41,8 @@ class LevelSample(NamedTuple):
 class Levels:
     """The usual values, and the current excursions from them.
 
-    `above`: time of a constant rate above its usual value. `sound_short_since`: start of the audio evidence that the
-    video rate is too low (epoch s).
+    `above`: time that a constant video rate spent above its usual value. `sound_short_since`: start of the time in
+    which the audio rate shows that the video rate is too low (epoch s), or None.
     """
 
     usual: UsualMemory = field(default_factory=UsualMemory)
@@ -68,7 +72,7 @@ class Levels:
         return self.fps_away is not None and self.fps_away.is_pending
 
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
-        """Return the rates in an excursion, from which nothing is learnt; audio for a limited time only."""
+        """Return the rates that are in an excursion and not learnt from; audio for a limited time only."""
         held = {FPS} if self.fps_away else set()
         if self.video_away or self.is_fps_pending:
             held.add(VIDEO)
@@ -125,7 +129,7 @@ class Levels:
         return 0.0, ProfileChange(FPS, usual.fps, accepted, away.began)
 
     def _return_fps(self, away: FpsExcursion, usual: float, cadence: float) -> float:
-        """Return the fault seconds of an excursion that returned: a pending one was not a decision after all."""
+        """Return the fault seconds of an ended excursion. A pending one was no decision, because the rate returned."""
         if not away.add_back():
             return 0.0
         self.fps_away = None
@@ -184,7 +188,7 @@ class Levels:
 
 
 def fps_slack(usual: float, thresholds: Thresholds) -> float:
-    """Return the frames/s under the usual value that are not a fault yet."""
+    """Return the distance under the usual frame rate (frames/s) that is not a fault yet."""
     if usual < thresholds.slow_fps:
         return thresholds.slow_fps_frames
     return max(thresholds.low_fps_frames, thresholds.low_fps * usual)
@@ -199,7 +203,7 @@ def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bo
 
 
 def _is_sound_short(audio: float, usual: Usual, thresholds: Thresholds) -> bool:
-    """Return whether a normally constant audio rate has fallen; silence is handled elsewhere."""
+    """Return whether a normally constant audio rate has fallen. Silence does not count."""
     if usual.audio is None or not usual.is_witness or Expectation.SOUND not in thresholds.content.expectations:
         return False
     return 0 < audio < min(thresholds.witness_share * usual.audio, thresholds.witness_low * usual.audio_low)

@@ -15,16 +15,16 @@ from livedeck.monitor.signal.usual import Rates
 from livedeck.record import Record
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
-"""Minimum and maximum number of samples for judging a rate, however many fit into the window."""
+"""Minimum and maximum number of samples by which a rate is judged, however many fit into the window."""
 
 _NO_NEW_FRAME = 2.0
-"""Multiple of the dark rate above which a screen share without a new frame is not a dark picture."""
+"""Multiple of the dark video rate above which a screen share is not a dark picture, even without a new frame."""
 
 _NOTHING = Standing()
 
 
 class Burst(Record):
-    """Samples of one status less than a pause apart: times of the first and the last (epoch s)."""
+    """Samples of one status with gaps shorter than a pause: times of the first and the last (epoch s)."""
 
     first: float
     last: float
@@ -34,11 +34,11 @@ class Burst(Record):
 class StreamMemory:
     """State that each sample updates, in order. Times in epoch s, server clock.
 
-    `first_time`: start of the stream; `run_start`: start of the current run, since the last silence; `last_time`: the
-    newest sample. `last_hole`: the first sample after the newest hole. `recent`: rates of the newest samples, with
-    missing ones filled from before. `hit_bits`: status -> a bit for each of the last samples, the newest lowest.
-    `bursts`: status -> the current burst. `heavy_loss_since`: start of the time with loss over its share.
-    `has_picture`, `has_sound`: whether any sample had it.
+    `first_time`: start of the stream; `run_start`: start of the current run, after the last silence; `last_time`: time
+    of the newest sample. `last_hole`: time of the first sample after the newest hole. `recent`: rates of the newest
+    samples; a missing rate is filled with the one before. `hit_bits`: status -> a bit for each of the last samples, the
+    newest lowest. `bursts`: status -> the current burst. `heavy_loss_since`: start of the time with loss over its
+    share. `has_picture`, `has_sound`: whether any sample had a picture, or sound.
     """
 
     levels: Levels = field(default_factory=Levels)
@@ -65,7 +65,7 @@ class StreamMemory:
         return copy
 
     def resumed(self) -> StreamMemory:
-        """Return a copy for samples after an unknown gap: only the usual values count."""
+        """Return a copy for samples after an unknown gap, which keeps only the usual values."""
         memory = StreamMemory(
             self.levels.copy(), self.order.copy(), has_picture=self.has_picture, has_sound=self.has_sound
         )
@@ -88,7 +88,7 @@ class StreamMemory:
         return step
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
-        """Learn from the samples before `time`, except the `spoilt` rates, which a fault affects."""
+        """Learn usual values from the samples before `time`, except for the `spoilt` rates, which a fault affects."""
         self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
 
     def add_sample(self, readings: Readings, index: int, step: Step, thresholds: Thresholds) -> SampleFeatures:
@@ -155,7 +155,7 @@ class StreamMemory:
         return Rates(*(old if isnan(new) else new for new, old in zip(measured, before, strict=True)))
 
     def _window(self, thresholds: Thresholds) -> tuple[Rates, tuple[float, ...]]:
-        """Return the combined rates of the newest seconds, and their video rates."""
+        """Return the combined rates of the samples in the newest seconds, and the video rate of each of them."""
         cadence = self.order.cadence or thresholds.window
         count = max(_LEAST_WINDOW, min(_MOST_WINDOW, int(thresholds.window / cadence + 0.5)))
         rows = list(self.recent)[-count:]
@@ -195,7 +195,7 @@ _copy = copier(StreamMemory)
 
 
 def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
-    """Return each counted status with the longest of its windows."""
+    """Return each counted status with the longest window in which it is counted."""
     return (
         (KEY_DRIFT, thresholds.drift_share),
         (KEY_SEVERE, thresholds.severe_share),
@@ -204,7 +204,7 @@ def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
 
 
 def _is_dark(rates: Rates, thresholds: Thresholds) -> bool:
-    """Return whether no picture moves. A screen share or sound-only content shows none for a while by design."""
+    """Return whether no picture moves. A screen share may show no new frame for a while, and still not be dark."""
     expectations = thresholds.content.expectations
     if Expectation.PICTURE not in expectations:
         return False

@@ -1,4 +1,4 @@
-"""The order of samples: their cadence, and holes (monitoring.md, "Order and holes")."""
+"""The succession of samples in time: cadence and holes (monitoring.md, "Order and holes")."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from livedeck.monitor.model.thresholds import Thresholds
 T = TypeVar("T")
 
 _STEPS, _NEW_STEPS = 21, 3
-"""Number of the newest steps whose median is the cadence, and number of similar steps that set a new cadence at once.
+"""The cadence is the median of so many newest steps; so many similar steps in a row set a new cadence at once.
 """
 
 _ALIKE = 1.25
-"""Largest ratio of the longest to the shortest of similar steps."""
+"""Largest ratio of the longest to the shortest step among steps that count as similar."""
 
 FIRST_STEPS = 3
-"""Number of steps before which a hole cannot be recognised."""
+"""Number of steps that must be known before a hole can be recognised."""
 
 
 class Step(NamedTuple):
@@ -34,7 +34,7 @@ _NEXT = Step()
 
 
 def bounded(values: deque[T], length: int) -> deque[T]:
-    """Return the values in a deque of `length`; a deque restored from a file may be longer."""
+    """Return the values in a deque of this maximum length; a deque restored from a file may have another."""
     return values if values.maxlen == length else deque(values, maxlen=length)
 
 
@@ -46,15 +46,15 @@ def copier(kind: type[T]) -> Callable[[T], T]:
 
 
 def silence_limit(cadence: float | None, thresholds: Thresholds) -> float:
-    """Return the seconds without a sample that mean the encoder was away; `cadence` is None before it is learnt."""
+    """Return the seconds without a sample that show that the encoder was away. `cadence`: None if not learnt yet."""
     return max(thresholds.silence_after, thresholds.silence_intervals * (cadence or 0.0))
 
 
 @dataclass(slots=True)
 class SampleOrder:
-    """The cadence (s), learnt from steps that are not holes; None before the second sample.
+    """The cadence of a stream (s), learnt from steps that are not holes; None before the second sample.
 
-    `steps`: the newest of these; `recent`: the newest of all steps.
+    `steps`: the newest steps that are not holes; `recent`: the newest of all steps. In seconds.
     """
 
     cadence: float | None = None

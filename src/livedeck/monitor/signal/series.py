@@ -17,23 +17,23 @@ MAX_SAMPLES = 3600
 """Samples kept of one stream, the most that the platform answers (platform-api.md, "QoS response")."""
 
 _CADENCE_DELTAS = 20
-"""Number of the newest deltas whose median is the cadence."""
+"""The cadence is the median of so many newest deltas."""
 
 _RESOLUTION = 0.001
-"""Resolution in seconds of the times in a history."""
+"""Resolution of sample times in a history, in seconds."""
 
 _FRESHNESS_ORDER = (Freshness.FRESH, Freshness.LATE, Freshness.STALE, Freshness.NEVER)
 
 
 def late_limit(cadence: float | None, thresholds: Thresholds) -> float:
-    """Return the age in seconds above which samples are late; `cadence` is None before it is learnt."""
+    """Return the age in seconds above which samples are late. `cadence`: None if not learnt yet."""
     return max(thresholds.late_after, thresholds.late_intervals * (cadence or 0.0))
 
 
 def answer_freshness(age: float | None, interval: float, thresholds: Thresholds) -> Freshness:
-    """Return the freshness of our polling: STALE after two missed intervals.
+    """Return the freshness of this deck's polling: STALE after two missed intervals.
 
-    `age` (s) is None before the first answer.
+    `age`: seconds since the last good answer, None before the first.
     """
     if age is None:
         return Freshness.NEVER
@@ -43,7 +43,8 @@ def answer_freshness(age: float | None, interval: float, thresholds: Thresholds)
 def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds, lag: float = 0.0) -> Freshness:
     """Return the freshness of the platform's data, by the `age` (s) of the newest sample.
 
-    A repeated answer does not refresh it. `lag`: the usual age of samples of this stream (s), which is subtracted.
+    An answer that repeats old samples does not make them fresher. `lag`: usual age of this stream's newest sample (s),
+    which is subtracted.
     """
     age -= lag
     if age > max(thresholds.stale_after, thresholds.stale_intervals * (cadence or 0.0)):
@@ -52,16 +53,16 @@ def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds, 
 
 
 def least_fresh(answer: Freshness, samples: Freshness) -> Freshness:
-    """Return the worse of the two."""
+    """Return the worse of both freshnesses."""
     return max(answer, samples, key=_FRESHNESS_ORDER.index)
 
 
 def merge(readings: Readings, samples: QosSamples, limit: int = MAX_SAMPLES, until: float = inf) -> Readings:
     """Merge `readings` and `samples` of one stream: ascending, one row per time, the newest `limit` rows.
 
-    Samples after `until` (epoch s) are dropped, because one sample of a wrong clock would stay the newest for ever. The
-    newer answer wins for equal times. Returns `readings` itself if nothing changed, so that nothing is judged twice. An
-    unsorted answer is sorted first.
+    Samples after `until` (epoch s) are dropped, because a sample with a wrong time in the future would stay the newest
+    for ever. For equal times `samples` win. Returns `readings` itself if nothing changed, so that nothing is judged
+    twice. Unsorted samples are sorted first.
     """
     answer = _ascending(samples)
     appended = _append(readings, answer)
@@ -74,7 +75,8 @@ def merge(readings: Readings, samples: QosSamples, limit: int = MAX_SAMPLES, unt
 def prepend(recorded: Readings, readings: Readings, gap: float, limit: int = MAX_SAMPLES) -> Readings:
     """Return `readings` preceded by the `recorded` ones, the newest `limit` rows.
 
-    Recorded rows are left out if the gap exceeds `gap` seconds: that time is unknown, not a silence.
+    Recorded rows are left out if they end more than `gap` seconds before `readings`: that time is unknown, not a
+    silence.
     """
     older = _rows(recorded, 0, bisect_left(recorded.time, readings.time[0] - _RESOLUTION))
     if not len(older) or readings.time[0] - older.time[-1] > gap:
@@ -98,7 +100,7 @@ def cadence(readings: Readings) -> float | None:
 def run_start(readings: Readings, gap: float) -> float | None:
     """Return the time of the first sample since the last silence longer than `gap` seconds.
 
-    None without samples, or if the series is full and the run is older than its first row.
+    Returns None without samples, or if the series is full and the run is older than its first row.
     """
     times = readings.time
     for index in range(len(times) - 1, 0, -1):
@@ -108,7 +110,7 @@ def run_start(readings: Readings, gap: float) -> float | None:
 
 
 def peak_count(readings: Readings, status: int, window: int, seconds: float) -> int:
-    """Return the highest count of a QoS status in any `window` successive samples of the last `seconds`."""
+    """Return how often a QoS status occurs in `window` successive samples: the maximum over the last `seconds`."""
     statuses, times = readings.status, readings.time
     recent = bisect_left(times, times[-1] - seconds) if times else 0
     begin = max(0, recent - window + 1)
@@ -121,7 +123,7 @@ def peak_count(readings: Readings, status: int, window: int, seconds: float) -> 
 def first_change(before: Readings, after: Readings) -> float:
     """Return the time of the earliest row in which two series of one stream differ; inf if `after` only appends.
 
-    Rows that were dropped at the front of a full series do not count.
+    Rows that were dropped at the front of a full series are no difference.
     """
     start = bisect_left(before.time, after.time[0]) if len(after) else 0
     length = min(len(before) - start, len(after))
@@ -142,7 +144,7 @@ def count_future(samples: QosSamples, until: float) -> int:
 
 
 def is_frozen(samples: QosSamples, readings: Readings) -> bool:
-    """Return whether new samples arrive with an unchanged time: the newest time is repeated with other values."""
+    """Return whether time stands still in new samples: they repeat the newest time with other values."""
     newest = max(samples.time, default=None)
     if newest is None:
         return False
@@ -155,7 +157,7 @@ def is_frozen(samples: QosSamples, readings: Readings) -> bool:
 
 
 def missing_fields(readings: Readings, seconds: float) -> tuple[str, ...]:
-    """Return which of video, fps and status no sample of the last `seconds` contained."""
+    """Return the names of the fields, among video, fps and status, that no sample of the last `seconds` contains."""
     start = bisect_left(readings.time, readings.time[-1] - seconds) if readings.time else 0
     is_missing = {
         "video": mean_measured(readings.video[start:]) is None,
@@ -179,7 +181,7 @@ def _ascending(samples: QosSamples) -> Readings:
 
 
 def _append(readings: Readings, answer: Readings) -> Readings | None:
-    """Return the joined series if the answer repeats the end of `readings` and continues, the usual case; else None."""
+    """Return the joined series if the answer repeats the end of `readings` and goes on from there; else None."""
     if not len(answer):
         return readings
     start = bisect_left(readings.time, answer.time[0])
@@ -190,7 +192,7 @@ def _append(readings: Readings, answer: Readings) -> Readings | None:
 
 
 def _pick_newest(rows: Readings) -> Readings:
-    """Return one row per time, the last one received, ascending."""
+    """Return one row for each time, ascending: the row that was received last."""
     last = {time: index for index, time in enumerate(rows.time)}
     indexes = [last[time] for time in sorted(last)]
     return Readings(

@@ -17,17 +17,17 @@ from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.signal.order import bounded, copier
 
 _TOP_SLOTS = 120
-"""Slots whose highest rate is kept: 20 min."""
+"""Number of slots whose highest rate is kept: 20 min."""
 
 _FROZEN_SLOTS = 18
 _FLOOR_SLOTS, _RISING_SLOTS = 30, 6
-"""Slots that are compared with the floor if the rate is constant, and the newest ones, which show a rise."""
+"""Number of slots that are compared with the floor if the rate is constant; number of newest slots that show a rise."""
 
 _RISING = 1.08
-"""Ratio of the newest minute to the two before above which a rate is rising."""
+"""Ratio of the newest minute to the two minutes before it; above this the rate is rising."""
 
 _CAPABLE = 1.1
-"""Multiple of the floor that shows that the stream can exceed its present rate."""
+"""Multiple of the floor. A stream that reached it before can exceed its present rate."""
 
 _CAPABLE_SECONDS = 3600.0
 _CAPABLE_CONSTANT_SECONDS = 600.0
@@ -55,9 +55,10 @@ class Usual(NamedTuple):
 
     `audio_low`: level of ordinary pauses in the programme. `noise`: deviation of the video rate within ten seconds
     (bit/s). `is_constant`: the video rate is normally constant, so a low rate is a fault. `is_witness`: the audio rate
-    is normally constant, so its fall is evidence. `is_variable_fps`: the frame rate follows the picture. `floor`: the
-    lowest rate that fits the highest preset; `is_below_floor`: the rate was lower for minutes. `is_decaying`: the rate
-    has sunk slowly. `anchor`: the best two minutes of video since the last new level.
+    is normally constant, so its fall shows that the sender lacks bits. `is_variable_fps`: the frame rate follows the
+    picture. `floor`: the lowest rate that fits the highest preset; `is_below_floor`: the video rate was lower for
+    minutes. `is_decaying`: the video rate has sunk slowly. `anchor`: the best two minutes of video since the last new
+    level.
     """
 
     video: float | None = None
@@ -75,7 +76,7 @@ class Usual(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A video rate (bit/s) and a frame rate that were usual before."""
+    """A video rate (bit/s) and a frame rate (frames/s) that were usual together before."""
 
     video: float
     fps: float
@@ -95,7 +96,7 @@ class UsualMemory:
 
     `tops`: the highest rate of each slot. `learnt`: number of slots that taught the video rate since the last new
     level. `levels`: earlier usual levels. `steps`: times at which the video rate alone went to a new level.
-    `variable_until`, `variable_fps_until`: end of the time in which a rate counts as proven variable.
+    `variable_until`, `variable_fps_until`: time until which the video rate or the frame rate counts as proven variable.
     """
 
     video_slots: deque[float] = field(default_factory=deque)
@@ -135,7 +136,7 @@ class UsualMemory:
         self.rows.append((rates, is_normal))
 
     def is_slot_over(self, time: float, cadence: float | None, thresholds: Thresholds) -> bool:
-        """Return whether a sample at `time` begins another slot. Call it once for each sample."""
+        """Return whether a sample at `time` begins a new slot. Call it once for each sample."""
         slot = int(time // max(thresholds.usual_slot, cadence or 0.0))
         is_over = self.slot is not None and slot != self.slot and bool(self.rows)
         self.slot = slot
@@ -165,7 +166,7 @@ class UsualMemory:
         self._measure_decay(thresholds)
 
     def refresh(self, time: float, thresholds: Thresholds) -> None:
-        """Decide again whether the video rate is normally constant."""
+        """Decide anew whether the video rate is normally constant."""
         video = self.usual.video
         since = time - thresholds.class_memory
         is_stepping = sum(step > since for step in self.steps) >= thresholds.steps_variable
@@ -180,7 +181,7 @@ class UsualMemory:
         self.usual = self.usual._replace(is_constant=is_constant)
 
     def show_variable(self, time: float, thresholds: Thresholds) -> None:
-        """Record that the video rate has proved not to be constant."""
+        """Record proof that the video rate is not constant."""
         self.variable_until = time + thresholds.class_memory
         self.refresh(time, thresholds)
 
@@ -202,7 +203,7 @@ class UsualMemory:
         self.usual = self.usual._replace(fps=fps)
 
     def accept_video(self, rates: Sequence[float], time: float, thresholds: Thresholds, *, is_sure: bool) -> bool:
-        """Make the median of these rates usual from now on. Returns whether that level was never usual before."""
+        """Make the median of these rates usual from now on. Return True if that level was never usual before."""
         level = median_of(sorted(rates))
         is_new = all(abs(level - earlier.video) > thresholds.out_video * earlier.video for earlier in self.levels)
         self._remember_level()
@@ -329,7 +330,7 @@ _copy = copier(UsualMemory)
 
 
 def median_of(ordered: Sequence[float]) -> float:
-    """Return the median of ascending numbers, the lower of two."""
+    """Return the median of ascending numbers; the lower of the middle two if their number is even."""
     return ordered[(len(ordered) - 1) // 2]
 
 
@@ -339,7 +340,7 @@ def percentile_of(ordered: Sequence[float], share: float) -> float:
 
 
 def spread_of(ordered: Sequence[float]) -> float:
-    """Return the distance of the 10th and the 90th percentile as a share of the median; 0 if the median is 0."""
+    """Return the distance between the 10th and the 90th percentile as a share of the median; 0 if the median is 0."""
     middle = median_of(ordered)
     return (percentile_of(ordered, 0.9) - percentile_of(ordered, 0.1)) / middle if middle else 0.0
 
@@ -355,6 +356,6 @@ def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
 
 
 def _is_frozen(recent: list[float], floor: float, thresholds: Thresholds) -> bool:
-    """Return whether the rate has been too low for minutes for any moving picture of that size."""
+    """Return whether the rate has been too low for a moving picture of that size, for minutes."""
     is_long = len(recent) * thresholds.usual_slot >= thresholds.frozen
     return is_long and recent[-1] < min(thresholds.frozen_floor * floor, thresholds.floor_flat * median_of(recent))
