@@ -87,9 +87,13 @@ class Canvas(StyledWidget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._lines: Sequence[ShadedLine] = []
+        self._drawing: Sequence[ShadedLine] | None = None
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002  each canvas overrides it
-        """Return the content for that size."""
+        """Return the content for that size.
+
+        A canvas may return the object of its last drawing if nothing has changed: it is not compared again.
+        """
         return []
 
     def repaint(self) -> int:
@@ -97,7 +101,10 @@ class Canvas(StyledWidget):
         width, height = self.size
         if not width or not height:
             return 0
-        before, self._lines = self._lines, self.draw(width, height)[:height]
+        drawing = self.draw(width, height)
+        if drawing is self._drawing:
+            return 0
+        before, self._lines, self._drawing = self._lines, drawing[:height], drawing
         return self.refresh_regions(
             region
             for row in range(height)
@@ -106,7 +113,7 @@ class Canvas(StyledWidget):
 
     def on_resize(self) -> None:
         """Draw for the new size."""
-        self._lines = []
+        self._lines, self._drawing = [], None
         self.repaint()
         self.refresh()
 
