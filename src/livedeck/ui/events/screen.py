@@ -45,6 +45,9 @@ FIXED_LINES = 4
 
 ALARM_STRIP_LINES = 3
 
+CATCH_UP_SECONDS = 0.02
+"""Seconds after which a pane that a burst of keys has passed over is shown if none of the keys has done so."""
+
 
 class PaneGrid(NamedTuple):
     """Arrangement of the table and its panes, in the syntax of the stylesheet.
@@ -99,6 +102,7 @@ class EventsScreen(EventList):
         self._counts: Remembered[str] = Remembered()
         self._missing: Remembered[tuple[ResourceKey, ...]] = Remembered()
         self._chart: Chart = Remembered()
+        self._owes_pane = False
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="summary")
@@ -121,7 +125,11 @@ class EventsScreen(EventList):
         line = events.summary_line(summary, render_time, width)
         self._show_lines("summary", [line] if line else [])
         state = self.list_events(snapshot, render_time)
-        self._paint_selected(state, render_time)
+        if self.ctx.has_keys_waiting():  # the next key selects another event before anybody sees this one
+            self._owe_pane()
+        else:
+            self._owes_pane = False
+            self._paint_selected(state, render_time)
         preflights = render_time.preflights
         missing = self._missing.get((states, preflights), None, lambda: missing_keys(snapshot, preflights))
         self.ctx.monitor.watch(self.MODE, *missing)
@@ -136,6 +144,19 @@ class EventsScreen(EventList):
             lambda cells, rows: self._changes.lines(snapshot, render_time, cells, rows),
             "screen.alarms",
         )
+
+    def _owe_pane(self) -> None:
+        """Show the selected event with the last of the waiting keys, or soon if that one selects none."""
+        if not self._owes_pane:
+            self._owes_pane = True
+            self.set_timer(CATCH_UP_SECONDS, self._catch_up)
+
+    def _catch_up(self) -> None:
+        owes, self._owes_pane = self._owes_pane, False
+        if owes and self.ctx.has_keys_under_way():
+            self._owe_pane()
+        elif owes:
+            self.refresh_all()
 
     def _paint_selected(self, state: EventState | None, render_time: RenderTime) -> None:
         """Show the selected event in its pane, or in three lines if there is no room for a pane."""
