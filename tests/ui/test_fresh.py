@@ -18,7 +18,7 @@ from livedeck.monitor import AlarmState, Snapshot
 from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.table import RowCells, row_line
 from livedeck.ui.app import Deck
-from livedeck.ui.kit.canvas import Canvas, StyledWidget
+from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.table import Table
 from livedeck.ui.kit.themes import PALETTES
 from livedeck.ui.shell.screen import BaseScreen
@@ -119,10 +119,9 @@ async def test_a_screen_painted_change_by_change_is_one_painted_afresh(
                     forgetful.setattr(Remembered, "get", lambda _, _subjects, _values, make: make())
                     forgetful.setattr(RowCells, "line", lambda cells, at, columns: row_line(cells.row, at, columns))
                     deck.screen.refresh_all()
-                    for widget in deck.screen.query(StyledWidget):
+                    for widget in (*deck.screen.query(Canvas), *deck.screen.query(Table)):
                         widget.refresh()
-                        if isinstance(widget, (Canvas, Table)):
-                            widget.on_resize()
+                        widget.on_resize()
                     after = shown(deck)
                 assert [strip.text for strip in before] == [strip.text for strip in after], step
                 assert before == after, step
