@@ -189,12 +189,12 @@ def test_what_was_not_asked_for_yet_is_no_fault() -> None:
 def test_one_line_counts_how_events_stand_and_drops_the_least_needed() -> None:
     planned = replace(state(), phase=Phase(BroadcastState.SCHEDULED, NOW + timedelta(minutes=14)))
     known = [state(), state(), planned]
-    text = plain(events.summary_line(known, FRESH, 120))
+    text = plain(events.summary_line(events.summarize(known, FRESH), FRESH, 120))
     assert text.startswith(" ● 2 on air")
     assert "○ 1 planned" in text
     assert "T-00:14:00" in text
-    assert len(plain(events.summary_line(known, FRESH, 30))) <= 30
-    stale = events.summary_line(known, STALE, 120)
+    assert len(plain(events.summary_line(events.summarize(known, FRESH), FRESH, 30))) <= 30
+    stale = events.summary_line(events.summarize(known, STALE), STALE, 120)
     assert "3 not up to date" in plain(stale)
     assert not {role for _, role in stale} & {StyleRole.OK, StyleRole.ON_AIR, StyleRole.CRITICAL}
 

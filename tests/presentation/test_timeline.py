@@ -11,7 +11,7 @@ import pytest
 from livedeck.client import Event
 from livedeck.monitor import BroadcastState, Episode, EventState, Finding, HealthAssessment, Phase, QosState, Severity
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.timeline import today_lines, today_title
+from livedeck.presentation.timeline import Today
 from livedeck.text.segments import Link, Role, StyleRole, plain, width
 
 NOW = datetime(2026, 11, 20, 21, 14, tzinfo=UTC)
@@ -40,7 +40,7 @@ def faulty(event: EventState, severity: Severity) -> EventState:
 
 
 def test_every_line_is_as_wide_as_asked_and_now_stands_in_one_column_of_all_rows() -> None:
-    head, *rows = today_lines([ON_AIR, PLANNED, OVER], FRESH, WIDTH, HEIGHT)
+    head, *rows = Today().lines([ON_AIR, PLANNED, OVER], FRESH, WIDTH, HEIGHT)
     assert {width(line) for line in (head, *rows)} == {WIDTH}
     assert "21:14" in plain(head)
     columns = {plain(row).index("┃") for row in rows}
@@ -51,14 +51,14 @@ def test_every_line_is_as_wide_as_asked_and_now_stands_in_one_column_of_all_rows
 def test_what_is_wrong_comes_first_then_what_is_next_what_is_well_what_is_over() -> None:
     bad, doubted = faulty(state("Bad", BroadcastState.ON_AIR, -30), Severity.CRITICAL), faulty(ON_AIR, Severity.WARNING)
     well = state("Harbour", BroadcastState.ON_AIR, -300)
-    rows = today_lines([OVER, well, PLANNED, doubted, bad, TOMORROW], FRESH, WIDTH, HEIGHT)[1:]
+    rows = Today().lines([OVER, well, PLANNED, doubted, bad, TOMORROW], FRESH, WIDTH, HEIGHT)[1:]
     assert [plain(row).split(" ")[0] for row in rows] == ["Bad", "Choir", "Evening", "Harbour", "Rehearsal"]
-    assert "+3 more" in today_title([OVER, well, PLANNED, doubted, bad, TOMORROW], 2, FRESH)
+    assert "+3 more" in Today().title([OVER, well, PLANNED, doubted, bad, TOMORROW], 2, FRESH)
 
 
 def rows_of(states: Sequence[EventState], render_time: RenderTime) -> list[list[tuple[str, Role]]]:
     """The rows of these events, by what they mean; each leads to its event wherever it is clicked."""
-    rows = today_lines(states, render_time, WIDTH, HEIGHT)[1:]
+    rows = Today().lines(states, render_time, WIDTH, HEIGHT)[1:]
     assert {role.command for row in rows for _, role in row if isinstance(role, Link)} == {"row.select"}
     return [[(text, role.role if isinstance(role, Link) else role) for text, role in row] for row in rows]
 

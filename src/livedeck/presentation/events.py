@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import isfinite
 from types import MappingProxyType
+from typing import NamedTuple
 
 from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
@@ -338,18 +339,26 @@ def _sign(state: EventState, render_time: RenderTime) -> str:
 
 EVENTS: TableSchema[EventState] = TableSchema(
     columns=(
-        Column("tally", " TALLY", 10, 0, tally, lambda state, _: state.phase.tally.value),
-        Column("event", "EVENT", NAME_CELLS, 0, name_cell, lambda state, _: name(state), grows=True),
+        Column("tally", " TALLY", 10, 0, tally, lambda state, _: state.phase.tally.value, is_steady=True),
+        Column("event", "EVENT", NAME_CELLS, 0, name_cell, lambda state, _: name(state), grows=True, is_steady=True),
         Column("time", "T-/ELAPSED", 11, 1, clock_cell, elapsed_seconds, right=True),
         Column("ingest", "INGEST", 11, 7, ingest, _ingest_words),
-        Column("health", "HEALTH", 17, 0, health, health_score),
-        Column("video", "VIDEO", 6, 2, video, _reading_value("video"), right=True),
-        Column("audio", "AUDIO", 5, 5, audio, _reading_value("audio"), right=True),
-        Column("fps", "FPS", 5, 4, fps, _reading_value("fps"), right=True),
+        Column("health", "HEALTH", 17, 0, health, health_score, is_steady=True),
+        Column("video", "VIDEO", 6, 2, video, _reading_value("video"), right=True, is_steady=True),
+        Column("audio", "AUDIO", 5, 5, audio, _reading_value("audio"), right=True, is_steady=True),
+        Column("fps", "FPS", 5, 4, fps, _reading_value("fps"), right=True, is_steady=True),
         Column(
-            "recent", "LAST 5 MIN", SPARK_CELLS, 3, _recent, grows=True, max_width=MAX_SPARK_CELLS, draw=recent_signal
+            "recent",
+            "LAST 5 MIN",
+            SPARK_CELLS,
+            3,
+            _recent,
+            grows=True,
+            max_width=MAX_SPARK_CELLS,
+            draw=recent_signal,
+            is_steady=True,
         ),
-        Column("out", "OUT", 4, 6, outputs, _connected_share, right=True),
+        Column("out", "OUT", 4, 6, outputs, _connected_share, right=True, is_steady=True),
     ),
     key=lambda state: state.id,
     is_worst_first=True,
@@ -368,29 +377,54 @@ EVENTS: TableSchema[EventState] = TableSchema(
 """The Events screen, worst first until somebody sorts it."""
 
 
-def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: int) -> Line:
-    """Return one line: events on air by state, the next planned event, and the incoming bit rate."""
-    if not states:
-        return []
-    stands = Counter(standing(state, render_time) for state in states)
-    on_air = sum(state.phase.tally.expects_signal for state in states)
+class Summary(NamedTuple):
+    """Counts of all events. Time alone does not change them.
+
+    `planned`: number of planned events; `next_planned`: the first of them with a time. `arriving`: incoming bit rate.
+    """
+
+    total: int
+    stands: Mapping[Standing, int]
+    on_air: int
+    planned: int
+    next_planned: EventState | None
+    arriving: float
+
+
+def summarize(states: Sequence[EventState], render_time: RenderTime) -> Summary:
+    """Count the events, as old or current data."""
     planned = [state for state in states if state.phase.tally is BroadcastState.SCHEDULED]
-    doubtful = bool(stands[Standing.STALE])
-    lamp = ("▒", StyleRole.STALE) if render_time.stale else ("●", StyleRole.ON_AIR if on_air else StyleRole.DIM)
-    groups: list[Group] = [(0, [(" ", StyleRole.TEXT), lamp, (f" {on_air} on air", StyleRole.STRONG)])]
+    dated = [state for state in planned if state.phase.reference_time is not None]
+    return Summary(
+        len(states),
+        Counter(standing(state, render_time) for state in states),
+        sum(state.phase.tally.expects_signal for state in states),
+        len(planned),
+        max(dated, key=lambda state: elapsed_seconds(state, render_time) or 0, default=None),
+        sum(_arriving(state, render_time) for state in states),
+    )
+
+
+def summary_line(summary: Summary, render_time: RenderTime, cells: int) -> Line:
+    """Return one line: events on air by state, the next planned event, and the incoming bit rate."""
+    if not summary.total:
+        return []
+    stands = summary.stands
+    doubtful = stands.get(Standing.STALE, 0)
+    lamp = ("▒", StyleRole.STALE) if render_time.stale else ("●", StyleRole.ON_AIR if summary.on_air else StyleRole.DIM)
+    groups: list[Group] = [(0, [(" ", StyleRole.TEXT), lamp, (f" {summary.on_air} on air", StyleRole.STRONG)])]
     for rank, (kind, (glyph, word, role)) in enumerate(STANDING_WORDS.items()):
-        if stands[kind]:
+        if count := stands.get(kind, 0):
             blank = " " if role is StyleRole.CRITICAL else ""
-            groups.append((rank, [(f"{blank}{glyph} {stands[kind]} {word}{blank}", role)]))
+            groups.append((rank, [(f"{blank}{glyph} {count} {word}{blank}", role)]))
     if doubtful:
-        groups.append((1, [(f"▒ {stands[Standing.STALE]} not up to date", StyleRole.STALE)]))
-    if planned:
+        groups.append((1, [(f"▒ {doubtful} not up to date", StyleRole.STALE)]))
+    if summary.planned:
         sign = ("○", StyleRole.DIM if render_time.stale else StyleRole.INFO)
-        groups.append((3, [sign, (f" {len(planned)} planned", StyleRole.DIM)]))
-        groups.append((4, _next(planned, render_time)))
-    arriving = sum(_arriving(state, render_time) for state in states)
-    if arriving and not render_time.stale:
-        groups.append((5, [(f"↑ {arriving / 1e6:.1f} Mbit/s in", StyleRole.DIM)]))
+        groups.append((3, [sign, (f" {summary.planned} planned", StyleRole.DIM)]))
+        groups.append((4, _next(summary.next_planned, render_time)))
+    if summary.arriving and not render_time.stale:
+        groups.append((5, [(f"↑ {summary.arriving / 1e6:.1f} Mbit/s in", StyleRole.DIM)]))
     return wrap_groups(groups, cells, 3)
 
 
@@ -411,14 +445,12 @@ def _arriving(state: EventState, render_time: RenderTime) -> float:
     return video if video is not None and isfinite(video) else 0.0
 
 
-def _next(planned: list[EventState], render_time: RenderTime) -> Line:
+def _next(state: EventState | None, render_time: RenderTime) -> Line:
     """Return the next start with its countdown."""
-    dated = [state for state in planned if state.phase.reference_time is not None]
-    if not dated:
+    if state is None:
         return []
-    first = max(dated, key=lambda state: elapsed_seconds(state, render_time) or 0)
-    name_part = clip([(name(first), StyleRole.STRONG)], MAX_NEXT_CELLS)
-    return [("next ", StyleRole.DIM), *name_part, (f" {clock(first, render_time)}", StyleRole.TEXT)]
+    name_part = clip([(name(state), StyleRole.STRONG)], MAX_NEXT_CELLS)
+    return [("next ", StyleRole.DIM), *name_part, (f" {clock(state, render_time)}", StyleRole.TEXT)]
 
 
 MAX_NEXT_CELLS = 20

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from livedeck.monitor import BroadcastState, EventState, Severity, Snapshot, person
 from livedeck.presentation import events
 from livedeck.presentation.alarms import all_alarms
 from livedeck.presentation.badges import SEVERITY_BADGES, words_role
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, Segment, StyleRole, clip, fit, shorten
 from livedeck.text.values import safe
@@ -27,11 +29,22 @@ class _Change(NamedTuple):
     role: StyleRole
 
 
-def change_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[Line]:
-    """Return the newest changes, a line each: time, sign, event, text. `✓` marks a fault that cleared."""
-    past = (change for change in _changes(snapshot, render_time) if change.at <= render_time.server)
-    newest = sorted(past, key=lambda change: change.at, reverse=True)[:rows]
-    return [_line(change, cells) for change in newest] or [[("no changes yet", StyleRole.DIM)]]
+class Changes:
+    """The newest changes. It sorts those of a snapshot once."""
+
+    def __init__(self) -> None:
+        self._sorted: Remembered[list[_Change]] = Remembered()
+
+    def lines(self, snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[Line]:
+        """Return the newest changes, a line each: time, sign, event, text. `✓` marks a fault that cleared."""
+        ahead = render_time.server - render_time.now
+        changes = self._sorted.get((snapshot,), ahead, lambda: _newest_first(snapshot, render_time))
+        past = (change for change in changes if change.at <= render_time.server)
+        return [_line(change, cells) for change in islice(past, rows)] or [[("no changes yet", StyleRole.DIM)]]
+
+
+def _newest_first(snapshot: Snapshot, render_time: RenderTime) -> list[_Change]:
+    return sorted(_changes(snapshot, render_time), key=lambda change: change.at, reverse=True)
 
 
 def _line(change: _Change, cells: int) -> Line:

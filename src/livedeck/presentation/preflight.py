@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from datetime import datetime, timedelta
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -12,7 +13,7 @@ from msgspec import field
 
 from livedeck.client import Event, EventRestream
 from livedeck.monitor import BroadcastState, EventState, ResourceKey, Severity, Snapshot, event_key, planned_start
-from livedeck.record import Record
+from livedeck.presentation.remembered import Remembered
 from livedeck.text.values import age, safe, short_duration
 
 DUE_SECONDS = 600.0
@@ -157,6 +158,8 @@ def missing_fields(event: Event) -> tuple[str, ...]:
 
 def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tuple[ResourceKey, ...]:
     """Return the resources to poll for these checks beyond the lists; empty if the lists suffice."""
+    if not preflights:
+        return ()
     return tuple(
         event_key(state.id) for state in snapshot.events if state.id in preflights and missing_fields(state.event)
     )
@@ -165,16 +168,49 @@ def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tup
 def is_due(state: EventState, now: datetime) -> bool:
     """Return whether it starts within ten minutes of `now` (the platform's clock) or is late."""
     start = planned_start(state.event, now)
-    is_awaited = state.phase.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE}
-    return is_awaited and start is not None and (now - start).total_seconds() > -DUE_SECONDS
+    return _is_awaited(state) and start is not None and (now - start).total_seconds() > -DUE_SECONDS
+
+
+def _is_awaited(state: EventState) -> bool:
+    return state.phase.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE}
+
+
+class DuePreflights:
+    """The checks of the events that are due. It sorts the events of each list once, and then looks at the first."""
+
+    def __init__(self, *, is_read_only: bool) -> None:
+        self._is_read_only = is_read_only
+        self._awaited: Remembered[list[tuple[datetime, int]]] = Remembered()
+
+    def at(self, snapshot: Snapshot, now: datetime) -> Mapping[str, Preflight]:
+        """Return the checks of every event due at `now` (the platform's clock), by event id."""
+        awaited = self._awaited.get((snapshot.events,), None, lambda: _earliest_starts(snapshot.events))
+        end = bisect_left(awaited, (now + timedelta(seconds=DUE_SECONDS), 0))
+        states = (snapshot.events[place] for place in sorted(place for _, place in awaited[:end]))
+        return MappingProxyType(
+            {
+                state.id: preflight(gather_facts(snapshot, state.event, now, is_read_only=self._is_read_only))
+                for state in states
+                if is_due(state, now)
+            }
+        )
+
+
+def _earliest_starts(states: Sequence[EventState]) -> list[tuple[datetime, int]]:
+    """Return the earliest possible start of each awaited event, with its place in the list, in order of time."""
+    starts = (
+        (planned_start(state.event, _LONG_AGO), place) for place, state in enumerate(states) if _is_awaited(state)
+    )
+    return sorted((start, place) for start, place in starts if start is not None)
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+"""A moment at which no planned start has passed."""
 
 
 def due_preflights(snapshot: Snapshot, now: datetime, *, is_read_only: bool) -> Mapping[str, Preflight]:
     """Return the checks of every due event, by event id."""
-    due = (state for state in snapshot.events if is_due(state, now))
-    return MappingProxyType(
-        {state.id: preflight(gather_facts(snapshot, state.event, now, is_read_only=is_read_only)) for state in due}
-    )
+    return DuePreflights(is_read_only=is_read_only).at(snapshot, now)
 
 
 _NOT_REPORTED = "the platform does not report it"

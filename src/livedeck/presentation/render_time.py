@@ -57,6 +57,16 @@ class RenderTime:
         preflight = self.preflights.get(event_id)
         return preflight.against if preflight else ""
 
+    def differs_in_time_only(self, other: RenderTime) -> bool:
+        """Return whether only time has passed between both, and blinking glyphs may have come or gone."""
+        return (
+            self.stale is other.stale
+            and self.server - self.now == other.server - other.now
+            and self.changes == other.changes
+            and self.preflights == other.preflights
+            and self.unshared == other.unshared
+        )
+
     def same_second(self, now: datetime) -> bool:
         """Return whether less than a second has passed at `now`, so that the last paint is still valid."""
         return 0 <= (now - self.now).total_seconds() < 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from math import inf
 from typing import Generic, TypeVar
 
@@ -32,7 +34,7 @@ class Column(Record, Generic[T]):
 
     `rank`: if not all columns fit, the highest rank is dropped first; 0 is never dropped. `value`: sort value. `grows`:
     it takes the free cells, up to `max_width` (0: no limit). `draw`: renderer for a given width, if its text depends on
-    it.
+    it. `is_steady`: time alone never changes the text.
     """
 
     name: str
@@ -45,6 +47,12 @@ class Column(Record, Generic[T]):
     grows: bool = False
     max_width: int = 0
     draw: Callable[[T, RenderTime, int], Line] | None = None
+    is_steady: bool = False
+
+    def cell(self, row: T, render_time: RenderTime, width: int) -> Line:
+        """Return the cell of a row with the gap behind it."""
+        text = self.draw(row, render_time, width) if self.draw else self.render(row, render_time)
+        return [*fit(text, width, right=self.right, ellipsis=True), (" " * GAP, StyleRole.TEXT)]
 
 
 def text_column(
@@ -138,12 +146,32 @@ def head_line(columns: Layout[T], sort: str = "", *, down: bool = False) -> Line
 
 def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
     """Return a row as a line."""
-    line: Line = []
-    for column, width in columns:
-        text = column.draw(row, render_time, width) if column.draw else column.render(row, render_time)
-        cell = fit(text, width, right=column.right, ellipsis=True)
-        line += [*cell, (" " * GAP, StyleRole.TEXT)]
-    return line
+    return [segment for column, width in columns for segment in column.cell(row, render_time, width)]
+
+
+class RowCells(Generic[T]):
+    """The cells of a row. A second later it draws again only those that time changes."""
+
+    def __init__(self, row: T) -> None:
+        self.row = row
+        self._shown: tuple[RenderTime, Layout[T]] | None = None
+        self._cells: list[Line] = []
+        self._line: Line = []
+
+    def line(self, render_time: RenderTime, columns: Layout[T]) -> Line:
+        """Return the row as a line, the same object while its content is the same."""
+        before = self._shown
+        if before is not None and before[0] is render_time and before[1] is columns:
+            return self._line
+        keeps = before is not None and before[1] is columns and render_time.differs_in_time_only(before[0])
+        cells = [
+            old if keeps and column.is_steady else column.cell(self.row, render_time, width)
+            for (column, width), old in zip_longest(columns, self._cells[: len(columns)])
+        ]
+        if cells != self._cells or not keeps:
+            self._line = [segment for cell in cells for segment in cell]
+        self._shown, self._cells = (render_time, columns), cells
+        return self._line
 
 
 def sort_rows(rows: Iterable[T], value: ValueGetter[T], render_time: RenderTime, *, down: bool) -> list[T]:

@@ -10,6 +10,7 @@ from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.events import Standing
 from livedeck.presentation.qos import Axis
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import SELECT
 from livedeck.text.segments import Line, Segment, ShadedLine, StyleRole, clip, fit, linked, merge_neighbours
@@ -29,25 +30,57 @@ TICK_STEPS = (1800, 3600, 7200, 10_800)
 """Permitted seconds between two labels."""
 
 
-def today_title(states: Sequence[EventState], rows: int, render_time: RenderTime) -> str:
-    """Return the visible hours and the number of events without a row: `18:00 to 24:00 UTC   now 21:14`."""
-    axis = _axis(states, render_time, 1)
-    left = len(_shown(states, axis, render_time)) - rows
-    more = f"+{left} more   " if left > 0 else ""
-    return f"{more}{_clock(axis.start)} to {_clock(axis.end, is_end=True)} UTC   now {render_time.server:%H:%M}"
+class Today:
+    """The hours around now. It keeps what only new data, the next hour or the next column change."""
+
+    def __init__(self) -> None:
+        self._order: Remembered[tuple[Axis, list[EventState]]] = Remembered()
+        self._lines: Remembered[Sequence[ShadedLine]] = Remembered()
+
+    def title(self, states: Sequence[EventState], rows: int, render_time: RenderTime) -> str:
+        """Return the visible hours and the number of events without a row: `18:00 to 24:00 UTC   now 21:14`."""
+        axis, shown = self._ordered(states, render_time)
+        left = len(shown) - rows
+        more = f"+{left} more   " if left > 0 else ""
+        return f"{more}{_clock(axis.start)} to {_clock(axis.end, is_end=True)} UTC   now {render_time.server:%H:%M}"
+
+    def rows(self, states: Sequence[EventState], render_time: RenderTime) -> int:
+        """Return the number of events with a bar in the visible hours."""
+        return len(self._ordered(states, render_time)[1])
+
+    def lines(
+        self, states: Sequence[EventState], render_time: RenderTime, width: int, height: int
+    ) -> Sequence[ShadedLine]:
+        """Return the hours, then a row per event, the worst first, while there is room; a click selects the event.
+
+        Until the time reaches another column or minute, these are the same lines.
+        """
+        hours, shown = self._ordered(states, render_time)
+        name_cells = min(max(MIN_NAME_CELLS, width // NAME_SHARE), MAX_NAME_CELLS)
+        axis, now = Axis(hours.start, hours.end, max(1, width - name_cells - 1)), render_time.server.timestamp()
+        columns = axis.column_of(now), axis.column_of(now + ASSUMED_SECONDS)
+        return self._lines.get(
+            (shown,),
+            (axis, height, columns, render_time.server.minute, render_time.stale),
+            lambda: _lines(shown[: max(0, height - 1)], axis, name_cells, render_time),
+        )
+
+    def _ordered(self, states: Sequence[EventState], render_time: RenderTime) -> tuple[Axis, list[EventState]]:
+        """Return the visible hours in one column, and the events with a bar in them, in order.
+
+        Time alone changes neither before the next hour: an event on air or planned has a bar until an hour from now.
+        """
+        hour = render_time.server.replace(minute=0, second=0, microsecond=0)
+
+        def order() -> tuple[Axis, list[EventState]]:
+            axis = _axis(states, hour)
+            return axis, _shown(states, axis, render_time)
+
+        return self._order.get((states,), (hour, render_time.stale), order)
 
 
-def today_rows(states: Sequence[EventState], render_time: RenderTime) -> int:
-    """Return the number of events with a bar in the visible hours."""
-    return len(_shown(states, _axis(states, render_time, 1), render_time))
-
-
-def today_lines(states: Sequence[EventState], render_time: RenderTime, width: int, height: int) -> Sequence[ShadedLine]:
-    """Return the hours, then a row per event, the worst first, while there is room; a click selects the event."""
-    name_cells = min(max(MIN_NAME_CELLS, width // NAME_SHARE), MAX_NAME_CELLS)
-    axis = _axis(states, render_time, max(1, width - name_cells - 1))
+def _lines(shown: Sequence[EventState], axis: Axis, name_cells: int, render_time: RenderTime) -> Sequence[ShadedLine]:
     gutter = (" " * (name_cells + 1), StyleRole.TEXT)
-    shown = _shown(states, axis, render_time)[: max(0, height - 1)]
     rows = [
         linked(
             [
@@ -62,15 +95,15 @@ def today_lines(states: Sequence[EventState], render_time: RenderTime, width: in
     return [[gutter, *_hours(axis, render_time)], *rows]
 
 
-def _axis(states: Sequence[EventState], render_time: RenderTime, cells: int) -> Axis:
-    hour = render_time.server.replace(minute=0, second=0, microsecond=0)
+def _axis(states: Sequence[EventState], hour: datetime) -> Axis:
+    """Return the visible hours around that one, in one column."""
     start = hour - timedelta(hours=PAST_HOURS)
     latest = start + timedelta(hours=MAX_HOURS)
     ends = [end for state in states if (end := _planned_end(state)) is not None and end <= latest]
     end = max([start + timedelta(hours=MIN_HOURS), *ends])
     whole = end.replace(minute=0, second=0, microsecond=0)
     end = whole if whole == end else whole + timedelta(hours=1)
-    return Axis(start.timestamp(), end.timestamp(), cells)
+    return Axis(start.timestamp(), end.timestamp(), 1)
 
 
 def _planned_end(state: EventState) -> datetime | None:

@@ -235,7 +235,7 @@ def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:
 def changed_ranges(
     before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]], min_gap: int
 ) -> list[tuple[int, int]]:
-    """Return the ranges of cells in which two lines differ, each as its first cell and the cell after its last one.
+    """Return the ranges of cells in which two lines of one width differ: first cell, and the cell after the last.
 
     Merges ranges with fewer than `min_gap` cells between them.
     """
@@ -250,12 +250,23 @@ def changed_ranges(
 def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]]) -> Iterator[int]:
     """Yield the cells in which two lines differ.
 
-    If the segments of both lines have the same lengths, only the changed segments are compared cell by cell.
+    Equal segments at both ends are not looked at. If the others have the same lengths in both lines, only the changed
+    ones are compared cell by cell.
     """
+    first, last = 0, 0
+    for old, new in zip(before, after, strict=False):
+        if old != new:
+            break
+        first += 1
+    for old, new in zip(before[:first:-1], after[:first:-1], strict=False):
+        if old != new:
+            break
+        last += 1
+    start = width(after[:first])
+    before, after = before[first : len(before) - last], after[first : len(after) - last]
     lengths = [cell_len(text) for text, _ in after]
     is_aligned = [cell_len(text) for text, _ in before] == lengths
     pairs = [([old], [new]) for old, new in zip(before, after, strict=True)] if is_aligned else [(before, after)]
-    start = 0
     for (old_part, new_part), length in zip(pairs, lengths or [0], strict=False):
         if old_part != new_part:
             yield from compress(count(start), starmap(ne, zip_longest(_cells(old_part), _cells(new_part))))

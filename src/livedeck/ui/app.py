@@ -35,7 +35,7 @@ from livedeck.monitor import (
 )
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.alarms import rule_words
-from livedeck.presentation.preflight import due_preflights
+from livedeck.presentation.preflight import DuePreflights
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import mask_secrets, masked
 from livedeck.text.values import safe
@@ -182,6 +182,7 @@ class Deck(ExactApp):
         self._ticking_since: float | None = None
         self._render_time: RenderTime | None = None
         self._events_by_id: tuple[Snapshot, dict[str, EventState]] | None = None
+        self._due_preflights = DuePreflights(is_read_only=read_only)
         self._watched_id: str | None = None
         self._states: dict[Callable[[Context], Any], Any] = {}
         self._multiplexer = multiplexer
@@ -404,11 +405,10 @@ class Deck(ExactApp):
             blink_on=self._blink_on,
             changes=self.open_changes.steps,
         )
-        read_only = self.identity["read_only"]
-        preflights = (
-            before.preflights if before else due_preflights(self.snapshot, render_time.server, is_read_only=read_only)
-        )
-        self._render_time = replace(render_time, preflights=preflights)
+        preflights = before.preflights if before else self._due_preflights.at(self.snapshot, render_time.server)
+        render_time = replace(render_time, preflights=preflights)
+        if render_time != before:  # the same object tells whoever draws that nothing has changed
+            self._render_time = render_time
         return self._render_time
 
     def displayed(self) -> Displayed | None:

@@ -9,18 +9,19 @@ from typing import NamedTuple
 from textual.containers import Grid
 from textual.widget import Widget
 
-from livedeck.monitor import Alarm, EventState, Severity, Snapshot
+from livedeck.monitor import Alarm, EventState, ResourceKey, Severity, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarms import pane_lines
 from livedeck.presentation.event_detail import short_lines
 from livedeck.presentation.events import EVENTS
-from livedeck.presentation.last_changes import change_lines
+from livedeck.presentation.last_changes import Changes
 from livedeck.presentation.preflight import missing_keys
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.timeline import today_lines, today_rows, today_title
+from livedeck.presentation.timeline import Today
 from livedeck.text.segments import Line, ShadedLine, StyleRole
 from livedeck.ui.events.preflight import short_preflight_lines
-from livedeck.ui.events.view import cockpit_lines, waiting_lines
+from livedeck.ui.events.view import Chart, cockpit_lines, waiting_lines
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.keymap import key_of
@@ -44,6 +45,9 @@ FIXED_LINES = 4
 
 ALARM_STRIP_LINES = 3
 
+CATCH_UP_SECONDS = 0.02
+"""Seconds after which a pane that a burst of keys has passed over is shown if none of the keys has done so."""
+
 
 class PaneGrid(NamedTuple):
     """Arrangement of the table and its panes, in the syntax of the stylesheet.
@@ -62,16 +66,16 @@ class PaneGrid(NamedTuple):
 TABLE_ALONE = PaneGrid(1, "1fr", "1fr")
 
 
-def pane_grid(width: int, height: int, snapshot: Snapshot, render_time: RenderTime) -> PaneGrid:
+def pane_grid(width: int, height: int, rows: int, today_rows: int) -> PaneGrid:
     """Return the arrangement for a screen with room for panes.
 
-    The table gets as many lines as its rows need; the panes get the rest.
+    The table gets the lines that its rows need, the panes the rest. `today_rows`: events in the hours around now.
     """
     free = height - FIXED_LINES
-    table = min(max(len(snapshot.events) + 1, 4), MAX_TABLE_LINES, max(4, free // 2))
+    table = min(max(rows + 1, 4), MAX_TABLE_LINES, max(4, free // 2))
     heights, today_lines = f"{table} 1fr", 0
     if height >= TODAY_HEIGHT:
-        today_lines = min(1 + FRAME_LINES + max(1, today_rows(snapshot.events, render_time)), free // 3)
+        today_lines = min(1 + FRAME_LINES + max(1, today_rows), free // 3)
         heights += f" {today_lines}"
     if width >= WIDEST:
         return PaneGrid(3, "72 50 1fr", heights, is_wide=True, today_lines=today_lines)
@@ -93,6 +97,12 @@ class EventsScreen(EventList):
         super().__init__()
         self._wants_panes = True
         self._grid: PaneGrid | None = None
+        self._today, self._changes = Today(), Changes()
+        self._summary: Remembered[events.Summary] = Remembered()
+        self._counts: Remembered[str] = Remembered()
+        self._missing: Remembered[tuple[ResourceKey, ...]] = Remembered()
+        self._chart: Chart = Remembered()
+        self._owes_pane = False
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="summary")
@@ -106,23 +116,47 @@ class EventsScreen(EventList):
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         width, height = self.size  # not of the panes: they are laid out later
-        grid = pane_grid(width, height, snapshot, render_time) if self._has_panes else TABLE_ALONE
+        states, today = snapshot.events, self._today
+        grid = TABLE_ALONE
+        if self._has_panes:
+            grid = pane_grid(width, height, len(states), today.rows(states, render_time))
         self._arrange(grid)
-        self._show_lines(
-            "summary", [line] if (line := events.summary_line(snapshot.events, render_time, width)) else []
-        )
+        summary = self._summary.get((states,), render_time.stale, lambda: events.summarize(states, render_time))
+        line = events.summary_line(summary, render_time, width)
+        self._show_lines("summary", [line] if line else [])
         state = self.list_events(snapshot, render_time)
-        self._paint_selected(state, render_time)
-        self.ctx.monitor.watch(self.MODE, *missing_keys(snapshot, render_time.preflights))
-        today = self.query_one("#today", FramedPanel)
-        title = today_title(snapshot.events, grid.today_lines - FRAME_LINES - 1, render_time)
-        today.show("Today", title, lambda cells, rows: today_lines(snapshot.events, render_time, cells, rows))
+        if self.ctx.has_keys_waiting():  # the next key selects another event before anybody sees this one
+            self._owe_pane()
+        else:
+            self._owes_pane = False
+            self._paint_selected(state, render_time)
+        preflights = render_time.preflights
+        missing = self._missing.get((states, preflights), None, lambda: missing_keys(snapshot, preflights))
+        self.ctx.monitor.watch(self.MODE, *missing)
+        self.query_one("#today", FramedPanel).show(
+            "Today",
+            today.title(states, grid.today_lines - FRAME_LINES - 1, render_time),
+            lambda cells, rows: today.lines(states, render_time, cells, rows),
+        )
         self.query_one("#changes", FramedPanel).show(
             "Last changes",
             f"{key_of('screen.alarms', self.ctx.actions)} Alarms shows all",
-            lambda cells, rows: change_lines(snapshot, render_time, cells, rows),
+            lambda cells, rows: self._changes.lines(snapshot, render_time, cells, rows),
             "screen.alarms",
         )
+
+    def _owe_pane(self) -> None:
+        """Show the selected event with the last of the waiting keys, or soon if that one selects none."""
+        if not self._owes_pane:
+            self._owes_pane = True
+            self.set_timer(CATCH_UP_SECONDS, self._catch_up)
+
+    def _catch_up(self) -> None:
+        owes, self._owes_pane = self._owes_pane, False
+        if owes and self.ctx.has_keys_under_way():
+            self._owe_pane()
+        elif owes:
+            self.refresh_all()
 
     def _paint_selected(self, state: EventState | None, render_time: RenderTime) -> None:
         """Show the selected event in its pane, or in three lines while the panes are hidden."""
@@ -134,7 +168,7 @@ class EventsScreen(EventList):
                 return [nothing]
             if found:
                 return waiting_lines(state, render_time, actions, cells, rows)
-            return cockpit_lines(state, render_time, cells, rows, has_grid=self.has_chart_grid)
+            return cockpit_lines(state, render_time, cells, rows, has_grid=self.has_chart_grid, chart=self._chart)
 
         def draw_short(cells: int) -> list[Line]:
             if state is None:
@@ -194,7 +228,7 @@ class EventsScreen(EventList):
         super().paint_alarms(snapshot, render_time)
         self.query_one("#event-alarms", FramedPanel).show(
             "Alarms",
-            _count_text(snapshot),
+            self._counts.get((snapshot,), None, lambda: _count_text(snapshot)),
             lambda cells, rows: pane_lines(snapshot, render_time, cells, rows),
             "screen.alarms",
         )

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from livedeck.monitor import EventState
 from livedeck.presentation import event_detail, events
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import recent_series
 from livedeck.text.segments import ShadedLine, StyleRole
 from livedeck.text.values import safe
 from livedeck.ui.events.preflight import pane_lines
-from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signal_backdrop, signal_lines
+from livedeck.ui.kit.signal_chart import (
+    FIXED_CHART_LINES,
+    chart_columns,
+    current_numbers,
+    signal_backdrop,
+    signal_lines,
+)
 from livedeck.ui.shell.context import ActionRegistry
+
+Chart = Remembered[list[ShadedLine]]
+"""The last charts of a pane."""
 
 MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
 """Minimum lines of the charts, for which facts are left out; and the lines from which there are three panels."""
@@ -32,12 +42,19 @@ def waiting_lines(
 
 
 def cockpit_lines(
-    state: EventState, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
+    state: EventState,
+    render_time: RenderTime,
+    width: int,
+    height: int,
+    *,
+    has_grid: bool = True,
+    chart: Chart | None = None,
 ) -> list[ShadedLine]:
     """Return the lines of an event in a pane of that size.
 
-    There are three charts if there is room, else the video chart alone. Facts are left out if the charts need their
-    lines; a person's rulings never are. A short pane has all faults in its first line, a tall one each in its own.
+    There are three charts if there is room, else the video chart alone. Facts give way to the charts, rulings of a
+    person never do. A short pane has its faults in the first line, a tall one in a line each. `chart`: the last charts,
+    drawn again only for other samples, limits or sizes.
     """
     is_tall = height >= TALL_CHART_LINES
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=not is_tall)]
@@ -52,9 +69,15 @@ def cockpit_lines(
     room = max(0, left - (TALL_CHART_LINES if is_tall else MIN_CHART_LINES))
     facts = facts[: room if is_tall else min(room, MAX_SHORT_FACTS)]
     rows = panel_rows(left - len(facts))
-    stale = events.is_doubtful(state, render_time)
-    backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=stale)
-    return [*lines, *signal_lines(state, render_time, series, backdrop, rows=rows, width=width), *facts]
+    stale, assessment = events.is_doubtful(state, render_time), state.assessment
+
+    def draw_chart() -> list[ShadedLine]:
+        backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=stale)
+        return signal_lines(state, render_time, series, backdrop, rows=rows, width=width)
+
+    limits = assessment.baseline_video, assessment.limit_video, assessment.nominal_fps
+    shown = series, limits, current_numbers(state, render_time), rows, width, has_grid, stale
+    return [*lines, *(chart or Remembered()).get((), shown, draw_chart), *facts]
 
 
 def panel_rows(lines: int) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, Self
 
 from rich.segment import Segment as RichSegment
 from rich.style import Style
@@ -12,7 +13,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from livedeck.text.segments import Link, ShadedLine, changed_ranges, link_at, render
+from livedeck.text.outside import Shown
+from livedeck.text.segments import Link, Role, ShadedLine, changed_ranges, link_at, render
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
@@ -20,6 +22,20 @@ MIN_GAP = 20
 
 To move the cursor and set a colour again costs as much as so many cells.
 """
+
+RenderedLine = list[tuple[Shown, Role]]
+
+
+class Inks(dict[Role, Style]):
+    """The styles of roles over a base, each made once."""
+
+    def __init__(self, theme: str, base: Style) -> None:
+        super().__init__()
+        self.theme, self.base = theme, base
+
+    def __missing__(self, role: Role) -> Style:
+        self[role] = style = self.base + themes.style(self.theme, role)
+        return style
 
 
 class StyledWidget(Widget):
@@ -37,6 +53,12 @@ class StyledWidget(Widget):
 
     base = Style()
     """Style of the widget itself, as of the compositor's last request for lines."""
+
+    def __init__(self, *children: Widget, **names: Any) -> None:
+        super().__init__(*children, **names)
+        self._rendered: dict[int, tuple[ShadedLine, int, RenderedLine]] = {}  # by row: line, width, and both rendered
+        self._inks = Inks("", Style())
+        self._strips: tuple[object, list[Strip]] | None = None
 
     def line_at(self, y: int) -> ShadedLine:  # noqa: ARG002  each widget overrides it
         """Return the line at row `y` of the widget."""
@@ -66,19 +88,48 @@ class StyledWidget(Widget):
             self.refresh(*changed)
         return len(changed)
 
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Request a new picture of these regions, or of the whole widget."""
+        self._strips = None
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def notify_style_update(self) -> None:
+        """Forget the last picture: a style has changed."""
+        self._strips = None
+        super().notify_style_update()
+
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the lines of a region.
 
-        Resolves the style of the widget once; Textual would do so for each line.
+        For each change on the screen the compositor asks all its widgets, so those without a change return their last
+        lines. Resolves the style of the widget once; Textual would do so for each line.
         """
-        self.base = self.rich_style
-        return super().render_lines(crop)
+        looks = crop, self.size, self.app.theme, self.background_colors
+        if self._strips is None or self._strips[0] != looks:
+            self.base = self.rich_style
+            self._strips = looks, super().render_lines(crop)
+        return self._strips[1]
 
-    def to_strip(self, line: ShadedLine, width: int, base: Style) -> Strip:
-        """Return the line as a strip of exactly `width` cells, styled over `base`. A line that is cut shows that."""
-        theme = self.app.theme
-        cells = render(line, width)
-        return Strip([RichSegment(text, base + themes.style(theme, role)) for text, role in cells], width)
+    def changed_regions(self, row: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
+        """Return the regions of the row in which the two lines differ."""
+        if before == after:
+            return []
+        ranges = changed_ranges(self._cells_of(row, before, width), self._cells_of(row, after, width), MIN_GAP)
+        return [Region(start, row, end - start, 1) for start, end in ranges]
+
+    def to_strip(self, row: int, line: ShadedLine, width: int, base: Style) -> Strip:
+        """Return the line of that row as a strip of exactly `width` cells over the style `base`. A cut is marked."""
+        theme, inks = self.app.theme, self._inks
+        if inks.base is not base or inks.theme != theme:
+            inks = self._inks = Inks(theme, base)
+        return Strip([RichSegment(text, inks[role]) for text, role in self._cells_of(row, line, width)], width)
+
+    def _cells_of(self, row: int, line: ShadedLine, width: int) -> RenderedLine:
+        """Return the line as it is drawn, rendered once while the row shows it."""
+        last = self._rendered.get(row)
+        if last is None or last[0] is not line or last[1] != width:
+            last = self._rendered[row] = line, width, render(line, width)
+        return last[2]
 
 
 class Canvas(StyledWidget):
@@ -87,9 +138,13 @@ class Canvas(StyledWidget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._lines: Sequence[ShadedLine] = []
+        self._drawing: Sequence[ShadedLine] | None = None
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002  each canvas overrides it
-        """Return the lines of the widget for a size in cells."""
+        """Return the content for that size.
+
+        A canvas may return the object of its last drawing if nothing has changed: it is not compared again.
+        """
         return []
 
     def repaint(self) -> int:
@@ -97,16 +152,19 @@ class Canvas(StyledWidget):
         width, height = self.size
         if not width or not height:
             return 0
-        before, self._lines = self._lines, self.draw(width, height)[:height]
+        drawing = self.draw(width, height)
+        if drawing is self._drawing:
+            return 0
+        before, self._lines, self._drawing = self._lines, drawing[:height], drawing
         return self.refresh_regions(
             region
             for row in range(height)
-            for region in changed_regions(row, _line_at(before, row), self.line_at(row), width)
+            for region in self.changed_regions(row, _line_at(before, row), self.line_at(row), width)
         )
 
     def on_resize(self) -> None:
         """Draw for the new size."""
-        self._lines = []
+        self._lines, self._drawing = [], None
         self.repaint()
         self.refresh()
 
@@ -115,19 +173,11 @@ class Canvas(StyledWidget):
 
     def render_line(self, y: int) -> Strip:
         """Return one line of the last drawing."""
-        return self.to_strip(self.line_at(y), self.size.width, self.base)
+        return self.to_strip(y, self.line_at(y), self.size.width, self.base)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """Return the number of lines drawn last, which is the height if the stylesheet says `auto`."""
         return len(self.draw(width, viewport.height))
-
-
-def changed_regions(row: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-    """Return the regions of a row in which its lines before and after a change differ."""
-    if before == after:
-        return []
-    ranges = changed_ranges(render(before, width), render(after, width), MIN_GAP)
-    return [Region(start, row, end - start, 1) for start, end in ranges]
 
 
 def _line_at(lines: Sequence[ShadedLine], row: int) -> ShadedLine:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
+from livedeck.presentation.remembered import Remembered
 from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, clip, fit, fit_height, width
 from livedeck.ui.kit.canvas import Canvas
 
@@ -29,7 +31,7 @@ class LinesWidget(Canvas):
         return self._content
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
-        return self._content
+        return [*self._content]
 
 
 class DetailPanel(Canvas):
@@ -62,6 +64,8 @@ class FramedPanel(Canvas):
         super().__init__(id=id)
         self._title, self._right, self._command = "", "", ""
         self._draw_lines: DrawLines = lambda _width, _height: []
+        self._framed: Remembered[list[ShadedLine]] = Remembered()
+        self._rows: tuple[int, list[tuple[ShadedLine, ShadedLine]]] = 0, []  # width; each line, and in its frame
 
     def show(self, title: str, right: str, draw_lines: DrawLines, command: str = "") -> None:
         """Replace title, right side and the function that draws inside the frame.
@@ -76,16 +80,32 @@ class FramedPanel(Canvas):
 
     def draw(self, width: int, height: int) -> list[ShadedLine]:
         inner, rows = max(0, width - FRAME_CELLS), max(0, height - FRAME_LINES)
-        side = ("│", StyleRole.RULE)
+        content = self._draw_lines(inner, rows)
+        frame = self._title, self._right, width, height
+        return self._framed.get((content,), frame, lambda: self._frame(content, width, inner, rows))
+
+    def _frame(self, content: Sequence[ShadedLine], width: int, inner: int, rows: int) -> list[ShadedLine]:
+        """Return the content in its frame. Lines that are as they were stay the same objects."""
+        lines = fit_height(content, rows)
+        before = self._rows[1] if self._rows[0] == width else []
+        kept = [
+            old if old and old[0] == line else (line, _beside(line, inner))
+            for line, old in zip_longest(lines, before[:rows])
+        ]
+        self._rows = width, kept
         return [
             _top(self._title, self._right, width),
-            *(
-                [side, (" ", StyleRole.TEXT), *fit(line, inner, ellipsis=True), (" ", StyleRole.TEXT), side]
-                for line in fit_height(self._draw_lines(inner, rows), rows)
-            ),
+            *(framed for _, framed in kept),
             [("╰" + "─" * max(0, width - 2) + "╯", StyleRole.RULE)],
         ]
 
+
+def _beside(line: ShadedLine, cells: int) -> ShadedLine:
+    """Return a line of a frame between its sides."""
+    return [_SIDE, _BLANK, *fit(line, cells, ellipsis=True), _BLANK, _SIDE]
+
+
+_SIDE, _BLANK = ("│", StyleRole.RULE), (" ", StyleRole.TEXT)
 
 FRAME_CELLS, FRAME_LINES = 4, 2
 """Cells and lines that a frame itself takes: a side and a blank at each end of a line; top and bottom."""

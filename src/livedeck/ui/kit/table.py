@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, islice
+from operator import is_
 from typing import ClassVar, Generic, TypeVar
 
 from rich.style import Style
@@ -14,16 +15,20 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from livedeck.presentation.filtering import TableView
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import GAP, SORT, Column, TableSchema, head_line, layout, row_line
+from livedeck.presentation.table import GAP, SORT, Column, RowCells, TableSchema, head_line, layout
 from livedeck.text.segments import Line, Link, ShadedLine, StyleRole, cell_len, fit, join, on_ground
 from livedeck.text.segments import width as line_width
-from livedeck.ui.kit.canvas import StyledWidget, changed_regions
+from livedeck.ui.kit.canvas import StyledWidget
 
 T = TypeVar("T")
 
 HEAD_LINES = 1
 CURSOR_CELLS = 1
+
+MAX_KEPT = 500
+"""Most rows whose cells are kept while others are shown."""
 
 MAX_COUNTED = 500
 """Maximum number of rows below the screen that are counted by kind. Once a second there is no time to count more."""
@@ -60,10 +65,14 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self._section_lines: list[int] = []  # lines of their heads
         self._section_heads: dict[int, Line] = {}  # by line
         self._drawn: dict[int, ShadedLine] = {}
-        self._cache: dict[str, tuple[T, Line]] = {}
+        self._cells: dict[str, RowCells[T]] = {}
+        self._drawn_for: tuple[object, ...] = ()  # all that the lines show, except the cursor
+        self._drawn_cursor: int | None = None  # line of the cursor at the last drawing
+        self._more: int | None = None  # line that counts the rows below
         self._cursor_row = 0
         self._critical_above = [0]
         self._head: Line = []
+        self._titles: Remembered[Line] = Remembered()
         self._columns: list[tuple[Column[T], int]] = []
         self._render_time: RenderTime | None = None
         self._empty_text = ""
@@ -78,16 +87,14 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         `cursor`: key of the row under the cursor, None for no row. `empty_text`: text to show if there are no rows.
         """
         follow = cursor is not None and (cursor != self.cursor or self._is_cursor_visible())
-        if render_time != self._render_time:
-            self._cache.clear()
-        if rows is not self._rows:
+        if rows is not self._rows or view.sort != self._view.sort:
+            sections = () if view.sort else self._schema.sections(rows)
+            self._section_rows = [row for row, _ in sections]
+            self._section_lines = [row + index for index, row in enumerate(self._section_rows)]
+            self._section_heads = dict(zip(self._section_lines, (head for _, head in sections), strict=True))
             self._critical_above = [*accumulate(map(self._schema.is_critical, rows), initial=0)]
         self._rows, self._render_time, self._empty_text, self._view = rows, render_time, empty_text, view
         self.cursor = cursor
-        sections = () if view.sort else self._schema.sections(rows)
-        self._section_rows = [row for row, _ in sections]
-        self._section_lines = [row + index for index, row in enumerate(self._section_rows)]
-        self._section_heads = dict(zip(self._section_lines, (head for _, head in sections), strict=True))
         self.virtual_size = Size(self.size.width, self._line_count + HEAD_LINES)
         self.repaint()
         if follow:
@@ -108,13 +115,9 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
 
         Returns None for the head of a section, for the line about rows below, and for lines after the last row.
         """
-        if line in self._section_heads or self._is_more_line(line) or line >= self._line_count:
+        if line in self._section_heads or line == self._more or line >= self._line_count:
             return None
         return self._rows_above(line)
-
-    def _is_more_line(self, line: int) -> bool:
-        top = self.scroll_offset.y
-        return self._has_more(top) and line == top + self._window - 1
 
     def _has_more(self, top: int) -> bool:
         """Return whether the lines from `top` on do not fit, so that the last visible line counts the rows below."""
@@ -126,37 +129,62 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return max(0, self.size.height - HEAD_LINES)
 
     def repaint(self) -> int:
-        """Draw the visible rows again, refresh the regions that changed, and return their number."""
+        """Draw the visible rows that may have changed, and refresh those that did. Returns the number of regions."""
         if self._render_time is None:
             return 0
         columns = layout(self._schema.columns, self.scrollable_content_region.width - CURSOR_CELLS, self._view.hidden)
         if columns != self._columns:
             self._columns = columns
-            self._cache.clear()
-        top, width = self.scroll_offset.y, self.size.width
+        if len(self._cells) > MAX_KEPT:
+            self._cells.clear()
+        top, window, width = self.scroll_offset.y, self._window, self.size.width
         before, head_before = self._drawn, self._head
-        self._drawn = {line: self._draw(line) for line in range(top, top + self._window)}
+        lines, cursor = range(top, top + window), self._line_of_cursor()
+        self._more = lines[-1] if self._has_more(top) else None
+        shows = self._rows, self._render_time, self._columns, self._view.sort, self._empty_text, lines, width
+        is_same = len(shows) == len(self._drawn_for) and all(map(is_, shows[:3], self._drawn_for[:3]))
+        if is_same and shows[3:] == self._drawn_for[3:]:  # then only the cursor may have moved
+            changed = [line for line in {self._drawn_cursor, cursor} if line is not None and line in lines]
+            self._drawn = before | {line: self._draw(line) for line in changed}
+        else:
+            self._drawn = {line: self._draw(line) for line in lines}
+        self._drawn_for, self._drawn_cursor = shows, cursor
         self._head = self._draw_head()
         regions = [
             region
             for number, line in self._drawn.items()
-            for region in _row_regions(number - top + HEAD_LINES, before.get(number, []), line, width)
+            if line is not (old := before.get(number, []))
+            for region in self._row_regions(number - top + HEAD_LINES, old, line, width)
         ]
-        return self.refresh_regions([*regions, *changed_regions(0, head_before, self._head, width)])
+        return self.refresh_regions([*regions, *self.changed_regions(0, head_before, self._head, width)])
+
+    def _row_regions(self, y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
+        """Return the changed regions of a row, or all of it if the cursor came or left: it has its own background."""
+        return self.changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]
+
+    def _line_of_cursor(self) -> int | None:
+        """Return the line of the cursor; None without one, or if its row is gone."""
+        row = self._row_of_cursor()
+        is_there = row < len(self._rows) and self._schema.key(self._rows[row]) == self.cursor
+        return self._line_of(row) if is_there else None
 
     def _draw_head(self) -> Line:
-        """Return the titles of the columns, and the number of critical rows above the visible ones."""
-        count = self._critical_above[self._rows_above(self.scroll_offset.y)]
-        above: Line = [(f" ✖ {count} more above ", StyleRole.CRITICAL)] if count else []
-        titles = head_line(self._columns, self._view.sort, down=self._view.down)
-        return join(fit([(" ", StyleRole.HEAD), *titles], self.size.width - line_width(above)), above, self.size.width)
+        """Return the column titles, and the number of critical rows scrolled out above."""
+        count, width = self._critical_above[self._rows_above(self.scroll_offset.y)], self.size.width
+
+        def draw() -> Line:
+            above: Line = [(f" ✖ {count} more above ", StyleRole.CRITICAL)] if count else []
+            titles = head_line(self._columns, self._view.sort, down=self._view.down)
+            return join(fit([(" ", StyleRole.HEAD), *titles], width - line_width(above)), above, width)
+
+        return self._titles.get((self._columns,), (count, width, self._view.sort, self._view.down), draw)
 
     def _draw(self, line: int) -> ShadedLine:
         if self._render_time is None:
             return []
         if not self._rows:
             return self._empty_line() if line == self._window // 2 else []
-        if self._is_more_line(line):
+        if line == self._more:
             return self._more_line(self._rows_above(line))
         row = self._row_at(line)
         if row is not None:
@@ -168,12 +196,13 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         assert self._render_time is not None
         item = self._rows[row]
         key = self._schema.key(item)
-        cached = self._cache.get(key)  # valid for one item, render time and layout
-        if cached is None or cached[0] is not item:
-            cached = self._cache[key] = item, row_line(item, self._render_time, self._columns)
+        cached = self._cells.get(key)
+        if cached is None or cached.row is not item:
+            cached = self._cells[key] = RowCells(item)
+        line = cached.line(self._render_time, self._columns)
         if key == self.cursor:
-            return [("▌", StyleRole.INFO), *cached[1]]
-        cells: Line = [(" ", StyleRole.INFO), *cached[1]]
+            return [("▌", StyleRole.INFO), *line]
+        cells: Line = [(" ", StyleRole.INFO), *line]
         if self._schema.has_ground and self._schema.is_critical(item):
             return on_ground(cells, StyleRole.CRITICAL, self.size.width)
         return cells
@@ -193,9 +222,10 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self.repaint()
 
     def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
-        """Set the scroll bar's position, because a hidden scroll bar misses scrolls."""
+        """Draw for the other width, and set the scroll bar's position: it missed scrolls from before it was shown."""
         if is_shown:
             self.vertical_scrollbar.position = self.scroll_y
+        self.repaint()
 
     def _empty_line(self) -> Line:
         """Return the text for a table without rows, centred."""
@@ -205,6 +235,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
     def on_resize(self) -> None:
         """Draw with the columns that fit now."""
         self._drawn.clear()
+        self._drawn_for = ()
         self.repaint()
         if self.cursor is not None:
             self._scroll_to_cursor()
@@ -215,15 +246,15 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         width = self.size.width
         if y < HEAD_LINES:
             base = self.base + self.get_component_rich_style("table--head", partial=True)
-            return self.to_strip(self._head, width, base)
+            return self.to_strip(0, self._head, width, base)
         line = y - HEAD_LINES + self.scroll_offset.y
         if line not in self._drawn:  # scrolled into view
             self._drawn[line] = self._draw(line)
-        return self.to_strip(self._drawn[line], width, self._base(line))
+        return self.to_strip(y, self._drawn[line], width, self._base(line))
 
     def _base(self, line: int) -> Style:
-        row, base = self._row_at(line), self.base
-        if row is not None and self._schema.key(self._rows[row]) == self.cursor:
+        base = self.base
+        if line == self._drawn_cursor:
             base += self.get_component_rich_style("table--cursor", partial=True)
         return base
 
@@ -304,10 +335,5 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
             self.post_message(self.Moved(self._pressed_key, self.id))
             if event.chain == 2:
                 self.post_message(self.Opened(self._pressed_key))
-        elif event.y >= HEAD_LINES and self._is_more_line(event.y - HEAD_LINES + self.scroll_offset.y):
+        elif event.y >= HEAD_LINES and event.y - HEAD_LINES + self.scroll_offset.y == self._more:
             self.page(1)
-
-
-def _row_regions(y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-    """Return the changed regions of a row: all of it if the cursor came or left, which changes the background."""
-    return changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]

@@ -169,6 +169,12 @@ class Context(Protocol):
     def watch_event(self, event_id: str | None) -> None:
         """Poll the quality of an event more often than that of others; None treats all events alike."""
 
+    def has_keys_waiting(self) -> bool:
+        """Return whether more keys of a burst have arrived, so that the next picture will not stay."""
+
+    def has_keys_under_way(self) -> bool:
+        """Return whether keys are waiting, or the effects of the last one are not complete."""
+
     def go_to(self, mode: str) -> None:
         """Show the screen of that mode."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, ClassVar, NamedTuple, cast
 
 from textual.app import ComposeResult
@@ -14,6 +15,7 @@ from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.connection import banner_line, unreadable_line
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
 from livedeck.presentation.open_changes import open_changes_line
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import SELECT, TableSchema
 from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, linked, plain
@@ -65,9 +67,13 @@ def is_away(alarm: Alarm) -> bool:
     return alarm.state in AWAY
 
 
-def is_of_event(alarm: Alarm, event_id: str) -> bool:
-    """Return whether the alarm belongs to the event, or to an incident that affects the event."""
-    return alarm.event_id == event_id or event_id in alarm.affects
+def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
+    """Return the alarms of each event and of the incidents that affect it, by event id, the most urgent first."""
+    by_event: dict[str, list[Alarm]] = {}
+    for alarm in chain(snapshot.alarms, snapshot.quiet):
+        for event_id in {alarm.event_id, *alarm.affects}:
+            by_event.setdefault(event_id, []).append(alarm)
+    return by_event
 
 
 class Listing(NamedTuple):
@@ -97,6 +103,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
     """Cache of filtered rows: input, key, result. Sorting ten thousand rows takes longer than painting them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._alarms_by_event: Remembered[Mapping[str, Sequence[Alarm]]] = Remembered()
 
     @property
     def ctx(self) -> Context:
@@ -141,12 +151,14 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         event is selected has a single target: the selected event's most urgent alarm, else the most urgent of all.
         After an action there, the next targets are alarms of the same event.
         """
-        alarms = [alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if wants(alarm)]
+        by_event = self._alarms_by_event.get((snapshot,), None, lambda: alarms_by_event(snapshot))
         if not self.SHOWS_EVENT and self._pinned_event is not None:
-            return tuple(alarm for alarm in alarms if is_of_event(alarm, self._pinned_event))[:1]
+            return tuple(islice(filter(wants, by_event.get(self._pinned_event, ())), 1))
         event = self.ctx.selected_event()
-        own = [alarm for alarm in alarms if event and is_of_event(alarm, event.id)]
-        return tuple(own) if self.SHOWS_EVENT else (*own, *alarms)[:1]
+        own = filter(wants, by_event.get(event.id, ())) if event else iter(())
+        if self.SHOWS_EVENT:
+            return tuple(own)
+        return tuple(islice(chain(own, filter(wants, chain(snapshot.alarms, snapshot.quiet))), 1))
 
     def pin(self, alarm: Alarm | None) -> None:
         """Make the next keys act on the same event that a person has just acted on.
@@ -269,12 +281,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return 3 if self.size.height >= TALL else 1
 
     def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the current alarms below the body, even while the body is frozen."""
-        shown = [alarm for alarm in snapshot.alarms if self.shows_alarm(alarm)]
-        lines = [
-            self.linked_alarm(alarm, alarm_line(alarm, render_time, self.size.width))
-            for alarm in shown[: self.max_alarm_lines()]
-        ]
+        """Show the current alarms, even while the body is frozen."""
+        shown = islice(filter(self.shows_alarm, snapshot.alarms), self.max_alarm_lines())
+        lines = [self.linked_alarm(alarm, alarm_line(alarm, render_time, self.size.width)) for alarm in shown]
         self._show_lines("alarms", [*([linked(FLOOD_LINE, "screen.alarms")] if snapshot.flood else []), *lines])
 
     def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:  # noqa: ARG002  lists of events use it

@@ -159,6 +159,14 @@ class ModalApp(TerminalApp[R], Generic[R]):
         self._awaits_drawing = False
         self._keys = 0
 
+    def has_keys_waiting(self) -> bool:
+        """Return whether more keys of a burst have arrived, so that the next picture will not stay."""
+        return bool(self._waiting)
+
+    def has_keys_under_way(self) -> bool:
+        """Return whether keys are waiting, or the effects of the last one are not complete."""
+        return self.has_keys_waiting() or self._awaited_key is not None
+
     async def on_event(self, event: events.Event) -> None:
         """Handle an event. A key comes twice: first for the focused widget, then for a binding if no widget took it."""
         is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT_KEY

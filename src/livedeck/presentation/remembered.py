@@ -1,0 +1,27 @@
+"""The last result of a function, kept by the object that draws it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Generic, TypeVar
+
+R = TypeVar("R")
+
+
+class Remembered(Generic[R]):
+    """The last result of a function, used again while its inputs stay the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[object, ...], object, R] | None = None
+
+    def get(self, subjects: tuple[object, ...], values: object, make: Callable[[], R]) -> R:
+        """Return the result of `make` for these inputs, and call it only if they have changed.
+
+        `subjects` are compared by identity, because comparing ten thousand events costs what this saves; `values` are
+        compared by equality.
+        """
+        last = self._last
+        if last is None or len(last[0]) != len(subjects) or not all(map(is_, last[0], subjects)) or last[1] != values:
+            last = self._last = subjects, values, make()
+        return last[2]
