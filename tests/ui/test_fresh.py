@@ -1,4 +1,4 @@
-"""A screen that was painted change by change is the one that is painted afresh, and so is the terminal behind it."""
+"""A screen that was painted change by change is the one that is painted afresh."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from msgspec import field
 from livedeck.client import Event, EventRestream
 from livedeck.monitor import BroadcastState, EventState, ResourceKey, Severity, Snapshot, event_key, planned_start
 from livedeck.presentation.remembered import Remembered
+from livedeck.record import Record
 from livedeck.text.values import age, safe, short_duration
 
 DUE_SECONDS = 600.0
