@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from math import inf
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -217,18 +218,9 @@ def known_samples(values: Values) -> dict[str, KnownSamples]:
 
 
 def _encode_state(state: EventState, before: EventState | None, encoded: Values | None) -> Values:
-    if before is None or encoded is None:
-        before, encoded = None, {}
-    elif state is before:
+    if encoded is not None and state is before:
         return encoded
-    values: Values = {}
-    for member in _members(EventState):
-        value = getattr(state, member.name)
-        if before is not None and value is getattr(before, member.name):
-            if member.stored in encoded:
-                values[member.stored] = encoded[member.stored]
-        elif value != member.default:
-            values[member.stored] = member.coder.encode(value)
+    values: Values = _record(EventState).encode_after(state, before, encoded)
     stream, readings = state.event.stream, state.qos.readings
     if stream and stream.id and len(readings):
         values["samples"] = [stream.id, readings.time[-1], len(readings)]
@@ -306,6 +298,14 @@ def _text_of(key: Iterable[str]) -> str:
 class _Coder(NamedTuple):
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
+    after: Callable[[Any, Any, Values], Values] | None = None
+    """Encodes a record by an earlier one and its values, which it reuses for members that are equal."""
+
+    def encode_after(self, value: Any, before: Any, encoded: Any) -> Any:
+        """Encode a value. Reuses the values of `before`, `encoded`, if both are there."""
+        if self.after is None or before is None or encoded is None or value is None:
+            return self.encode(value)
+        return self.after(value, before, encoded)
 
 
 class _Member(NamedTuple):
@@ -498,13 +498,32 @@ def _hints(owner: Any) -> dict[str, Any]:
 def _record(owner: Any) -> _Coder:
     """Return the coder of a class, as an object without the members that equal their defaults."""
     members, is_model = _members(owner), issubclass(owner, Model)
+    names = [member.name for member in members]
+    # a getter of a single name returns no tuple
+    found_in: Callable[[Any], tuple[Any, ...]] = (
+        attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
+    )
 
-    def encode_record(value: Any) -> Values:
-        found = {member.name: getattr(value, member.name) for member in members}
-        written = {m.stored: m.coder.encode(found[m.name]) for m in members if found[m.name] != m.default}
+    def with_faults(value: Any, written: Values) -> Values:
         if is_model and value.faults:
             written["faults"] = [_record(FieldFault).encode(fault) for fault in value.faults]
         return written
+
+    def encode_record(value: Any) -> Values:
+        found = zip(members, found_in(value), strict=True)
+        return with_faults(value, {m.stored: m.coder.encode(value) for m, value in found if value != m.default})
+
+    def encode_after(record: Any, before: Any, encoded: Values) -> Values:
+        written: Values = {}
+        for (_, stored, coder, default), value, old in zip(members, found_in(record), found_in(before), strict=True):
+            if value is old or value == old:
+                if stored in encoded:
+                    written[stored] = encoded[stored]
+            elif value != default:
+                written[stored] = (
+                    coder.encode_after(value, old, encoded.get(stored)) if coder.after else coder.encode(value)
+                )
+        return with_faults(record, written)
 
     def decode_record(values: Values) -> Any:
         _of(dict, values)
@@ -517,4 +536,4 @@ def _record(owner: Any) -> _Coder:
         faults = tuple(map(_record(FieldFault).decode, values.get("faults", ())))
         return read.with_faults(faults) if faults else read
 
-    return _Coder(encode_record, decode_record)
+    return _Coder(encode_record, decode_record, encode_after)
