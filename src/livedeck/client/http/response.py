@@ -20,7 +20,7 @@ from livedeck.text import values
 # pairs, and any other escape (a backslash before `ud83d` may itself be escaped).
 _LONE_SURROGATE = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))|\\u[dD][89a-fA-F]\w\w")
 
-LONG_BODY = 256 * 2**10
+LONG_BODY = 64 * 2**10
 """Bytes of a body from which on it is decoded in a thread, because decoding takes several ms."""
 
 
