@@ -19,5 +19,5 @@ BYTES_ON_AVERAGE: Final = 300_000
 ENCODE_CALLS: Final = 5000
 """Calls that encode a snapshot of 200 events after one that equals it, object by object."""
 
-SAMPLES_A_PASS: Final = 60
+SAMPLES_A_PASS: Final = 30
 """Samples analysed in one pass of the event loop."""

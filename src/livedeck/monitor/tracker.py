@@ -46,8 +46,8 @@ from livedeck.monitor.signal import order, series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.text.secrets import masked_line
 
-_ANALYSIS_BATCH = 60
-"""Samples analysed in one pass of the event loop, whatever the number of events: 2 ms if each of them is bad."""
+_ANALYSIS_BATCH = 30
+"""Samples analysed in one pass of the event loop, whatever the number of events."""
 
 _EVALUATION_BATCH = 16
 """Events evaluated without a pause of the event loop."""
