@@ -609,7 +609,8 @@ async def test_a_file_of_the_schema_before_is_gone_on_with(opened: Open, path: P
     text = TypeAdapter(tuple[Alarm, ...]).dump_json(before, by_alias=True).decode()
     with changing(path) as db:
         db.executescript(
-            "DROP TABLE alarm; DROP TABLE answer; DROP TABLE learnt; DROP TABLE published; DROP TABLE late"
+            "DROP TABLE alarm; DROP TABLE answer; DROP TABLE learnt; DROP TABLE published; DROP TABLE late; "
+            "DROP TABLE recent"
         )
         db.execute("PRAGMA user_version = 3")
         db.execute("CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL)")
@@ -647,7 +648,7 @@ async def test_a_file_that_is_set_aside_while_it_is_opened_is_left(
     assert history.fault == ""
     assert await everything(history) == ticking(10)
     with changing(path) as db:
-        assert db.execute("SELECT count(*) FROM sample").fetchall() == [(10,)]
+        assert db.execute("SELECT count(*) FROM recent").fetchall() == [(10,)]
 
 
 async def test_pruning_that_fails_is_logged(opened: Open, path: Path) -> None:

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from livedeck.monitor import ActionKind, Alarm, AlarmAction, History, Severity
+from livedeck.monitor.history.maintenance import vacuum
 from livedeck.monitor.history.salvage import salvage
 from monitor.recordings import NOW, everything, readings, snapshot, ticking
 
@@ -30,15 +31,18 @@ NAMES = ("one", "two")
 Rows: TypeAlias = dict[str, set[tuple[Any, ...]]]
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A history of two events, with alarms, answers, markers and materials; its log was emptied into it."""
+@pytest.fixture(scope="module", params=[False, True], ids=["closed", "running"])
+def whole(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A history of two events, with alarms, answers, markers and materials; its log was emptied into it.
+
+    The newest samples are in `sample` if the deck has left, and in `recent` if it runs.
+    """
     path = tmp_path_factory.mktemp("whole") / "deck.sqlite"
-    asyncio.run(_write(path))
+    asyncio.run(_write(path, is_running=request.param))
     return path
 
 
-async def _write(path: Path) -> None:
+async def _write(path: Path, *, is_running: bool) -> None:
     history = await History.open(path, NOW)
     alarms = tuple(
         Alarm("one", f"KIND{number}", Severity.CRITICAL, NOW, "Evening", "0", "1", changed=NOW) for number in range(30)
@@ -52,13 +56,21 @@ async def _write(path: Path) -> None:
         )
         await history.mark("one", NOW + timedelta(minutes=number), f"marker {number} {'x' * 200}")
     await history.mark("two", NOW, "long " * 1500)  # on pages of its own
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    running = shutil.copy(path, path.with_suffix(".running"))
     await history.close()
+    if is_running:
+        shutil.copy(running, path)
+    vacuum(path)
 
 
 def rows_of(path: Path) -> Rows:
     """What a whole file says, by table, with names and times in place of its numbers."""
     queries = {
         "sample": "SELECT event.name, stream.name, base + time, video, audio, fps, status FROM sample "
+        "JOIN stream ON stream.id = stream JOIN event ON event.id = event "
+        "UNION SELECT event.name, stream.name, time, video, audio, fps, status FROM recent "
         "JOIN stream ON stream.id = stream JOIN event ON event.id = event",
         "journal": "SELECT kind, at, topic, body FROM journal WHERE kind <> 'notification'",
         "alarm": "SELECT event, kind, target, since, state, changed, is_over, body FROM alarm",

@@ -376,6 +376,7 @@ class Monitor:
         self._last = await self._evaluate(results)
         if self._history:
             await self._history.append(self._last)
+            await asyncio.sleep(0)
             self._history.record_learnt(self._world.news_learnt())
             self._ended_streams.record()
         await asyncio.sleep(0)

@@ -45,8 +45,8 @@ from livedeck.monitor.signal import order, series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.text.secrets import masked_line
 
-_ANALYSIS_BATCH = 32
-"""Number of samples analysed without a pause for the event loop: 1 ms if each of them is bad."""
+_ANALYSIS_BATCH = 30
+"""Samples analysed in one pass of the event loop, whatever the number of events."""
 
 _EVALUATION_BATCH = 16
 """Number of events evaluated without a pause for the event loop."""
@@ -89,8 +89,15 @@ class EventTracker:
     """
 
     def __init__(
-        self, event: Event, listed_at: ClockReading, thresholds: Thresholds, state: EventState | None = None
+        self,
+        event: Event,
+        listed_at: ClockReading,
+        thresholds: Thresholds,
+        state: EventState | None = None,
+        *,
+        turn: asyncio.Semaphore,
     ) -> None:
+        self._turn = turn
         self.event, self.state, self.is_listed = event, state, True
         self._missed_at: ClockReading | None = None  # first list, of those in a row, that lacks the event
         self._listed_at, self._thresholds = listed_at, thresholds
@@ -216,10 +223,13 @@ class EventTracker:
             start = self._learnt.analysis(readings, rules)
         else:
             start = still_valid(self._analysis, self._folded_by or rules, rules)
-        analysis = detect(start, readings, rules, limit=_ANALYSIS_BATCH)
-        while analysis.readings is not readings:
-            await asyncio.sleep(0)
-            analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH)
+        analysis = start
+        while True:
+            async with self._turn:
+                analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH)
+                await asyncio.sleep(0)  # held until the next pass, so that no other event works in this one
+            if analysis.readings is readings:
+                break
         self._analysis, self._folded_by = analysis, rules
         self._readings, self._recorded, self._learnt = readings, Readings(), None
         self._run_started_at, self._is_frozen = run_started_at, is_frozen
@@ -449,6 +459,7 @@ class WorldTracker:
     ) -> None:
         self._timings, self._limits, self._rulings, self._base_cadence = timings, limits, Rulings(), cadence
         self._trackers: dict[str, EventTracker] = {}
+        self._turn = asyncio.Semaphore(1)  # its holder analyses samples
         self._preloaded: dict[str, str] = {}  # event id -> stream whose recorded samples were read
         self._answered_at = started_at.monotonic  # last good response to any call (monotonic s)
         self._workspace_lag: float | None = None  # s; usual delay of samples
@@ -579,7 +590,7 @@ class WorldTracker:
             tracker = self._trackers.get(event.id)
             stream_id = event.stream.id if event.stream else None
             if tracker is None or tracker.stream_id != stream_id:
-                tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None)
+                tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None, turn=self._turn)
                 self._pass_on_rules(tracker)
             if _is_sending(tracker.state) and event.stream and _is_finished(event.stream):
                 self._note_end(tracker, "was completed while on air, at", at)

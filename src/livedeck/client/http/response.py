@@ -177,12 +177,17 @@ class Response:
     body: bytes | bytearray
     is_to_change: bool = False
 
+    @property
+    def is_success(self) -> bool:
+        """Whether the platform carried out the request, by the status."""
+        return 200 <= self.status < 300
+
     def value(self, now: datetime) -> object:
         """Return the decoded body, None if it is empty.
 
         Raises Rejected for an error or redirect, Unreadable if the body is not JSON. `now`: time of this machine.
         """
-        if not 200 <= self.status < 300:
+        if not self.is_success:
             raise self._rejected(self._error_body(), now)
         value = self._json()
         if isinstance(value, dict) and "data" not in value and value.get("error") not in (None, False):

@@ -172,8 +172,12 @@ class Transport:
         transport.timing = replace(self.timing, timeout=seconds)
         return transport
 
-    async def send(self, request: Request, parse: Callable[[object], T]) -> T:
+    async def send(
+        self, request: Request, parse: Callable[[object], T], parse_body: Callable[[bytes], T | None] | None = None
+    ) -> T:
         """Send a request and return the result of `parse` for its JSON, or for None if the body is empty.
+
+        `parse_body` sees the body of a success first; `parse` is used if it returns None.
 
         Connecting and each silence may take `timeout` seconds, a whole exchange twice that, and an upload any time as
         long as it progresses. A read that fails temporarily is retried for `retry` seconds in total.
@@ -189,7 +193,7 @@ class Transport:
             finally:
                 await response.aclose()
             self._note_timing(response)
-            return await self.parse(received, parse)
+            return await self.parse(received, parse, parse_body)
 
         return await self._with_retry(request, attempt)
 
@@ -222,14 +226,17 @@ class Transport:
         finally:
             await response.aclose()
 
-    async def parse(self, response: Response, parse: Callable[[object], T]) -> T:
+    async def parse(
+        self, response: Response, parse: Callable[[object], T], parse_body: Callable[[bytes], T | None] | None = None
+    ) -> T:
         """Return the result of `parse` for a complete response. Raises Rejected, or Unreadable if it is not JSON.
 
         Parses one response at a time: several together would block the event loop, or hold the interpreter's lock.
         """
 
         def parse_value() -> T:
-            return parse(response.value(self.timing.now()))
+            parsed = parse_body(bytes(response.body)) if parse_body and response.is_success else None
+            return parse(response.value(self.timing.now())) if parsed is None else parsed
 
         async with self._decoding:
             if len(response.body) > LONG_BODY:

@@ -10,11 +10,12 @@ from math import nan
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, cast, overload
 
-from livedeck.client.http.errors import Unreadable
+from livedeck.client.http.errors import ApiError, Unreadable
 from livedeck.client.http.request import Identifier, describe_call, make_request
 from livedeck.client.http.response import rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import Resource
+from livedeck.client.resources.qos_tail import Continuation, LastAnswers
 from livedeck.client.resources.validation import coerce_integer, coerce_number, coerce_timestamp
 
 BitrateUnit = Literal["bit", "kbit"]
@@ -118,6 +119,7 @@ class Qos(Resource):
     def __init__(self, transport: Transport, unit: BitrateUnit = "bit") -> None:
         super().__init__(transport)
         self._bits = _BITS[unit]
+        self._answers: LastAnswers[QosSamples] = LastAnswers(transport.timing.timer)
 
     async def get(self, event_id: Identifier) -> QosSamples:
         """Return the samples of the current stream, at most the newest 3600 (platform-api.md, "QoS response").
@@ -132,13 +134,54 @@ class Qos(Resource):
         """
         summary = describe_call("get QoS of event", event_id)
         request = make_request("GET", summary, "v2", "live", "events", event_id, "qos")
-        samples = await self._transport.send(
-            request, lambda answer: _parse_samples(rows(answer, summary), summary, self._bits)
-        )
+        key, body, is_whole = str(event_id), b"", True
+
+        def parse(answer: object) -> QosSamples:
+            return _parse_samples(rows(answer, summary), summary, self._bits)
+
+        def parse_tail(received: bytes) -> QosSamples | None:
+            nonlocal body, is_whole
+            body, is_whole = received, True
+            found = self._answers.find(key, body)
+            samples = _continue(*found, summary, self._bits) if found else None
+            is_whole = samples is None
+            return samples
+
+        try:
+            samples = await self._transport.send(request, parse, parse_tail)
+        except ApiError:
+            self._answers.forget(key)
+            raise
+        if _is_plain(samples):
+            self._answers.keep(key, body, samples, is_whole=is_whole)
+        else:
+            self._answers.forget(key)
         if samples.unreadable or samples.dropped:
             names = [*samples.unreadable, *(["time"] if samples.dropped else [])]
             self._transport.log_faults(summary, [f"samples whose {name} cannot be read" for name in names])
         return samples
+
+
+def _is_plain(samples: QosSamples) -> bool:
+    """Return whether each row became a sample with documented and readable values only."""
+    return not (samples.extra or samples.dropped or samples.unreadable)
+
+
+def _continue(before: QosSamples, found: Continuation, summary: str, bits: float) -> QosSamples | None:
+    """Return the samples of an answer that continues the one `before`; None if a new row is not plain."""
+    try:
+        added = _parse_samples([*found.rows], summary, bits)
+    except Unreadable:
+        return None
+    if not _is_plain(added):
+        return None
+    return QosSamples(
+        before.time[found.first :] + added.time,
+        before.bitrate_video[found.first :] + added.bitrate_video,
+        before.bitrate_audio[found.first :] + added.bitrate_audio,
+        before.frame_rate[found.first :] + added.frame_rate,
+        before.status[found.first :] + added.status,
+    )
 
 
 def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamples:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping
 
 from livedeck.monitor.model.readings import Readings
@@ -18,16 +19,26 @@ _DISTINCT_ROWS = 4
 def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
     """Return event id -> input. Inputs are equal for events with the same stream key, ingest link or samples."""
     end = min((event.qos.readings.time[-1] for event in events if event.qos.readings.time), default=0.0)
+    newest = {event.id: _newest_row(event.qos.readings, end) for event in events}
+    counts = Counter(newest.values())
     first_with: dict[Hashable, Hashable] = {}
     inputs: dict[str, Hashable] = {}
     for event in events:
         names = [name for name in (event.event.streamkey, event.event.rtmp_link) if name]
-        marks: list[Hashable] = [*names, *_newest_rows(event.qos.readings, end)]
+        # a single event with these newest values has no twin, so the rows before need no comparison
+        rows = _newest_rows(event.qos.readings, end) if counts[newest[event.id]] > 1 else []
+        marks: list[Hashable] = [*names, *rows]
         first = next((first_with[mark] for mark in marks if mark in first_with), event.id)
         inputs[event.id] = first
         for mark in marks:
             first_with.setdefault(mark, first)
     return inputs
+
+
+def _newest_row(readings: Readings, end: float) -> Hashable:
+    """Return the values of the newest sample up to `end` (epoch s), None without one."""
+    place = bisect_right(readings.time, end) - 1
+    return (readings.video[place], readings.audio[place], readings.fps[place]) if place >= 0 else None
 
 
 def _newest_rows(readings: Readings, end: float) -> list[Hashable]:

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from livedeck.atomic_file import open_private
-from livedeck.monitor.history.columns import UnsoundError, checked
+from livedeck.monitor.history.columns import SLOT, UnsoundError, checked
 from livedeck.text.values import safe
 
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 APPLICATION = 0x6C646869  # "ldhi" in the header: a history
 RECORDING = 0x6C647263  # "ldrc": a portable copy, which nothing writes to
-SCHEMA = 5
+SCHEMA = 6
 OLDEST = 3
 """Oldest schema that can be upgraded; an older file is set aside."""
 
@@ -29,7 +29,7 @@ BUSY_TIMEOUT = 0.5
 """Seconds that a statement waits for the transaction of another process."""
 
 _PAGE = 2048
-"""Bytes of a page. A tick changes one page of each stream, so 2048 writes a quarter of the bytes that 8192 would."""
+"""Bytes of a page. Moving a slot of 200 streams changes a page of each, so 2048 writes a quarter of what 8192 does."""
 
 CACHE = 4096
 """Memory for pages, in KiB: enough for the last page of every stream and the pages of a chart."""
@@ -94,6 +94,34 @@ CREATE TABLE late (  -- samples that arrived after a newer one, and when (micros
 ) WITHOUT ROWID;
 """
 
+_OF_RECENT = """
+CREATE TABLE recent (  -- the newest samples, in the order of their times (ms since the epoch); the rest as in `sample`
+    time INTEGER, stream INTEGER, video INTEGER, audio INTEGER, fps INTEGER, status INTEGER, PRIMARY KEY (time, stream)
+) WITHOUT ROWID;
+"""
+
+NO_RECENT = _OF_RECENT.replace("CREATE TABLE", "CREATE TEMP TABLE")
+"""Statement that makes an empty `recent` for reading a file of an older schema, which has none."""
+
+ROLL_UP = f"""
+INSERT OR REPLACE INTO rollup
+SELECT stream, slot, count(*), min(video), max(video), min(audio), max(audio), min(fps), max(fps),
+    sum(status = 0), sum(status = 3), sum(status = 4), sum(status = 5),
+    max(CASE WHEN status NOT IN (0, 3, 4, 5) THEN status END)
+FROM (
+    SELECT sample.*, (time + {SLOT << 24}) / {SLOT} - {1 << 24} AS slot FROM stream JOIN sample ON stream = stream.id
+    WHERE {{rows}}
+) GROUP BY stream, slot
+"""  # noqa: S608  constants
+"""Statement that computes the roll-ups of some rows of `sample`. SQL divides towards zero, but the slots before a
+stream's base need rounding down: hence the slots added before the division."""
+
+_ROLL_UP_ALL = f"""
+{ROLL_UP.format(rows=f"time >= rolled * {SLOT}")};
+UPDATE stream SET rolled = max(rolled, coalesce((SELECT max(slot) + 1 FROM rollup WHERE stream = stream.id), rolled));
+"""  # noqa: S608  constants
+"""Upgrade of schema 5: afterwards every row of `sample` is in a roll-up, and a slot without one lies in `recent`."""
+
 _UPGRADE = """
 INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, '$.kind'),
     json_extract(value, '$.target'), strftime('%s', json_extract(value, '$.since')) * 1000000,
@@ -105,9 +133,10 @@ DROP TABLE kept;
 """Statements that upgrade schema 3, which kept all alarms in one text."""
 
 MADE = {
-    0: _TABLES + _OF_ALARMS + _OF_DETECTION + _OF_THE_PAST,
-    3: _OF_ALARMS + _OF_DETECTION + _UPGRADE + _OF_THE_PAST,
-    4: _OF_THE_PAST,
+    0: _TABLES + _OF_ALARMS + _OF_DETECTION + _OF_THE_PAST + _OF_RECENT,
+    3: _OF_ALARMS + _OF_DETECTION + _UPGRADE + _OF_THE_PAST + _OF_RECENT + _ROLL_UP_ALL,
+    4: _OF_THE_PAST + _OF_RECENT + _ROLL_UP_ALL,
+    5: _OF_RECENT + _ROLL_UP_ALL,
 }
 """Statements that upgrade a file of an older schema to `SCHEMA`; 0: a new file."""
 
@@ -279,6 +308,8 @@ class Database:
             if schema < SCHEMA:
                 _make_tables(db)
             db.execute(STREAM_COPY)
+        elif schema < SCHEMA:
+            db.execute(NO_RECENT)
         page = number(db, "page_size")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA cache_size = -{CACHE}")

@@ -31,6 +31,7 @@ from livedeck.monitor.history.database import (
     CACHE,
     CORRUPT,
     MADE,
+    NO_RECENT,
     OLDEST,
     RECORDING,
     SCHEMA,
@@ -56,12 +57,13 @@ _NEEDED = {
     3: ("event", "stream", "sample", "rollup", "journal"),
     4: ("answer", "alarm", "learnt"),
     5: ("published", "late"),
+    6: ("recent",),
 }
 """Schema version -> tables that it added."""
 
 _ENTRIES = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?"
 _MAX_ENTRIES = 64
-"""Maximum number of entries in a schema; livedeck's has 20."""
+"""Most entries that a schema may have; livedeck's has 21."""
 
 _OPENING_LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 65_536,
@@ -229,6 +231,8 @@ class Foreign(Database):
                 self._stop.add(self)
                 self._defend()
                 self.tables = self._recognised()
+                if self.tables and "recent" not in self.tables:
+                    self._add_recent()
                 self._seal()
             except BaseException:
                 self._db.close()
@@ -332,6 +336,14 @@ class Foreign(Database):
             raise StorageError(self.path, f"it has no table `{missing[0]}`; nothing was read")
         return tables & COLUMNS.keys()
 
+    def _add_recent(self) -> None:
+        """Add an empty temporary `recent` to a file of an older version, so that every query finds the table."""
+        self._db.execute("PRAGMA temp_store = MEMORY")
+        self._db.execute("PRAGMA query_only = OFF")
+        self._db.execute(NO_RECENT)
+        if not self._has_views:
+            self._db.execute("PRAGMA query_only = ON")
+
     def _seal(self) -> None:
         """Allow only queries of livedeck's tables from now on."""
         self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
@@ -350,7 +362,7 @@ class Foreign(Database):
             case sqlite3.SQLITE_READ:
                 is_main = place == "main" or not second  # without a column SQLite does not name the database
                 is_ours = is_main and first in _READABLE and (source is None or self._has_views)
-                is_allowed = is_ours or (place == "temp" and self._has_views)
+                is_allowed = is_ours or (place == "temp" and (self._has_views or first == "recent"))
             case sqlite3.SQLITE_FUNCTION:
                 is_allowed = second in _FUNCTIONS
             case sqlite3.SQLITE_PRAGMA:

@@ -105,11 +105,20 @@ def verify(path: Path) -> FileReport:
             counts = {name: _counts(db, name) for name in sorted(db.tables)}
             rows = {name: count for name, (count, _) in counts.items()}
             rotten = {name: count for name, (_, count) in counts.items() if count}
+            rows, rotten = _with_recent(rows), _with_recent(rotten)
             found = _known_events(db)
             spans = tuple(EventSpan(event, streams) for event in found if (streams := samples.streams_of(db, event.id)))
         except StorageError as error:
             faults.append(str(error))
         return FileReport(path, _size(path), free * page, schema, rows, rotten, tuple(faults), spans)
+
+
+def _with_recent(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts of tables with the recent samples among the samples."""
+    counts = dict(counts)
+    if recent := counts.pop("recent", 0):
+        counts["sample"] = counts.get("sample", 0) + recent
+    return counts
 
 
 def _counts(db: Foreign, table: str) -> tuple[int, int]:
@@ -168,7 +177,7 @@ def count_pruned(path: Path, pruning: Pruning) -> Mapping[str, int]:
         counts = dict[str, int]()
         for part in _parts(db, pruning):
             counts[part.table] = counts.get(part.table, 0) + db.rows(part.counting, part.values)[0][0]
-        return {table: count for table, count in counts.items() if count}
+        return {table: count for table, count in _with_recent(counts).items() if count}
 
 
 def prune(path: Path, pruning: Pruning) -> Mapping[str, int]:
@@ -181,7 +190,7 @@ def prune(path: Path, pruning: Pruning) -> Mapping[str, int]:
         for part in _parts(db, pruning):
             while gone := len(db.rows(part.deleting, part.values)):
                 counts[part.table] = counts.get(part.table, 0) + gone
-    return counts
+    return _with_recent(counts)
 
 
 class _Part(NamedTuple):
@@ -214,6 +223,8 @@ def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
         bounds = {"stream": number, "slot": (end - base) // SLOT, "time": (end - base) // SLOT * SLOT}
         for table in ("sample", "late"):
             yield _Part(table, "stream, time", "stream = :stream AND time < :time", bounds)
+        recent = {"stream": number, "time": base + bounds["time"]}
+        yield _Part("recent", "time, stream", "stream = :stream AND time < :time", recent)
         yield _Part("rollup", "stream, slot", "stream = :stream AND slot < :slot", bounds)
     values = {"end": end, "micro": end * 1000, "event": event}
     lasting = ", ".join(f"'{kind}'" for kind in (*journal.LASTING, *journal.IN_FORCE))

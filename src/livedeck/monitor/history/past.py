@@ -35,6 +35,12 @@ CREATE TEMP VIEW sample AS SELECT sample.* FROM main.sample JOIN temp.known USIN
         SELECT 1 FROM main.late WHERE (late.stream, late.time) = (sample.stream, sample.time)
         AND late.at > (SELECT at FROM temp.cut)
     );
+CREATE TEMP VIEW recent AS SELECT recent.* FROM main.recent JOIN main.stream ON stream.id = recent.stream
+    JOIN temp.known ON known.stream = recent.stream
+    WHERE time <= base + newest AND NOT EXISTS (
+        SELECT 1 FROM main.late WHERE (late.stream, late.time) = (recent.stream, recent.time - base)
+        AND late.at > (SELECT at FROM temp.cut)
+    );
 CREATE TEMP VIEW rollup AS SELECT rollup.* FROM main.rollup JOIN temp.known USING (stream) WHERE slot < newest / {SLOT};
 CREATE TEMP VIEW journal AS SELECT * FROM main.journal WHERE at <= (SELECT at / 1000 FROM temp.cut);
 CREATE TEMP VIEW answer AS SELECT * FROM main.answer WHERE at <= (SELECT at FROM temp.cut);
@@ -133,7 +139,8 @@ def _open(path: Path) -> Database:
     db = open_foreign(path, views=True)
     try:
         for statement in _VIEWS.split(";\n"):
-            db.run(statement)
+            if "recent" in db.tables or "TEMP VIEW recent" not in statement:
+                db.run(statement)
     except BaseException:
         db.close()
         raise

@@ -13,11 +13,18 @@ from livedeck.monitor.model.readings import MISSING, NO_STATUS
 from livedeck.monitor.model.records import Buckets, MinMax
 
 _SAMPLES = """
-    SELECT time, 1 AS count, video AS video_low, video AS video_high, audio AS audio_low, audio AS audio_high,
+    SELECT {time} AS time, 1 AS count, video AS video_low, video AS video_high, audio AS audio_low, audio AS audio_high,
         fps AS fps_low, fps AS fps_high, status = 0 AS normal, status = 3 AS key20, status = 4 AS key50,
         status = 5 AS loss, CASE WHEN status NOT IN (0, 3, 4, 5) THEN status END AS odd
-    FROM sample WHERE stream = :stream AND time >= :first AND time < :end
+    FROM (
+        SELECT time, video, audio, fps, status FROM sample WHERE stream = :stream AND time >= :first AND time < :end
+        UNION ALL SELECT time - :base, video, audio, fps, status FROM recent
+        WHERE stream = :stream AND time >= :base + :first AND time < :base + :end
+    )
 """
+
+_MINUTE = f"(time + {SLOT << 24}) / {SLOT} * {SLOT} - {SLOT << 24}"
+"""Beginning of a sample's minute. SQL divides towards zero, but a time before the stream's base needs rounding down."""
 
 _ROLLUPS = f"""
     SELECT slot * {SLOT} AS time, count, video_low, video_high, audio_low, audio_high, fps_low, fps_high,
@@ -42,11 +49,14 @@ def gather(db: Database, stream: Stream, since: float, until: float, columns: in
     """
     first, end = round(since * 1000) - stream.base, round(until * 1000) - stream.base
     first_slot = end_slot = first // SLOT
-    if end - first >= columns * SLOT:
+    is_coarse = end - first >= columns * SLOT
+    if is_coarse:
         end_slot = max(first_slot, min(stream.rolled, -(-end // SLOT)))
     bounds = {"since": first, "length": end - first, "columns": columns, "first_slot": first_slot, "end_slot": end_slot}
-    tail = {"first": max(first, end_slot * SLOT), "end": end}
-    parts = _SAMPLES if end_slot == first_slot else f"{_ROLLUPS} UNION ALL {_SAMPLES}"
+    tail = {"first": max(first, end_slot * SLOT), "end": end, "base": stream.base}
+    parts = _SAMPLES.format(time=_MINUTE if is_coarse else "time")
+    if end_slot > first_slot:
+        parts = f"{_ROLLUPS} UNION ALL {parts}"
     rows = db.checked(_GATHERED, _COLUMNS.format(parts=parts), {"stream": stream.id} | bounds | tail)
     return _buckets(rows, since, until, columns)
 

@@ -30,8 +30,9 @@ _LATEST = 2**52
 _ALL = "SELECT name FROM event UNION SELECT event FROM alarm UNION SELECT topic FROM journal WHERE kind = 'event'"
 """Query for the ids of all events."""
 
-_STREAM_ROWS = {"sample": ("time", SLOT), "late": ("time", SLOT), "rollup": ("slot", 1)}
-"""Tables with rows of streams -> the column that counts time from the stream's base, and its units per minute."""
+_STREAM_ROWS = {"sample": ("time", SLOT), "recent": ("time", SLOT), "late": ("time", SLOT), "rollup": ("slot", 1)}
+"""Tables with rows of streams -> the column of their time, and its units in a minute. It counts from the stream's base,
+that of `recent` from the epoch."""
 
 _ENTRIES = "SELECT * FROM journal WHERE at >= :since AND at < :until AND kind <> 'event' ORDER BY id"
 _ALARMS = "SELECT * FROM alarm WHERE changed >= :since * 1000 AND since < :until * 1000"
@@ -97,6 +98,7 @@ def export(
                 copy.copy_samples()
             tables = ("event", "stream", "sample", "journal", "alarm", "answer", "published")
             rows = {table: db.rows(f"SELECT count(*) FROM main.{table}")[0][0] for table in tables}  # noqa: S608  ours
+            rows["sample"] += db.rows("SELECT count(*) FROM recent")[0][0]
         return Recording(target, rows, file.path.stat().st_size)
 
 
@@ -113,8 +115,9 @@ class _Copy:
             if table not in self._source.tables:  # a file of an older version lacks some
                 continue
             for number, base in streams:
-                first = (self._bounds["since"] - base) // SLOT * unit
-                end = -((base - self._bounds["until"]) // SLOT) * unit
+                origin = base if table == "recent" else 0
+                first = origin + (self._bounds["since"] - base) // SLOT * unit
+                end = origin - ((base - self._bounds["until"]) // SLOT) * unit
                 self._source.copy(table, f"stream = ? AND {column} >= ? AND {column} < ?", (number, first, end))
 
     def copy_records(self, *, is_all: bool) -> None:

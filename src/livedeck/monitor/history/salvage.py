@@ -172,6 +172,7 @@ class _Salvage:
         self._events: dict[int, str] = {}
         self._streams: dict[int, tuple[int, str, int]] = {}
         self._targets: dict[int, _Target] = {}
+        self._recent: set[tuple[int, int]] = set()  # stream and time of the saved recent samples
         self._slots: dict[int, tuple[int, int]] = {}  # stream -> first and last slot with saved samples
 
     def copy_all(self) -> None:
@@ -180,11 +181,12 @@ class _Salvage:
         for table in _BEFORE_OTHERS:
             self._copy(table, self._row_writer(table))
         self._find_streams()
+        self._copy("recent", self._write_recent)
         self._copy("sample", self._write_samples)
         self._roll_up()
         self._copy("rollup", self._write_rollups)
         self._copy("late", self._write_late)
-        for table in self._shapes.keys() - {*_BEFORE_OTHERS, "sample", "rollup", "late"}:
+        for table in self._shapes.keys() - {*_BEFORE_OTHERS, "sample", "recent", "rollup", "late"}:
             self._copy(table, self._row_writer(table))
         self._count_lost_samples()
 
@@ -225,9 +227,16 @@ class _Salvage:
             self._unreadable.add(number)
             return
         for table, shape in self._shapes.items():
-            if shape.is_index == page.is_index and any(shape.fits(row) for row in page.rows):
+            if shape.is_index == page.is_index and any(self._may_be(table, row) for row in page.rows):
                 self._pages[table].append(number)
                 return
+
+    def _may_be(self, table: str, row: Row) -> bool:
+        """Return whether a row can be of a table.
+
+        Rows of `recent` and `sample` differ only in their first number: a time is larger than a stream's.
+        """
+        return self._shapes[table].fits(row) and (table != "recent" or row.values[0] > self._earliest)
 
     def _read_index(self, name: str, table: str, pages: Iterable[int]) -> None:
         """Read ids, names and bases from an index, in case the rows of its table are lost."""
@@ -251,7 +260,7 @@ class _Salvage:
                 self._lost[table] += page.broken if table else 0
                 yield from page.rows
 
-    def _copy(self, table: str, write: Callable[[list[Row]], None]) -> None:
+    def _copy(self, table: str, write: Callable[[list[Row]], object]) -> None:
         shape = self._shapes[table]
         for batch in _batches(self._rows(self._pages[table], table)):
             sound = [row for row in batch if shape.is_sound(row)]
@@ -305,7 +314,17 @@ class _Salvage:
                     self._targets[number] = _Target(stream.id, stream.base, base - stream.base)
         self._saved["event"], self._saved["stream"] = len(self._events), len(self._targets)
 
-    def _write_samples(self, rows: list[Row]) -> None:
+    def _write_recent(self, rows: list[Row]) -> None:
+        """Save recent samples where older ones lie; `_roll_up` covers them."""
+        streams = {number: base for number, (_, _, base) in self._streams.items()}
+        found = [(streams.get(stream), stream, time, measures) for _, (time, stream, *measures) in rows]
+        self._lost["sample"] += sum(base is None for base, *_ in found)
+        self._recent |= self._write_samples(
+            [Row(None, (stream, time - base, *measures)) for base, stream, time, measures in found if base is not None]
+        )
+
+    def _write_samples(self, rows: list[Row]) -> set[tuple[int, int]]:
+        """Save samples. Return stream and time of each. A free page may still hold recent ones, which count once."""
         values = []
         for _, (number, time, *measures) in rows:
             target = self._targets.get(number)
@@ -317,17 +336,20 @@ class _Salvage:
             first, last = self._slots.get(target.id, (moved // SLOT, moved // SLOT))
             self._slots[target.id] = min(first, moved // SLOT), max(last, moved // SLOT)
         self._db.run_many("INSERT OR IGNORE INTO sample VALUES (?, ?, ?, ?, ?, ?)", values)
-        self._saved["sample"] += len(values)
+        found = {(stream, time) for stream, time, *_ in values}
+        self._saved["sample"] += len(found - self._recent) if self._recent else len(values)
         bases = {target.id: target.base for target in self._targets.values()}
         self._note_times(bases[stream] + time for stream, time, *_ in values)
+        return found
 
     def _roll_up(self) -> None:
+        bases = {target.id: target.base for target in self._targets.values()}
         for stream, (first, last) in self._slots.items():
             end = first
             while (slot := samples.next_slot(self._db, stream, end)) is not None and slot <= last:
                 end = min(slot + _ROLLED_AT_ONCE, last + 1)
                 with self._db.transaction():
-                    samples.roll_up(self._db, samples.Stream(stream, 0), slot, end)
+                    samples.roll_up(self._db, samples.Stream(stream, bases[stream]), slot, end)
 
     def _write_rollups(self, rows: list[Row]) -> None:
         """Save the roll-ups of minutes for which they count more samples than were saved."""

@@ -1,4 +1,9 @@
-"""Samples in the history as rows of integers, their roll-up for each minute, and the pruning of old rows."""
+"""Samples in the history as rows of integers, their roll-up for each minute, and the pruning of old rows.
+
+The newest samples of all streams lie side by side in `recent`, so that a tick writes one place in the file. When their
+minute is over, they move into `sample`, where those of one stream lie side by side, and its slots get their roll-ups.
+Therefore a slot from `Stream.rolled` on lies in `recent`, and an earlier one in `sample`, never in both.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from typing import Any, NamedTuple
 
 from livedeck.monitor.history import alarm_actions, alarms, events, published
 from livedeck.monitor.history.columns import SLOT
-from livedeck.monitor.history.database import Database, microseconds
+from livedeck.monitor.history.database import ROLL_UP, Database, microseconds
 from livedeck.monitor.history.journal import IN_FORCE, LASTING
 from livedeck.monitor.model.readings import MISSING, NO_STATUS, Readings
 from livedeck.monitor.model.records import StreamRecord, StreamSpan
@@ -27,17 +32,28 @@ WHERE sample.video IS NOT excluded.video OR sample.audio IS NOT excluded.audio
     OR sample.fps IS NOT excluded.fps OR sample.status IS NOT excluded.status
 """
 
-_BEFORE_BASE = SLOT << 24
-"""Milliseconds added before a division, so that no dividend is negative. SQL rounds towards zero, but slots before a
-stream's base need rounding down."""
+_ADD_RECENT = """
+INSERT INTO recent (time, stream, video, audio, fps, status) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (time, stream) DO UPDATE SET
+    video = excluded.video, audio = excluded.audio, fps = excluded.fps, status = excluded.status
+WHERE recent.video IS NOT excluded.video OR recent.audio IS NOT excluded.audio
+    OR recent.fps IS NOT excluded.fps OR recent.status IS NOT excluded.status
+"""
 
-_ROLL_UP = f"""
-INSERT OR REPLACE INTO rollup
-SELECT stream, (time + {_BEFORE_BASE}) / {SLOT} - {_BEFORE_BASE // SLOT} AS slot, count(*), min(video), max(video),
-    min(audio), max(audio), min(fps), max(fps), sum(status = 0), sum(status = 3), sum(status = 4), sum(status = 5),
-    max(CASE WHEN status NOT IN (0, 3, 4, 5) THEN status END)
-FROM sample WHERE stream = ? AND time >= ? AND time < ? GROUP BY slot
-"""  # noqa: S608  constants
+_SETTLE = """
+INSERT OR REPLACE INTO sample SELECT stream, time - base, video, audio, fps, status
+FROM recent JOIN stream ON stream.id = stream WHERE {rows} ORDER BY stream, time
+"""
+
+_OVER = """
+SELECT stream.id, base, rolled, min(time) - base, max(time) - base FROM recent JOIN stream ON stream.id = stream
+WHERE time < ? GROUP BY stream.id ORDER BY stream.id LIMIT ?
+"""
+
+_SETTLED_AT_ONCE = 200
+"""Most streams settled in one transaction, so that another deck can write soon."""
+
+_ROLL_UP_SLOTS = ROLL_UP.format(rows="stream = ? AND time >= ? AND time < ?")
 
 _KEEP_ROLLUP = """
 INSERT OR REPLACE INTO rollup SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
@@ -52,25 +68,43 @@ SELECT sum(count - there), min(slot), max(slot) FROM (
 ) WHERE count > there
 """  # noqa: S608  constants
 
+_FRESH = (
+    "LEFT JOIN (SELECT stream, min(time) AS first, max(time) AS last, count(*) AS count FROM recent GROUP BY stream) "
+    "AS fresh ON fresh.stream = stream.id"
+)
+"""Join that reads `recent` once for all streams."""
+
+_FIRST = "SELECT min(time) + base FROM sample WHERE stream = stream.id"
+_LAST = "SELECT max(time) + base FROM sample WHERE stream = stream.id"
+_ENDS = f"""
+    coalesce(min(fresh.first, ({_FIRST})), fresh.first, ({_FIRST})) AS first,
+    coalesce(max(fresh.last, ({_LAST})), fresh.last, ({_LAST})) AS last
+"""
+
 _STREAMS = f"""
-SELECT name, base + first, base + last, samples FROM (
-    SELECT stream.name, base,
-        (SELECT min(time) FROM sample WHERE stream = stream.id) AS first,
-        (SELECT max(time) FROM sample WHERE stream = stream.id) AS last,
+SELECT name, first, last, samples FROM (
+    SELECT stream.name, {_ENDS},
         (SELECT coalesce(sum(count), 0) FROM rollup WHERE stream = stream.id AND slot < rolled)
-        + (SELECT count(*) FROM sample WHERE stream = stream.id AND time >= rolled * {SLOT}) AS samples
-    FROM stream JOIN event ON event.id = event WHERE event.name = ?
-) WHERE first IS NOT NULL ORDER BY base + first
+        + (SELECT count(*) FROM sample WHERE stream = stream.id AND time >= rolled * {SLOT})
+        + coalesce(fresh.count, 0) AS samples
+    FROM stream JOIN event ON event.id = event {_FRESH} WHERE event.name = ?
+) WHERE first IS NOT NULL ORDER BY first
 """  # noqa: S608  constants
 
 
-_SPANS = """
-SELECT event, stream, base + first, base + last FROM (
-    SELECT event.name AS event, stream.name AS stream, base,
-        (SELECT min(time) FROM sample WHERE stream = stream.id) AS first,
-        (SELECT max(time) FROM sample WHERE stream = stream.id) AS last
-    FROM stream JOIN event ON event.id = event WHERE event.name = coalesce(?, event.name)
-) WHERE first IS NOT NULL ORDER BY base + first
+_SPANS = f"""
+SELECT event, stream, first, last FROM (
+    SELECT event.name AS event, stream.name AS stream, {_ENDS}
+    FROM stream JOIN event ON event.id = event {_FRESH}
+    WHERE event.name = coalesce(?, event.name)
+) WHERE first IS NOT NULL ORDER BY first
+"""  # noqa: S608  constants
+
+_READINGS = """
+SELECT time, video, audio, fps, status FROM sample WHERE stream = :stream AND time <= :last AND time >= :first
+UNION ALL SELECT time - :base, video, audio, fps, status FROM recent
+WHERE stream = :stream AND time <= :base + :last AND time >= :base + :first
+ORDER BY time DESC LIMIT :newest
 """
 
 
@@ -110,11 +144,36 @@ def make_stream(db: Database, key: StreamKey, base: int) -> None:
 
 
 def store(db: Database, rows: Iterable[Row]) -> None:
-    """Store samples, within the caller's transaction. A row replaces the stored one of the same time.
+    """Store samples of slots that are over, within the caller's transaction; `roll_up` must follow.
 
-    Raises StorageError.
+    A row replaces the stored one of the same time. Raises StorageError.
     """
     db.run_many(_UPSERT, rows)
+
+
+def add_recent(db: Database, rows: Iterable[tuple[int, Row]]) -> None:
+    """Store samples of slots without a roll-up, side by side in the file, within the caller's transaction.
+
+    Each row comes with the base of its stream, and replaces the stored one of the same time. Raises StorageError.
+    """
+    db.run_many(_ADD_RECENT, ((base + time, stream, *values) for base, (stream, time, *values) in rows))
+
+
+def settle(db: Database, end: int) -> dict[int, int]:
+    """Move recent samples before `end` (epoch ms) into their slots, within the caller's transaction.
+
+    Returns stream -> its first slot without a roll-up, for some of the streams that have such samples; empty if there
+    are none. Raises StorageError.
+    """
+    over = db.rows(_OVER, (end, _SETTLED_AT_ONCE))
+    if not over:
+        return {}
+    moved = (end, over[0][0], over[-1][0])
+    db.run(_SETTLE.format(rows="time < ? AND stream BETWEEN ? AND ?"), moved)
+    db.run("DELETE FROM recent WHERE time < ? AND stream BETWEEN ? AND ?", moved)
+    for stream, base, rolled, first, last in over:
+        roll_up(db, Stream(stream, base, rolled), min(rolled, first // SLOT), last // SLOT + 1)
+    return {stream: max(rolled, last // SLOT + 1) for stream, _, rolled, _, last in over}
 
 
 def note_late(db: Database, rows: Iterable[Row], now: datetime) -> None:
@@ -126,9 +185,12 @@ def note_late(db: Database, rows: Iterable[Row], now: datetime) -> None:
 def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
     """Compute the roll-ups from slot `first` to before slot `end`, within the caller's transaction.
 
-    Earlier slots must have their roll-ups already. Raises StorageError.
+    Earlier slots must have theirs already. Recent samples of these slots are moved into them. Raises StorageError.
     """
-    db.run(_ROLL_UP, (stream.id, first * SLOT, end * SLOT))
+    moved = (stream.base + end * SLOT, stream.id)
+    db.run(_SETTLE.format(rows="time < ? AND stream = ?"), moved)
+    db.run("DELETE FROM recent WHERE time < ? AND stream = ?", moved)
+    db.run(_ROLL_UP_SLOTS, (stream.id, first * SLOT, end * SLOT))
     db.run("UPDATE stream SET rolled = max(rolled, ?) WHERE id = ?", (end, stream.id))
 
 
@@ -187,12 +249,9 @@ def readings(db: Database, key: StreamKey, until: float, newest: int = -1, since
     found, stream = Readings(), find_stream(db, key)
     if stream is None:
         return found
-    rows = db.checked(
-        "sample.time .video .audio .fps .status",
-        "SELECT time, video, audio, fps, status FROM sample WHERE stream = ? AND time <= ? AND time >= ? "
-        "ORDER BY time DESC LIMIT ?",
-        (stream.id, round(until * 1000) - stream.base, round(since * 1000) - stream.base, newest),
-    )
+    bounds = {"first": round(since * 1000) - stream.base, "last": round(until * 1000) - stream.base}
+    values = {"stream": stream.id, "base": stream.base, "newest": newest} | bounds
+    rows = db.checked("sample.time .video .audio .fps .status", _READINGS, values)
     rows.reverse()
     found.time.extend([(stream.base + row[0]) / 1000 for row in rows])
     found.video.extend([MISSING if row[1] is None else row[1] for row in rows])
@@ -220,6 +279,9 @@ def prune(db: Database, before: int) -> Iterator[None]:
 
     Events and streams stay, a few bytes each, because another deck may be writing to them. Raises StorageError.
     """
+    if db.rows("SELECT 1 FROM recent WHERE time < ? LIMIT 1", [before]):  # no sample came since
+        db.run("DELETE FROM recent WHERE time < ?", [before // SLOT * SLOT])
+        yield
     for stream, base in db.rows("SELECT id, base FROM stream"):
         end = (before - base) // SLOT
         for table, column, limit in (

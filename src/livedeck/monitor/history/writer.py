@@ -38,6 +38,13 @@ _LARGEST = 2**62
 _RECENT = 60
 """Number of newest stored samples that are compared to find corrections; older ones count as final."""
 
+_EVER = 2**62
+"""Milliseconds since the epoch, later than any time."""
+
+_AHEAD = 5 * SLOT
+"""Milliseconds from the usual minute on in which a sample is recent. A stream whose clock is further ahead would fill
+`recent`."""
+
 _BATCH = 4000
 """Number of rows after which a transaction ends, so that another deck can write soon."""
 
@@ -48,6 +55,7 @@ class SampleWriter:
     def __init__(self, db: Database) -> None:
         self.db = db
         self._version = -1
+        self._minute = 0  # that of the samples when recent ones were last settled, epoch ms
         self._streams: dict[StreamKey, Stream] = {}
         self._written: dict[StreamKey, Readings] = {}
 
@@ -61,18 +69,22 @@ class SampleWriter:
         Raises:
             StorageError: The file cannot be written.
         """
-        if self._version != (version := self.db.version()):  # another deck may have rolled up more
-            self._version = version
-            self._streams.clear()
+        usual = sorted(readings.time[-1] for readings in news.values() if len(readings))
+        if not usual:
+            return
+        minute = _milliseconds(usual[len(usual) // 2]) // SLOT * SLOT
         batch: dict[StreamKey, list[Row]] = {}
         count = 0
         for key, readings in news.items():
             batch[key] = self._new_rows(key, readings)
             count += len(batch[key])
             if count >= _BATCH:
-                self._commit(batch, news, now)
+                self._commit(batch, news, now, minute)
                 batch, count = {}, 0
-        self._commit(batch, news, now)
+        self._commit(batch, news, now, minute)
+        if minute != self._minute:
+            self._settle(minute - SLOT)
+            self._minute = minute
 
     def forget_all_but(self, keys: Iterable[StreamKey]) -> None:
         """Forget every stream that is not among `keys`, the streams last written."""
@@ -99,15 +111,49 @@ class SampleWriter:
         self._streams[key] = stream
         return stream
 
-    def _commit(self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings], now: datetime) -> None:
+    def _commit(
+        self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings], now: datetime, minute: int
+    ) -> None:
+        """Store a batch. `minute`: the one of most newest samples, epoch ms."""
         changed = {key: rows for key, rows in batch.items() if rows}
         if changed:
             with self.db.transaction():
-                samples.store(self.db, chain.from_iterable(changed.values()))
+                self._refresh(changed)
+                parts = {key: _parted(self._streams[key], rows, minute) for key, rows in changed.items()}
+                samples.store(self.db, chain.from_iterable(older for older, _ in parts.values()))
+                samples.add_recent(
+                    self.db, ((self._streams[key].base, row) for key, (_, recent) in parts.items() for row in recent)
+                )
                 samples.note_late(self.db, [row for key in changed for row in self._late_rows(key, changed[key])], now)
-                rolled = {key: self._roll_up(self._streams[key], rows) for key, rows in changed.items()}
+                rolled = {key: self._roll_up(self._streams[key], older) for key, (older, _) in parts.items() if older}
             self._streams |= rolled
         self._written |= {key: news[key] for key in batch}
+
+    def _refresh(self, keys: Iterable[StreamKey]) -> None:
+        """Read these streams again, if another connection has changed the file: it may have rolled up more."""
+        if self._version != (version := self.db.version()):
+            self._version = version
+            self._streams.clear()
+            for key in keys:
+                if (stream := samples.find_stream(self.db, key)) is not None:
+                    self._streams[key] = stream
+
+    def settle_all(self) -> None:
+        """Move every recent sample into its slot, if this process wrote samples. Raises StorageError."""
+        if self._written:
+            self._settle(_EVER)
+
+    def _settle(self, end: int) -> None:
+        """Move the recent samples before `end` (epoch ms) into their slots."""
+        while True:
+            with self.db.transaction():
+                rolled = samples.settle(self.db, end)
+            if not rolled:
+                return
+            self._streams = {
+                key: replace(stream, rolled=rolled.get(stream.id, stream.rolled))
+                for key, stream in self._streams.items()
+            }
 
     def _late_rows(self, key: StreamKey, rows: Sequence[Row]) -> list[Row]:
         """Return the rows that are older than the newest written one and were not written before."""
@@ -118,13 +164,19 @@ class SampleWriter:
         return [row for row in rows if row[1] < newest and row[1] not in times]
 
     def _roll_up(self, stream: Stream, rows: Sequence[Row]) -> Stream:
-        """Roll up the completed slots, and again the slots of late samples. Return the updated stream."""
+        """Roll up the slots of rows in `sample`, again if they have a roll-up. Return the updated stream."""
         slots = [row[1] // SLOT for row in rows]
-        first, end = min(stream.rolled, *slots), max(stream.rolled, *slots)
-        if first == end:
-            return stream
+        first, end = min(stream.rolled, *slots), max(stream.rolled, max(slots) + 1)
         samples.roll_up(self.db, stream, first, end)
         return replace(stream, rolled=end)
+
+
+def _parted(stream: Stream, rows: Sequence[Row], minute: int) -> tuple[list[Row], list[Row]]:
+    """Return the rows for `sample` and those for `recent`: near `minute`, in slots that have no roll-up yet."""
+    first = max(minute - SLOT - stream.base, stream.rolled * SLOT)
+    end = minute + _AHEAD - stream.base
+    recent = [row for row in rows if first <= row[1] < end]
+    return [row for row in rows if not first <= row[1] < end] if len(recent) < len(rows) else [], recent
 
 
 def _first_new(written: Readings | None, readings: Readings) -> int:
@@ -359,7 +411,11 @@ class HistoryWriter:
         """Tidy and close the file."""
         writer, self._samples, self._pruning, self._segment = self._samples, None, None, None
         if writer:
-            writer.db.close()
+            try:
+                with suppress(StorageError):
+                    writer.settle_all()
+            finally:
+                writer.db.close()
 
 
 def _without_duplicate_links(db: Database, entries: Iterable[Entry]) -> list[Entry]:

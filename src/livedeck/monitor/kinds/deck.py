@@ -107,7 +107,8 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
     window, previous = timedelta(seconds=limits.shared_window), case.previous
     recent = case.now - timedelta(seconds=limits.shared_recent)
     known = _members(case, previous.since, previous.affects, window) if previous else []
-    others = [alarm for alarm in case.alarms if alarm not in known and _known_since(alarm) > recent]
+    keys = {alarm.key for alarm in known}
+    others = [alarm for alarm in case.alarms if alarm.key not in keys and _known_since(alarm) > recent]
     newest = _densest(others, window, case)
     spared = set(case.inputs.values()) - {case.inputs[alarm.event_id] for alarm in known}
     joined = newest if _input_count(newest, case) >= _needed(len(spared), limits) else []

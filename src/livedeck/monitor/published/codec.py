@@ -218,19 +218,9 @@ def known_samples(values: Values) -> dict[str, KnownSamples]:
 
 
 def _encode_state(state: EventState, before: EventState | None, encoded: Values | None) -> Values:
-    if before is None or encoded is None:
-        before, encoded = None, {}
-    elif state is before:
+    if encoded is not None and state is before:
         return encoded
-    values: Values = {}
-    members, read = _members(EventState), _getter(EventState)
-    older = read(before) if before is not None else (_REQUIRED,) * len(members)
-    for member, value, old in zip(members, read(state), older, strict=True):
-        if value is old or (member.name != "qos" and value == old):  # the samples of `qos` are too long to be compared
-            if member.stored in encoded:
-                values[member.stored] = encoded[member.stored]
-        elif value != member.default:
-            values[member.stored] = member.coder.encode(value)
+    values: Values = _record(EventState).encode_after(state, before, encoded)
     stream, readings = state.event.stream, state.qos.readings
     if stream and stream.id and len(readings):
         values["samples"] = [stream.id, readings.time[-1], len(readings)]
@@ -308,6 +298,14 @@ def _text_of(key: Iterable[str]) -> str:
 class _Coder(NamedTuple):
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
+    after: Callable[[Any, Any, Values], Values] | None = None
+    """Encodes a record by an earlier one and its values, which it reuses for members that are equal."""
+
+    def encode_after(self, value: Any, before: Any, encoded: Any) -> Any:
+        """Encode a value. Reuses the values of `before`, `encoded`, if both are there."""
+        if self.after is None or before is None or encoded is None or value is None:
+            return self.encode(value)
+        return self.after(value, before, encoded)
 
 
 class _Member(NamedTuple):
@@ -506,14 +504,33 @@ def _hints(owner: Any) -> dict[str, Any]:
 @cache
 def _record(owner: Any) -> _Coder:
     """Return the coder of a class, as an object without the members that equal their defaults."""
-    members, read, is_model = _members(owner), _getter(owner), issubclass(owner, Model)
+    members, is_model = _members(owner), issubclass(owner, Model)
+    names = [member.name for member in members]
+    # a getter of a single name returns no tuple
+    found_in: Callable[[Any], tuple[Any, ...]] = (
+        attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
+    )
 
-    def encode_record(value: Any) -> Values:
-        found = zip(members, read(value), strict=True)
-        written = {member.stored: member.coder.encode(item) for member, item in found if item != member.default}
+    def with_faults(value: Any, written: Values) -> Values:
         if is_model and value.faults:
             written["faults"] = [_record(FieldFault).encode(fault) for fault in value.faults]
         return written
+
+    def encode_record(value: Any) -> Values:
+        found = zip(members, found_in(value), strict=True)
+        return with_faults(value, {m.stored: m.coder.encode(value) for m, value in found if value != m.default})
+
+    def encode_after(record: Any, before: Any, encoded: Values) -> Values:
+        written: Values = {}
+        for (_, stored, coder, default), value, old in zip(members, found_in(record), found_in(before), strict=True):
+            if value is old or value == old:
+                if stored in encoded:
+                    written[stored] = encoded[stored]
+            elif value != default:
+                written[stored] = (
+                    coder.encode_after(value, old, encoded.get(stored)) if coder.after else coder.encode(value)
+                )
+        return with_faults(record, written)
 
     def decode_record(values: Values) -> Any:
         _of(dict, values)
@@ -526,4 +543,4 @@ def _record(owner: Any) -> _Coder:
         faults = tuple(map(_record(FieldFault).decode, values.get("faults", ())))
         return read.with_faults(faults) if faults else read
 
-    return _Coder(encode_record, decode_record)
+    return _Coder(encode_record, decode_record, encode_after)

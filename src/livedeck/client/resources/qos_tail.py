@@ -1,0 +1,115 @@
+"""Reads only what a QoS answer adds to the one before. The platform repeats up to 3600 samples in each.
+
+The result is that of reading the whole answer, for any two answers: samples are reused only if their bytes are the same
+in both, one after the other. Anything else is read whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+_HEAD, _END = b'{"data":[', b"]}"
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_values = msgspec.json.Decoder(list[dict[str, object]]).decode
+
+_SHORT = 64 * 2**10
+"""Bytes of an answer that is always read whole, because that takes less than a millisecond."""
+
+_LARGEST = 32 * 2**20
+"""Bytes of all kept answers together. Further events are read whole."""
+
+_KEPT_SECONDS = 60.0
+"""Seconds after which an answer is read whole again."""
+
+T = TypeVar("T")
+
+
+class Continuation(NamedTuple):
+    """A new answer as a part of the one before and what follows. `first`: index of the earliest sample in both.
+
+    `rows`: the added samples.
+    """
+
+    first: int
+    rows: list[dict[str, object]]
+
+
+class _Kept(NamedTuple, Generic[T]):
+    body: bytes
+    samples: T
+    until: float
+
+
+class LastAnswers(Generic[T]):
+    """The last answer of each event, to which the next is compared. `timer`: seconds that never run backwards."""
+
+    def __init__(self, timer: Callable[[], float]) -> None:
+        self._timer = timer
+        self._kept: dict[str, _Kept[T]] = {}
+
+    def find(self, event_id: str, body: bytes) -> tuple[T, Continuation] | None:
+        """Return the samples of the last answer and how this one continues it; None if it must be read whole."""
+        kept = self._kept.get(event_id)
+        if kept is None or kept.until <= self._timer():
+            return None
+        found = continuation(kept.body, body)
+        return (kept.samples, found) if found else None
+
+    def keep(self, event_id: str, body: bytes, samples: T, *, is_whole: bool) -> None:
+        """Keep an answer whose samples have nothing unreadable. `is_whole`: it was read whole, so its form is unknown.
+
+        Forgets the answers that are due to be read whole.
+        """
+        now, before = self._timer(), self._kept.pop(event_id, None)
+        self._kept = {key: kept for key, kept in self._kept.items() if kept.until > now}
+        if len(body) <= _SHORT or sum(len(kept.body) for kept in self._kept.values()) + len(body) > _LARGEST:
+            return
+        if is_whole and not is_plain(body):
+            return
+        until = now + _KEPT_SECONDS if is_whole or before is None else before.until
+        self._kept[event_id] = _Kept(body, samples, until)
+
+    def forget(self, event_id: str) -> None:
+        """Forget the answer of an event."""
+        self._kept.pop(event_id, None)
+
+
+def is_plain(body: bytes) -> bool:
+    """Return whether a body is an object with a list named `data` and nothing else, without white space around it."""
+    try:
+        members = _members(body)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return False
+    # the length tells: of two members named `data`, the last is found
+    is_alone = members.keys() == {"data"} and len(bytes(members["data"])) == len(body) - len(_HEAD) - len(_END) + 2
+    return is_alone and body.startswith(_HEAD) and body.endswith(_END)
+
+
+def continuation(before: bytes, body: bytes) -> Continuation | None:
+    """Return how `body` continues `before`, a plain body (see `is_plain`); None if it does not, or is not plain.
+
+    The samples that both have must be the last of `before` and the first of `body`, byte by byte.
+    """
+    start, end = len(_HEAD), len(body) - len(_END)
+    if not body.startswith(_HEAD) or not body.endswith(_END) or (stop := body.find(b"}", start)) < 0:
+        return None
+    place = before.find(body[start : stop + 1], start)
+    if place < 0:
+        return None
+    common = before[place : -len(_END)]
+    then = start + len(common)
+    if then > end or not body.startswith(common, start):  # a row may end like the answer
+        return None
+    added = body[then:end]
+    try:
+        # the dropped rows are a list of their own, so the common ones begin where a row begins
+        dropped = 0 if place == start else len(_rows(b"[%b]" % before[start : place - 1]))
+        if (place > start and before[place - 1 : place] != b",") or (added and added[:1] != b","):
+            return None
+        return Continuation(dropped, _values(b"[%b]" % added[1:]) if added else [])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
