@@ -63,7 +63,7 @@ _NEEDED = {
 
 _ENTRIES = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?"
 _MAX_ENTRIES = 64
-"""Most entries that a schema may have; livedeck's has 21."""
+"""Maximum number of entries in a schema; livedeck's has 21."""
 
 _OPENING_LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 65_536,

@@ -51,7 +51,7 @@ WHERE time < ? GROUP BY stream.id ORDER BY stream.id LIMIT ?
 """
 
 _SETTLED_AT_ONCE = 200
-"""Most streams settled in one transaction, so that another deck can write soon."""
+"""Maximum number of streams settled in one transaction, so that another deck can write soon."""
 
 _ROLL_UP_SLOTS = ROLL_UP.format(rows="stream = ? AND time >= ? AND time < ?")
 

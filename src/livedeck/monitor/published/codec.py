@@ -475,13 +475,6 @@ def _members(owner: Any) -> tuple[_Member, ...]:
 
 
 @cache
-def _getter(owner: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that reads all members of an object in one call."""
-    names = [member.name for member in _members(owner)]
-    return attrgetter(*names) if len(names) > 1 else lambda item: tuple(getattr(item, name) for name in names)
-
-
-@cache
 def _list_members() -> tuple[_Member, ...]:
     names = (field.name for field in fields(CachedList) if field.name != "items")
     return tuple(_Member(name, name, _of_field(CachedList, name), None) for name in names)
