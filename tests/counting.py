@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FrameType
-from typing import Any
-
-
-@dataclass
-class Count:
-    """Calls of Python and C functions in this thread."""
-
-    calls: int = 0
 
 
 @contextmanager
-def counted() -> Iterator[Count]:
-    """Count the calls of this thread until the block ends."""
-    count, before = Count(), sys.getprofile()
+def counted() -> Iterator[Counter[str]]:
+    """Count the calls of Python and C in this thread until the block ends, by the module of the caller."""
+    calls, before = Counter[str](), sys.getprofile()
 
-    def note(_frame: FrameType, event: str, _value: Any) -> None:
+    def note(frame: FrameType, event: str, _value: object) -> None:
         if event in {"call", "c_call"}:
-            count.calls += 1
+            calls[frame.f_globals.get("__name__", "")] += 1
 
     sys.setprofile(note)
     try:
-        yield count
+        yield calls
     finally:
         sys.setprofile(before)
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Return the number of calls that the work makes."""
+    with counted() as calls:
+        work()
+    return calls.total()

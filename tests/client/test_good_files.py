@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from client.answers import EMPTY_LIST, TOKEN, listening
 from client.test_transport import api_at
-from costs_chat import LIMITS, calls_of, counted_calls
+from costs import check
+from counting import calls_of, counted
 from livedeck.client import ApiError, ChatExport, ChatFormat, MessageFilter, Rejected, Unreachable
 from livedeck.client.chat_export.wholeness import JsonWholeness
 from trials import trials
@@ -165,12 +166,11 @@ async def test_a_long_log_costs_the_parser_of_http_no_more_than_a_short_one(tmp_
     async def calls_in_h11(times: int) -> int:
         body = b'{"data":[' + LONG[9:-2] + (b"," + LONG[9:-2]) * (times - 1) + b"]}"
         async with listening(answer(body)) as (address, _), api_at(address) as api:
-            with counted_calls() as calls:
+            with counted() as calls:
                 await api.chat.export(ChatExport("e", "s"), tmp_path / "chat", replace=True)
         return sum(count for module, count in calls.items() if module.startswith("h11."))
 
-    limit = LIMITS["export: calls in h11 at four times the length"]
-    assert await calls_in_h11(4) <= limit * await calls_in_h11(1)
+    check("export: calls in h11 at four times the length", await calls_in_h11(4) / await calls_in_h11(1))
 
 
 def redirect(to: str, status: int = 302) -> bytes:
@@ -360,7 +360,7 @@ def bytes_held(chunk: bytes) -> int:
 def test_a_piece_of_a_log_is_not_taken_apart() -> None:
     """Each text of a message was once an object of its own, at a quarter of a gigabyte a second."""
     plain = messages_of(2**18).replace(b'\\"', b"")
-    assert bytes_held(plain) <= LIMITS["wholeness: bytes held for each byte of a piece"] * len(plain)
+    check("wholeness: bytes held for each byte of a piece", bytes_held(plain) / len(plain))
 
 
 def test_ten_times_the_log_is_at_most_eleven_times_the_work() -> None:
@@ -375,6 +375,6 @@ def test_ten_times_the_log_is_at_most_eleven_times_the_work() -> None:
 
         return add
 
-    growth = LIMITS["growth of work at ten times the size"]
-    assert calls_of(work(100)) <= growth * calls_of(work(10))
-    assert bytes_held(messages_of(10 * 2**16)) <= growth * bytes_held(messages_of(2**16))
+    check("growth of work at ten times the size", calls_of(work(100)) / calls_of(work(10)))
+    held = bytes_held(messages_of(10 * 2**16)) / bytes_held(messages_of(2**16))
+    check("growth of work at ten times the size", held)

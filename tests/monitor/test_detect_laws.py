@@ -14,7 +14,8 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costs_chat import LIMITS, calls_of
+from costs import check
+from counting import calls_of
 from livedeck.monitor import Episode, Reading, Readings, Thresholds
 from livedeck.monitor.detection.detect import SAMPLE_KINDS, StreamRules, detect, episodes
 from livedeck.monitor.signal.analysis import SignalAnalysis
@@ -157,9 +158,9 @@ def test_an_answer_of_two_samples_costs_one_copy_of_the_state() -> None:
         judge()
     finally:
         sys.setprofile(None)
-    assert copies / 100 <= LIMITS["detector: copies of an answer of two samples"]
+    check("detector: copies of an answer of two samples", copies / 100)
     analysis = begun
-    assert calls_of(judge) / 200 <= LIMITS["detector: calls a sample, two in an answer"]
+    check("detector: calls a sample, two in an answer", calls_of(judge) / 200)
 
 
 @quick

@@ -66,7 +66,7 @@ class Crowd:
         """Calls of waiting itself, which are nobody's cost."""
         with counted() as count:
             await self.settle()
-        return count.calls
+        return count.total()
 
     async def calls_of_a_key(self) -> float:
         """Mean calls of a key that moves the cursor, with all that it paints."""
@@ -75,7 +75,7 @@ class Crowd:
         with counted() as count:
             for key in DOWNS:
                 await self.press(key)
-        return count.calls / len(DOWNS) - waiting
+        return count.total() / len(DOWNS) - waiting
 
 
 @asynccontextmanager
@@ -113,7 +113,7 @@ async def test_a_still_deck_costs_next_to_nothing(monkeypatch: pytest.MonkeyPatc
         waiting = await stage.idle_calls()
         with counted() as count:
             await stage.pass_half_seconds(10)
-        check("calls a second of a still deck", (count.calls - 10 * waiting) / 5)
+        check("calls a second of a still deck", (count.total() - 10 * waiting) / 5)
 
 
 async def test_a_key_refreshes_the_screen_once(monkeypatch: pytest.MonkeyPatch) -> None:
