@@ -158,7 +158,7 @@ def test_a_filter_says_what_it_hides(known: Snapshot) -> None:
 def test_a_wall_whose_filter_hides_what_is_on_air_does_not_say_nothing_is(known: Snapshot) -> None:
     drawn = text(lines(known, (160, 45), Wall(scale=1), terms=parse("nowhere", EVENTS.filter_fields())))
     assert "NOTHING ON AIR" not in drawn
-    assert "0 of 12 pass the filter: none is on air" in drawn
+    assert "0 of 12 pass the filter: none on air" in drawn
     assert "NOTHING ON AIR" in text(lines(many(known, 0), (160, 45), Wall(scale=1)))
 
 

@@ -127,7 +127,7 @@ def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *,
     if target.pipe and sys.stdout.isatty():
         advice = "write to a file with -o, or to a pipe"
         raise click.UsageError(
-            f"a chat may hold codes that a terminal obeys, and {export.format} is for files: {advice}"
+            f"{export.format} is not printed, because a chat may contain terminal control codes: {advice}"
         )
 
 

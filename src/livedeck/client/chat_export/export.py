@@ -118,7 +118,7 @@ async def export_chat(
     replace: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ExportResult:
-    """Write the export to a file, which gets its name only when it is complete, or to a pipe.
+    """Write the export to a pipe, or to a file that gets its name only when it is complete.
 
     `replace`: also if the file exists. `progress`: called for each chunk. Raises FileFault, and any other ApiError;
     BrokenPipeError if nobody reads the pipe.

@@ -76,7 +76,7 @@ class Model(BaseModel):
 
     @model_serializer(mode="wrap", when_used="json")
     def _hide_unknown(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Mask undocumented fields in JSON, which people read: such a field may contain a key."""
+        """Mask undocumented fields in JSON output: people see it, and such a field may hold a secret."""
         fields: dict[str, Any] = serialize(self)
         return {name: MASK if name in (self.model_extra or {}) else value for name, value in fields.items()}
 

@@ -296,7 +296,7 @@ class SharedStore:
         return tuple(await self._run(self._writing, _PUBLISH, self.worker, KEPT_ANSWERS, *flat))
 
     async def say(self, rows: Mapping[str, str]) -> None:
-        """Publish rows of people, given by uid. Raises SharedStoreError."""
+        """Publish rows that people wrote, such as alarm actions. `rows`: uid -> row. Raises SharedStoreError."""
         flat = [text for row in rows.items() for text in row]
         await self._run(self._writing, _SAY, round(KEPT_ROWS * 1000), *flat)
 

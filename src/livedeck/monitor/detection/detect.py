@@ -79,10 +79,10 @@ class StreamRules(Record, dict=True):
 
 
 def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRules) -> SignalAnalysis:
-    """Return the part of an analysis by the rules `before` that holds under the rules `after`.
+    """Return the part of an analysis made under the rules `before` that is still valid under the rules `after`.
 
-    If both rules judge its samples alike, that is the whole analysis, else only the state before the known samples.
-
+    That is the whole analysis if both rules judge its samples alike. Otherwise it is only the state from before the
+    known samples.
     """
     newest = analysis.checkpoints[-1].memory.last_time
     changed = {*before.marks} ^ {*after.marks}

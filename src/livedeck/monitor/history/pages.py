@@ -253,7 +253,7 @@ class PageFile:
         return frozenset(free)
 
     def _find_size(self) -> int:
-        """Return the page size of the header if enough root pages confirm it, else the size with the most rows."""
+        """Return the size of a page: as the header states if enough root pages confirm it, else that with most rows."""
         stored = int.from_bytes(os.pread(self._file, 2, 16))
         self.size = 65_536 if stored == 1 else stored
         if self.size in _SIZES:

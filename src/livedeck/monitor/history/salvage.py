@@ -352,7 +352,7 @@ class _Salvage:
                     samples.roll_up(self._db, samples.Stream(stream, bases[stream]), slot, end)
 
     def _write_rollups(self, rows: list[Row]) -> None:
-        """Save the roll-ups of minutes for which they count more samples than were saved."""
+        """Save the roll-up of a minute if it counts more samples than were saved for that minute."""
         values = []
         for _, (number, slot, *figures) in rows:
             target = self._targets.get(number)

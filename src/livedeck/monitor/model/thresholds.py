@@ -354,7 +354,7 @@ class Thresholds(Record, kw_only=True):
     change_hold: Annotated[Hold, Limit("samples, s", "a new level is shown for a minute")] = Hold(1, 0.0, 60.0)
     missing_hold: Annotated[Hold, Limit("samples, s", "one incomplete sample is chance")] = Hold(1, 10.0, 10.0)
 
-    silence_off: Annotated[float, Limit("s", "samples must last this long before a silence clears")] = 10.0
+    silence_off: Annotated[float, Limit("s", "samples must arrive for this long before a silence clears")] = 10.0
     window_stages: Annotated[
         tuple[float, ...], Limit("share of the reconnect window", "each deserves attention anew")
     ] = (0.5, 0.8, 1.0)

@@ -102,7 +102,7 @@ def reorder_all(request: ApiRequest[Any], kind: str, video_id: str, order: list[
 
 
 def reorder_some(request: ApiRequest[Any], kind: str, extras: list[Document]) -> None:
-    """Order `extras` on the positions that they already hold, each video separately; others stay."""
+    """Put `extras` in the given order, within the positions that they hold now; do so for each video separately."""
     held: dict[str, list[int]] = defaultdict(list)
     for extra in extras:
         held[extra["of_video"]].append(extra["position"])

@@ -272,4 +272,4 @@ def empty_texts(model: WallModel) -> tuple[str, str]:
         title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} pass the filter"
     else:
         title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
-    return title, f"{count}: none is on air, starts within 12 h, or has a fault"
+    return title, f"{count}: none on air, none due within 12 h, none with a fault"
