@@ -18,12 +18,12 @@ from livedeck.settings import load
 from livedeck.text.values import age, safe
 
 SETTINGS = "default"
-"""Value of NAME that leaves the content to the settings."""
+"""Value of CONTENT that leaves the content to the settings."""
 
 
 @click.command
 @click.argument("event", metavar="EVENT")
-@click.argument("name", metavar="NAME", type=click.Choice([*(content.value for content in Content), SETTINGS]))
+@click.argument("name", metavar="CONTENT", type=click.Choice([*(content.value for content in Content), SETTINGS]))
 @platform
 @click.pass_context
 def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
