@@ -17,6 +17,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from livedeck import log
+
 MAX_HEAD, MAX_FIELDS = 32 * 1024, 100
 """Maximum bytes of the head of a request, as reverse proxies have them, and maximum number of its header fields."""
 
@@ -167,6 +169,7 @@ class Server(uvicorn.Server):
     @asynccontextmanager
     async def running(self, listener: socket.socket) -> AsyncIterator[None]:
         """Serve on the listening socket while the block runs."""
+        log.prepare()  # at the limit of descriptors nothing can be imported, and that is when a server has to log
         task = asyncio.create_task(self.serve(sockets=[listener]))
         try:
             await self.ready.wait()

@@ -25,6 +25,7 @@ def test_new_alarms_ring_once_and_the_title_tells_the_worst_until_it_is_answered
     with terminal(tmp_path, "demo", size=(80, 24)) as deck:
         deck.until_raw(rb"\x1b\]9;livedeck: [^\x07]* (WARN|CRIT) [^\x07]*\x07\x07")
         deck.until_raw(rb"\x1b\]2;[^\x07]* CRIT [^\x07]*- livedeck DEMO\x07")
+        deck.pause(1.0)  # a key acts on what could be read before it
         deck.press("a")
         event = deck.until(r"INFO ([^:]+?)(?: [A-Z_]+)?: (?:\d+ alarms )?acknowledged").encode()
         assert [title for title in TITLES.findall(deck.written) if event in title]

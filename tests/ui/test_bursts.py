@@ -21,6 +21,7 @@ from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import TextInput
 from livedeck.ui.kit.dialogs.modal import Drawn, HoldExpired, Modal, ModalApp
 from livedeck.ui.kit.text_field import TextField
+from livedeck.ui.kit.themes import textual_themes
 from ui.deck_stage import Stage, deck_stage
 from ui.mistreating import KEYS, random_click
 from ui.stage import REGISTRY
@@ -293,6 +294,9 @@ async def test_what_has_waited_too_long_goes_nowhere(monkeypatch: pytest.MonkeyP
 async def test_a_screen_that_has_answered_takes_no_second_answer() -> None:
     answers: list[int | None] = []
     app = App[None]()
+    for theme in textual_themes():  # their colours are those of a dialog
+        app.register_theme(theme)
+        app.theme = theme.name
     async with app.run_test() as pilot:
         first = Modal[int]()
         app.push_screen(first, answers.append)
