@@ -113,6 +113,12 @@ def test_what_would_be_told_is_explained(
     assert (done.returncode, done.stdout) == (code, f"ops -> ops: {words}\n")
 
 
+def test_without_a_route_it_is_said_that_nobody_is_notified(tmp_path: Path) -> None:
+    done = called(tmp_path, "alarm", "explain", "Friday show", "NO_INGEST", env={"LIVEDECK_HISTORY": "off"})
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "the settings have no route, so nobody is notified" in done.stderr
+
+
 def test_without_a_severity_each_one_of_the_kind_is_explained(tmp_path: Path, sink: Sink) -> None:
     env = configured(tmp_path, sink)
     fixed = called(tmp_path, "alarm", "explain", "Friday show", "NO_INGEST", "--at", "2026-11-21T12:00", env=env)

@@ -128,6 +128,9 @@ def explain_command(
             text = f"the history has no event {safe(event, 80)!r}: using it as typed"
             echo(f"livedeck alarm explain: {text}", err=True)
         routes, fires = make_plan(settings).routes, False
+        if not routes:
+            text = "the settings have no route, so nobody is notified: see `livedeck docs notifications`"
+            echo(f"livedeck alarm explain: {text}", err=True)
         for level in [Severity(severity)] if severity else _severities(kind):
             case = Case(kind, level, events or [CaseEvent(event, event)])
             head = "" if severity else f"{level}: "
