@@ -17,7 +17,7 @@ import pytest
 from cli.commands import TIMEOUT, called, environment, served
 from livedeck.cli import SECTIONS, TREE, main
 from livedeck.cli.command_tree import GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe
-from livedeck.cli.description import DESCRIPTION, load_description
+from livedeck.cli.description import description_file, load_description
 from livedeck.cli.schema import command_schemas
 from livedeck.monitor import ActionKind, HistoryReader
 
@@ -78,7 +78,7 @@ def leaves() -> Iterator[tuple[str, click.Command]]:
 
 def test_the_description_is_that_of_the_commands() -> None:
     """`livedeck docs --write src/livedeck/docs` renews it."""
-    assert describe(TREE, main) == DESCRIPTION.read_text(encoding="utf-8")
+    assert describe(TREE, main) == description_file().read_text(encoding="utf-8")
 
 
 def different_help(width: int) -> list[str]:

@@ -30,7 +30,7 @@ from client.chats import chat
 from livedeck import cli
 from livedeck.cli.collect.receivers import make_targets, notify_faults
 from livedeck.cli.command_tree import describe
-from livedeck.cli.description import DESCRIPTION
+from livedeck.cli.description import description_file
 from livedeck.cli.docs import renew_tables
 from livedeck.client import CHAT_FORMATS, ChatExport, ChatFormat, Draft, Outgoing
 from livedeck.client.resources.annotations import AnnotationDraft
@@ -495,7 +495,7 @@ def test_generated_tables_are_renewed(tmp_path: Path) -> None:
     """`livedeck docs --write src/livedeck/docs` renews them."""
     for path in DOCS.glob("*.md"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert describe(cli.main.tree, cli.main) == DESCRIPTION.read_text(), (
+    assert describe(cli.main.tree, cli.main) == description_file().read_text(), (
         "commands.json: livedeck docs --write src/livedeck/docs"
     )
     flags = frozenset(str(param.name) for param in cli.main.params)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -154,8 +152,7 @@ MOVED_FLAGS = {
 """Flags of earlier versions -> the flags that replace them."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandTree:
+class CommandTree(NamedTuple):
     """The command tree by paths. A path is the words after `livedeck`: `event list`.
 
     `groups`: path of a group -> its purpose. `places`: path of a command -> `module:attribute`. `nouns`: path of a
@@ -284,6 +281,8 @@ def unknown_text(group: str, words: list[str], names: list[str]) -> str:
 
 def describe(tree: CommandTree, root: click.Group) -> str:
     """Return the description of every command as JSON, each on a line. Imports all commands."""
+    import json
+
     lines = (f"{json.dumps(path)}: {json.dumps(facts)}" for path, facts in _facts(tree, "", root))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

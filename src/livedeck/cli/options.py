@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import wraps
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -64,13 +63,18 @@ FOLLOW = click.option("--follow", is_flag=True, help="Keep printing what is new 
 
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 
-HISTORY = click.option(
-    "--history",
-    "path",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Use this history file instead of the one in the settings.",
-)
+
+def history() -> Callable[[Command], Command]:
+    """Return the option `--history`, the history file to use."""
+    from pathlib import Path  # the help of `livedeck` alone names no file, and starts sooner without it
+
+    return click.option(
+        "--history",
+        "path",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Use this history file instead of the one in the settings.",
+    )
 
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
