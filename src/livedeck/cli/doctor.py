@@ -243,7 +243,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
     for where, key in keys:
         if key.is_public:
             finding = f"{where} {key} is also a name or an id, which everyone can read"
-            advice = "give it another key: anyone can send with this one, and it is not masked where names are shown"
+            advice = "change the key: anyone who reads the name can send with it, and livedeck cannot mask it there"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
     for where, name in _names(events, rooms):
         if mask_secrets(name) != name:

@@ -280,7 +280,7 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections, unless they belong to another event loop, which closed them."""
+        """Close the connections. Does nothing in another event loop than theirs: theirs has ended, and closed them."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 

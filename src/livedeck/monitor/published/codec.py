@@ -496,7 +496,7 @@ def _hints(owner: Any) -> dict[str, Any]:
 
 @cache
 def _record(owner: Any) -> _Coder:
-    """Return the coder of a class, as an object without the members that equal their defaults."""
+    """Return the coder that writes a value of a class as a JSON object, without members that equal their defaults."""
     members, is_model = _members(owner), issubclass(owner, Model)
     names = [member.name for member in members]
     # a getter of a single name returns no tuple
