@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedeck.client import Event, Room
+from livedeck.client import Event, Room, Shortfall
 from livedeck.monitor import (
     ROOM_LIST,
     ActionKind,
@@ -55,6 +55,16 @@ def test_a_difference_makes_the_later_value_of_the_earlier(before: Values, after
     assert apply(diff(before, after), before) == after
     assert (diff(before, after) == {}) == (before == after)
     assert apply({"later": 1, **diff(before, after)}, before) == after, "what a later version adds is ignored"
+
+
+def test_what_a_list_lacks_is_published_with_it_and_nothing_more_where_it_lacks_nothing() -> None:
+    whole = replace(snapshot({}), lists={ROOM_LIST: CachedList((Room(id="r"),))})
+    parts = replace(whole, shortfall=Shortfall(20, 300), lists={ROOM_LIST: CachedList(shortfall=Shortfall())})
+    for published in (whole, parts):
+        restored = decode(encode(published).values)
+        assert restored.shortfall == published.shortfall
+        assert restored.rooms.shortfall == published.rooms.shortfall
+    assert "shortfall" not in str(encode(whole).values), "which programs of before need not know"
 
 
 CANARY = "CANARY7"

@@ -55,7 +55,7 @@ from livedeck.client.resources.events import (
 )
 from livedeck.client.resources.fields import service_of
 from livedeck.client.resources.materials import Material
-from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems, collect
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems, Shortfall, collect
 from livedeck.client.resources.posters import Poster
 from livedeck.client.resources.qos import QosSample, QosSamples
 from livedeck.client.resources.rooms import RelayDraft, RelayProfile, Room, RoomDraft
@@ -124,6 +124,7 @@ __all__ = [
     "Secret",
     "SecretLink",
     "ServerFault",
+    "Shortfall",
     "SignedLink",
     "Stream",
     "Subtitle",

@@ -36,6 +36,7 @@ from livedeck.operations.operation import (
     Platform,
     SendContext,
     Target,
+    newest_rows,
 )
 from livedeck.operations.posters import NOT_TOLD, PICTURE_FORM
 from livedeck.operations.schema import (
@@ -395,7 +396,7 @@ class CreateEvent(CreateFromForm[Event]):
     form: ParsedForm[EventDraft]
 
     async def read(self, platform: Platform) -> NewestEvents:
-        return (await platform.api.events.list(per_page=100)).items
+        return newest_rows(await platform.api.events.list(per_page=100))
 
     async def send(self, context: SendContext[NewestEvents], /) -> Event:
         return await context.api.events.create(self.form.draft)
