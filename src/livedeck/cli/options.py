@@ -55,6 +55,9 @@ READ_ONLY = "Send nothing but GET and HEAD."
 
 FORCE = click.option("--force", is_flag=True, help="Replace what exists.")
 
+FORCE_TWICE = click.option("--force", count=True, help="Replace what exists.")
+"""The option --force of a download. The command receives how often it was given: twice takes unproved content."""
+
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
 
 DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Length of time: 15m, 2h.")

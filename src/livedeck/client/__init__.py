@@ -6,6 +6,7 @@ from livedeck.client.api import Api
 from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult
 from livedeck.client.chat_export.filter import MessageFilter
 from livedeck.client.chat_export.format_table import CHAT_FORMATS, ChatFormat
+from livedeck.client.http.content import ContentKind
 from livedeck.client.http.errors import (
     ApiError,
     Cause,
@@ -25,6 +26,7 @@ from livedeck.client.http.errors import (
     TooManyProfiles,
     Unauthorized,
     Unknown,
+    Unproved,
     Unreachable,
     Unreadable,
     Validation,
@@ -76,6 +78,7 @@ __all__ = [
     "ChatExport",
     "ChatFormat",
     "Conflict",
+    "ContentKind",
     "Cue",
     "Draft",
     "Durations",
@@ -133,6 +136,7 @@ __all__ = [
     "TooManyProfiles",
     "Unauthorized",
     "Unknown",
+    "Unproved",
     "Unreachable",
     "Unreadable",
     "Validation",
