@@ -54,7 +54,7 @@ def time_zone(name: str) -> ZoneInfo:
 
 READ_ONLY = "Send nothing but GET and HEAD."
 
-FORCE = click.option("--force", is_flag=True, help="Replace what exists.")
+FORCE = click.option("--force", is_flag=True, help="Replace existing files.")
 
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
 
@@ -75,7 +75,8 @@ HISTORY = click.option(
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
     """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
-    return click.option("-o", "--output", metavar=metavar, help="Where to write.", **attributes)
+    text = "File or folder to write. If there is --force, an existing file needs it."
+    return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
 
 def timeout(default: str) -> Callable[[Command], Command]:
