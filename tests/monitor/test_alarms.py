@@ -695,6 +695,15 @@ def test_a_fault_that_stood_before_neither_counts_nor_is_hidden() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("severity", "shown"), [(Severity.WARNING, ["PLATFORM"]), (Severity.INFO, ["PACKET_LOSS"] * 3)]
+)
+def test_information_is_no_fault_that_several_events_share(severity: Severity, shown: list[str]) -> None:
+    watcher = Watcher()
+    watcher.look(*(state(finding("PACKET_LOSS", severity, since=NOW), name=name) for name in names(3)), after=5)
+    assert kinds(watcher.shown) == shown
+
+
 def test_events_of_one_encoder_are_one_input() -> None:
     """By the key that it sends to, or by the numbers that it sends."""
     same_key = [replace(gone(name), event=model(event_id=name, streamkey="the-one-key")) for name in names(3)]
