@@ -13,6 +13,8 @@ from livedeck.client import Event, Unreachable
 from livedeck.monitor import BroadcastState, EventState, HealthAssessment, Phase, QosState
 from livedeck.operations.events import (
     EDIT_FORM,
+    CompleteEvent,
+    EventTarget,
     EventView,
     ScheduleStream,
     describe_state,
@@ -20,6 +22,7 @@ from livedeck.operations.events import (
     has_values,
     unlike,
 )
+from livedeck.operations.names import Named, id_end, word_to_type
 from livedeck.operations.schema import FieldKind
 from livedeck.presentation.render_time import RenderTime
 from operations.rig import rig
@@ -101,3 +104,10 @@ def test_a_state_is_described_with_the_time_to_its_start_or_since(
     started = None if seconds is None else START - timedelta(seconds=seconds)
     state = EventState(event(), START, Phase(tally, started), QosState(), HealthAssessment())
     assert describe_state(state, RenderTime(START, START, stale=False)) == said
+
+
+def test_an_event_without_a_name_is_confirmed_by_the_end_of_its_id() -> None:
+    nameless = Event(id="5d1c8f00-0000-4000-8000-0000001a2b3c")
+    operation = CompleteEvent(EventTarget.of_event(nameless))
+    named = Named(nameless.id, operation.real_name(EventView(nameless)))
+    assert word_to_type(named, ()) == id_end(nameless.id) == "1a2b3c"
