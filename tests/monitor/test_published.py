@@ -178,6 +178,38 @@ async def test_parts_that_build_on_an_unreadable_one_are_counted_with_it(tmp_pat
         assert verify(tmp_path / "h").rotten == {"published": count}
 
 
+async def test_of_two_snapshots_of_one_moment_the_later_is_shown(tmp_path: Path) -> None:
+    await kept(tmp_path / "h", *(snapshot({name: readings(ticking(3)) for name in names}) for names in ("a", "ab")))
+    assert len((await travelled(tmp_path / "h", 0)).events) == 2
+
+
+async def test_a_part_that_is_older_than_its_segment_is_not_shown(tmp_path: Path) -> None:
+    states = [snapshot({name: readings(ticking(3)) for name in "abc"[: index + 1]}, at=index) for index in range(3)]
+    await kept(tmp_path / "h", *states)
+    with closing(sqlite3.connect(tmp_path / "h")) as db, db:
+        db.execute("UPDATE published SET at = at - 3600000000 WHERE part = 2")
+    shown = await travelled(tmp_path / "h", 2)
+    assert (len(shown.events), shown.at) == (2, NOW + timedelta(seconds=1))
+
+
+async def test_the_differences_of_a_segment_are_read_up_to_64_mebibytes_and_no_byte_more(tmp_path: Path) -> None:
+    """Whatever its whole part takes."""
+    each, count = 4 * 2**20, 16
+    await kept(tmp_path / "h", snapshot({"a": readings(ticking(3))}), snapshot({"a": readings(ticking(4))}, at=1))
+    with closing(sqlite3.connect(tmp_path / "h")) as db, db:
+        ((segment, body),) = db.execute("SELECT segment, body FROM published WHERE part = 0").fetchall()
+        dictionary = zlib.decompress(body)[-32_768:]
+        for part in range(1, count + 2):
+            text = (b'{"in":{"head":{"set":{"seq":%d}}}}' % part).ljust(each if part <= count else 0)
+            packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=dictionary)
+            row = (segment, part, int((NOW.timestamp() + part) * 1e6), 0, packer.compress(text) + packer.flush())
+            db.execute(
+                "INSERT OR REPLACE INTO published (segment, part, at, is_news, body) VALUES (?, ?, ?, ?, ?)", row
+            )
+    assert (await travelled(tmp_path / "h", count + 1)).seq == count
+    assert verify(tmp_path / "h").rotten == {"published": 1}
+
+
 async def test_what_would_unpack_without_end_is_not_unpacked(tmp_path: Path) -> None:
     await kept(tmp_path / "h", snapshot({"a": readings(ticking(3))}))
     bomb = zlib.compress(b'{"a":"' + b"x" * (65 * 2**20) + b'"}', 9)

@@ -161,6 +161,18 @@ MOVED_FLAGS = {
 }
 """Flags of earlier versions, and flags that strangers try first -> the flags that they mean."""
 
+_AS_RADIO, _AS_SILENT = (f"`livedeck event content EVENT {content}`" for content in ("radio", "silent"))
+
+GUESSED_FLAGS = {
+    "--audio-only": _AS_RADIO,
+    "--content": "`livedeck event content EVENT CONTENT`",
+    "--no-audio": _AS_SILENT,
+    "--no-video": _AS_RADIO,
+    "--radio": _AS_RADIO,
+    "--silent": _AS_SILENT,
+}
+"""Flags that strangers try first -> the commands that they mean."""
+
 
 class CommandTree(NamedTuple):
     """The command tree by paths. A path is the words after `livedeck`: `event list`.
@@ -183,7 +195,10 @@ class CommandTree(NamedTuple):
             command: click.Command | None = getattr(import_module(f"livedeck.cli.{module}"), attribute)
         else:
             command = self._of_noun(group).get(name)
-        return with_examples(path, command) if command else None
+        if command is None:
+            return None
+        _show_required_options(command)
+        return with_examples(path, command)
 
     def names(self, group: str) -> list[str]:
         """Return the names in a group, in the order of the documentation: its commands, then its groups."""
@@ -204,6 +219,15 @@ def _last(path: str) -> str:
 
 def _parent(path: str) -> str:
     return path.rpartition(" ")[0]
+
+
+def _show_required_options(command: click.Command) -> None:
+    """Write the options that the help marks as required into the usage: `--file FILE [OPTIONS] VIDEO`."""
+    ctx = click.Context(command)
+    lines = {option: option.get_help_record(ctx) for option in command.params if isinstance(option, click.Option)}
+    required = [option for option, line in lines.items() if line and line[1].endswith("[required]")]
+    words = [f"{option.opts[0]} {option.make_metavar(ctx)}" for option in required]
+    command.options_metavar = " ".join([*words, "[OPTIONS]"])
 
 
 class NounGroup(click.Group):

@@ -53,7 +53,7 @@ def time_zone(name: str) -> ZoneInfo:
 
 READ_ONLY = "Send nothing but GET and HEAD."
 
-FORCE = click.option("--force", is_flag=True, help="Replace what exists.")
+FORCE = click.option("--force", is_flag=True, help="Replace existing files.")
 
 FORCE_TWICE = click.option("--force", count=True, help="Replace what exists.")
 """The option --force of a download. The command receives how often it was given: twice takes unproved content."""
@@ -82,7 +82,8 @@ def history() -> Callable[[Command], Command]:
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
     """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
-    return click.option("-o", "--output", metavar=metavar, help="Where to write.", **attributes)
+    text = "File or folder to write. If there is --force, an existing file needs it."
+    return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
 
 def timeout(default: str) -> Callable[[Command], Command]:

@@ -187,7 +187,10 @@ SCHEDULE_FORM = FormSchema(
 
 
 def edit_entries(event: Event, zone: tzinfo | None) -> FieldValues:
-    """Return an event as entries of its form. A field that the platform did not send is unknown, not empty."""
+    """Return an event as entries of its form. Fields that the platform did not send are as in an empty form.
+
+    In an empty form a yes or no is unknown, and every other entry is empty. Only changed entries are sent.
+    """
     current = platform_values(event)
     start, window = current["scheduled.time"], current["reconnect_window"]
     texts = {name: current[name] or "" for name in ("name", "parent_id", "latency_mode", "record.parent_id")}

@@ -229,7 +229,10 @@ def download_command(noun: Noun) -> click.Command:
 
         ctx.exit(run(lambda: cancel_on_signals(work)))
 
-    text = f"Download the file of the {noun.noun}. The file gets its name once it is complete."
+    text = (
+        f"Download the file of the {noun.noun}.\n\nWithout -o it is written into the current folder, under the name "
+        "that the platform gives. The file gets its name once it is complete."
+    )
     decorated = options.output("PATH")(FORCE_TWICE(QUIET(platform(click.pass_context(callback)))))
     command = click.command("download", help=text)(decorated)
     command.params[:0] = argument_names(arguments)
