@@ -14,6 +14,7 @@ import msgspec
 
 from livedeck.client.http.error_mapping import error_from_response, retry_after
 from livedeck.client.http.errors import Rejected, Unreadable
+from livedeck.client.http.success import Decision, decide
 from livedeck.text import values
 
 # An escaped half of a surrogate pair, which is left if the platform cuts a name inside an emoji. Group 1 stays: whole
@@ -153,10 +154,8 @@ def data(document: object, summary: str) -> object:
 
 
 def rows(document: object, summary: str) -> list[object]:
-    """Return the list in the envelope; null counts as empty (platform-api.md, "Error body"). Raises Unreadable."""
+    """Return the list in the envelope. Raises Unreadable for anything else: null does not say that a list is empty."""
     value = data(document, summary)
-    if value is None:
-        return []
     if isinstance(value, list):
         return value
     raise Unreadable(f"{summary}: the response is not as documented: data should be a list, not {type_name(value)}")
@@ -179,20 +178,22 @@ class Response:
 
     @property
     def is_success(self) -> bool:
-        """Whether the platform carried out the request, by the status."""
+        """Whether the status is one of success. The body may contradict it."""
         return 200 <= self.status < 300
 
     def value(self, now: datetime) -> object:
-        """Return the decoded body, None if it is empty.
+        """Return the decoded body of a success, None if it is empty.
 
-        Raises Rejected for an error or redirect, Unreadable if the body is not JSON. `now`: time of this machine.
+        Raises Rejected for an error or redirect, Unreadable if the body is not JSON or does not prove the success.
+        `now`: time of this machine.
         """
-        if not self.is_success:
-            raise self._rejected(self._error_body(), now)
-        value = self._json()
-        if isinstance(value, dict) and "data" not in value and value.get("error") not in (None, False):
-            raise self._rejected(value, now)
-        return value
+        document = self._json() if self.is_success else self._error_body()
+        ruling = decide(self.status, document, is_to_change=self.is_to_change)
+        if ruling.decision is Decision.ERROR:
+            raise self._rejected(document, now)
+        if ruling.decision is Decision.DOUBT:
+            raise Unreadable(f"{self.summary}: the response proves nothing: {ruling.reason}")
+        return document
 
     def _rejected(self, body: object, now: datetime) -> Rejected:
         return error_from_response(

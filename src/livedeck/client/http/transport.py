@@ -42,6 +42,7 @@ from livedeck.client.http.errors import (
     ApiError,
     Cause,
     Misconfigured,
+    NotFound,
     RateLimited,
     ReadOnly,
     Rejected,
@@ -648,15 +649,23 @@ def _redirect_target(response: httpx.Response) -> str | None:
 
 
 def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
-    """Return Unknown if the response to a change leaves open whether the change was made; None otherwise."""
+    """Return Unknown if the response to a change leaves open whether the change was made; None otherwise.
+
+    NotFound leaves it open, too, but is raised as it is, because callers expect it by name.
+    """
     if request.is_read:
         return None
     if isinstance(error, Unreadable):
         cause = reason = str(error).removeprefix(f"{request.summary}: ")
-    elif isinstance(error, Rejected) and not proves_refusal(error):
+    elif isinstance(error, Rejected) and not isinstance(error, NotFound) and not proves_refusal(error):
+        facts = " ".join(str(fact) for fact in (error.status, error.code, error.message) if fact)
         cause = f"the response is {error.status}"
         verb = "failed" if error.status >= 500 else "responded"
-        reason = f"the platform {verb} ({error.status}), which leaves the outcome open"
+        if error.status < 300:
+            cause, verb = f"the response reports an error ({facts})", "reported an error"
+        reason = (
+            f"the platform {verb} ({error.status if error.status >= 300 else facts}), which leaves the outcome open"
+        )
     else:
         return None
     return Unknown(f"{request.summary}: {cause}; {_UNKNOWN_ADVICE}", reason)

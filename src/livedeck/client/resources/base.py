@@ -225,14 +225,8 @@ class Resource:
         return await self._transport.send(request, parse)
 
     async def _success(self, request: Request) -> None:
-        """Accept any answer except `success: false`."""
-
-        def parse(answer: object) -> None:
-            value = answer.get("data") if isinstance(answer, dict) else None
-            if isinstance(value, dict) and value.get("success") is False:
-                raise Unreadable(f"{request.summary}: the platform answers neither success nor an error")
-
-        await self._transport.send(request, parse)
+        """Send a change whose response has no documented content."""
+        await self._transport.send(request, lambda _: None)
 
     async def _page(self, model: type[M], request: Request) -> Page[M]:
         def parse(answer: object) -> Page[M]:

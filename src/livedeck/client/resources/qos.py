@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, cast, overload
 
 from livedeck.client.http.errors import ApiError, Unreadable
 from livedeck.client.http.request import Identifier, describe_call, make_request
-from livedeck.client.http.response import rows
+from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import Resource
 from livedeck.client.resources.qos_tail import Continuation, LastAnswers
@@ -137,7 +137,8 @@ class Qos(Resource):
         key, body, is_whole = str(event_id), b"", True
 
         def parse(answer: object) -> QosSamples:
-            return _parse_samples(rows(answer, summary), summary, self._bits)
+            is_null = data(answer, summary) is None  # a stream without samples (platform-api.md, "QoS response")
+            return _parse_samples([] if is_null else rows(answer, summary), summary, self._bits)
 
         def parse_tail(received: bytes) -> QosSamples | None:
             nonlocal body, is_whole
