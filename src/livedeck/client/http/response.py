@@ -25,6 +25,10 @@ LONG_BODY = 64 * 2**10
 """Bytes of a body from which on it is decoded in a thread, because decoding takes several ms."""
 
 
+_MAX_VALUES = 2_000_000
+"""Commas in a body, about as many as it has values. No documented response comes near, and more fill the memory."""
+
+
 class NotJson(ValueError):  # noqa: N818  named like the errors in errors.py
     """A text that cannot become JSON, however it goes on."""
 
@@ -206,16 +210,21 @@ class Response:
         )
 
     def _json(self) -> object:
-        if not self.body.strip():
+        if not self.body or self.body.isspace():
             return None
+        if self._has_too_many_values():
+            raise Unreadable(f"{self.summary}: the response has more than {_MAX_VALUES:,} values")
         try:
             return decode_long(self.body) if len(self.body) > LONG_BODY else decode(self.body)
         except ValueError:  # the error is raised outside of this block, so that no traceback quotes the body
             media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
         raise Unreadable(f"{self.summary}: the response ({media_type}) is not JSON; check the address")
 
+    def _has_too_many_values(self) -> bool:
+        return len(self.body) > _MAX_VALUES and self.body.count(b",") > _MAX_VALUES
+
     def _error_body(self) -> object:
         try:
-            return decode(self.body)
+            return None if self._has_too_many_values() else decode(self.body)
         except ValueError:  # a proxy's page, which leaves only the status
             return None
