@@ -43,6 +43,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         # client
         "export: calls in h11 at four times the length": Limit(1.1, "a long body of a stated length passes it by"),
         "wholeness: bytes held for each byte of a piece": Limit(1.3, "one copy of the marks"),
+        "samples a step": Limit(3600, "an answer of the platform; a step of so many holds the loop for some ms"),
         "messages: calls for each": Limit(18, "pydantic, and two timestamps"),
         "growth of work at ten times the size": Limit(11, "linear"),
         # monitor

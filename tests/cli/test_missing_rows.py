@@ -12,7 +12,7 @@ import pytest
 
 from cli.commands import called, command_of
 from client.lists import CASES, Case, listed
-from client.raw_platform import RawPlatform, raw_platform
+from client.raw_lists import RawPlatform, raw_platform
 
 
 def run(home: Path, platform: RawPlatform, *words: str) -> CompletedProcess[str]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from client.raw_platform import Body
+from client.raw_lists import Body
 
 SIZE = 20
 """Rows of a page, whatever is asked for."""

@@ -1,62 +1,47 @@
-"""A platform of raw sockets in a thread: the bytes of each answer are the test's own."""
+"""A platform of raw sockets in threads of its own: each request gets the bytes that a function returns for it."""
 
 from __future__ import annotations
 
-import socket
+import socketserver
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from urllib.parse import parse_qs, urlsplit
 
-Body = Callable[[int, int], bytes]
-"""The body of a page of a list: number of the page, and how often it was asked for before -> bytes."""
-
-
-def http(body: bytes, status: int = 200, *headers: str) -> bytes:
-    """An answer after which the connection is closed."""
-    head = (f"HTTP/1.1 {status} So", "Connection: close", f"Content-Length: {len(body)}", *headers, "", "")
-    return "\r\n".join(head).encode() + body
+Reply = Callable[[str, str], bytes]
+"""Bytes of the answer by method and path without the query; empty hangs up. The connection stays open otherwise."""
 
 
-class RawPlatform:
-    """Answers GET with the page of a list that `body` makes, whatever the path. `asked`: path and page, in order."""
+class _Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    reply: Reply
 
-    def __init__(self, listener: socket.socket, body: Body) -> None:
-        self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        self.asked: list[tuple[str, int]] = []
-        self._listener, self._body, self._counts = listener, body, Counter[tuple[str, int]]()
 
-    def serve(self) -> None:
-        """Answer one connection after the other, until the listener is closed."""
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                with connection, suppress(OSError):
-                    self._answer(connection)
-
-    def _answer(self, connection: socket.socket) -> None:
-        head = b""
-        while b"\r\n\r\n" not in head:
-            if not (part := connection.recv(65536)):
-                return
-            head += part
-        target = urlsplit(head.split(b" ")[1].decode())
-        page = int(parse_qs(target.query).get("page", ["1"])[0])
-        self.asked.append((target.path, page))
-        count = self._counts[target.path, page]
-        self._counts[target.path, page] += 1
-        connection.sendall(http(self._body(page, count)))
+class _Talk(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        assert isinstance(self.server, _Server)
+        with suppress(ConnectionError):
+            while request := self.rfile.readline().split():
+                size = 0
+                while (line := self.rfile.readline().strip()) != b"":
+                    name, _, value = line.partition(b":")
+                    size = int(value) if name.lower() == b"content-length" else size
+                self.rfile.read(size)
+                sent = self.server.reply(request[0].decode(), request[1].decode().partition("?")[0])
+                if not sent:
+                    return
+                self.wfile.write(sent)
 
 
 @contextmanager
-def raw_platform(body: Body) -> Iterator[RawPlatform]:
-    """A platform that listens on a loopback port until the block ends."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        platform = RawPlatform(listener, body)
-        thread = threading.Thread(target=platform.serve, daemon=True)
+def raw_platform(reply: Reply) -> Iterator[str]:
+    """Serve these answers. Yields the address."""
+    with _Server(("127.0.0.1", 0), _Talk) as server:
+        server.reply = reply
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
-        yield platform
-        with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-    thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from client.lists import CASES, SIZE, listed, page_body
-from client.raw_platform import raw_platform
+from client.raw_lists import raw_platform
 from client.test_transport import api_at
 from livedeck.client import Unreadable
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from client.lists import CASES
-from client.raw_platform import raw_platform
+from client.raw_lists import raw_platform
 from livedeck.client import Api, EventDraft, NotFound
 from livedeck.monitor import AuditOutcome
 from livedeck.operations import events

@@ -24,9 +24,9 @@ T = TypeVar("T")
 class Verdict(StrEnum):
     """Outcome of an operation (trust.md, "Verdicts").
 
-    DONE: the platform confirmed the change. REFUSED: the platform refused it, or it was provably not sent. APPLIED: the
-    response was lost or the person stopped waiting, but a later read shows the change. UNKNOWN: nothing proves
-    either. CANCELLED: the person did not confirm it.
+    DONE: the platform confirmed the change. REFUSED: the platform refused it, or it was provably not sent. APPLIED: no
+    response proves the outcome or the person stopped waiting, but a later read shows the change. UNKNOWN: nothing
+    proves either. CANCELLED: the person did not confirm it.
     """
 
     DONE = "done"
@@ -42,6 +42,7 @@ class OperationResult(Record):
     Attributes:
         watched_until: end of the reads that look for the effect of an UNKNOWN change; None without such reads.
         differs: for DONE, True if a later read showed other values than those sent.
+        is_gone: True if the last read found that the object does not exist.
     """
 
     verdict: Verdict
@@ -50,6 +51,7 @@ class OperationResult(Record):
     answer: object = None
     watched_until: datetime | None = None
     differs: bool = False
+    is_gone: bool = False
 
     @property
     def has_happened(self) -> bool:

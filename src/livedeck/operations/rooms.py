@@ -264,7 +264,8 @@ class EditRelay(EditOperation[RelayProfile]):
         room = await platform.api.rooms.get(self.relay.room.id)
         found = next((profile for profile in room.restreams or () if profile.id == self.target.id), None)
         if found is None:
-            raise NotFound(f"get relay profile {self.target.name}: its room no longer has it", status=404)
+            text = f"get relay profile {self.target.name}: its room no longer has it"
+            raise NotFound(text, status=404, code=404404)  # as the platform says it about a profile
         return found
 
     def conflicts(self, before: RelayProfile, now: RelayProfile, /) -> Conflicts:

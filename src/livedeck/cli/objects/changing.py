@@ -309,7 +309,8 @@ class Report:
         elif self.is_quiet and outcome.code == DONE and identities:
             echo("\n".join(identities))
         elif outcome.code == DONE and not self.is_quiet:
-            said = f"{name}: {text}" if outcome.text == SO_ALREADY else name or text
+            is_explained = outcome.text == SO_ALREADY or outcome.verdict == Verdict.APPLIED
+            said = f"{name}: {text}" if name and is_explained else name or text
             echo(f"{self.command.path}: {outcome.verdict}: {said}{''.join(f'  {identity}' for identity in identities)}")
         if outcome.verdict == ACCEPTED:  # the text begins with the verdict, and names the object
             warn(f"{self.command.path}: {text}")
@@ -431,8 +432,8 @@ async def _wait_applied(api: Api, operation: Operation[Any], result: OperationRe
             if isinstance(operation, DeleteOperation):
                 await operation.read(platform)
                 return False
-        except NotFound:
-            return isinstance(operation, DeleteOperation)
+        except NotFound as error:  # without a code, a proxy may have sent it
+            return isinstance(operation, DeleteOperation) and error.code is not None
         except ApiError:
             return False
         return True

@@ -10,12 +10,12 @@
     ├── Unreachable              no complete response came: refused, dns, tls, timeout, reset or proxy
     ├── Unreadable               a response came that does not match the document
     │   └── Unproved             a download may not be what was asked for; no file was written or replaced
-    ├── Unknown                  a change was sent and its response was lost: it may or may not have been made
+    ├── Unknown                  a change was sent, and no response proves whether it was made
     └── Rejected                 the platform responded with an error or a redirect
         ├── Redirected           3xx; not followed: the network may require a login first
         ├── Unauthorized         401
         ├── Forbidden            403
-        ├── NotFound             404, and 400 with code 400404
+        ├── NotFound             404, 410, and 400 with code 400404; after a change it is no proof of a refusal
         ├── Validation           any other 400, 413, 422
         │   └── TooManyProfiles  400 with code 400289
         ├── Conflict             409
@@ -115,7 +115,7 @@ class Unproved(Unreadable):
 
 
 class Unknown(ApiError):
-    """A change was sent, and no response says whether it was made. The caller must read the object again.
+    """A change was sent, and no response proves whether it was made. The caller must read the object again.
 
     `reason`: the cause in words, such as `the platform failed (500), which leaves the outcome open`.
     """
@@ -182,7 +182,10 @@ class Forbidden(Rejected):
 
 
 class NotFound(Rejected):
-    """The workspace has no such object. HTTP 404, or 400 with code 400404 (posters, live events)."""
+    """The workspace has no such object. HTTP 404 or 410, or 400 with code 400404 (posters, live events).
+
+    After a change it leaves open whether the change was made: a network may have delivered a DELETE twice.
+    """
 
     happened = "not found"
     advice = "it may have been deleted, or belong to another workspace"

@@ -42,6 +42,7 @@ from livedeck.client.http.errors import (
     ApiError,
     Cause,
     Misconfigured,
+    NotFound,
     RateLimited,
     ReadOnly,
     Rejected,
@@ -50,7 +51,7 @@ from livedeck.client.http.errors import (
     Unreachable,
     Unreadable,
 )
-from livedeck.client.http.network import AsyncioBackend, stopping_at_answer
+from livedeck.client.http.network import AsyncioBackend, SpokeFirst, Violation, close_if_surplus, stopping_at_refusal
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.renewal import TokenRenewal, TokenSource
 from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
@@ -84,7 +85,7 @@ LOST = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError
 
 _NOT_CONNECTED = (httpcore.ConnectError, httpcore.ConnectTimeout)
 
-_NEVER_SENT = (*_NOT_CONNECTED, httpcore.PoolTimeout, httpcore.ProxyError, httpcore.UnsupportedProtocol)
+_NEVER_SENT = (*_NOT_CONNECTED, SpokeFirst, httpcore.PoolTimeout, httpcore.ProxyError, httpcore.UnsupportedProtocol)
 
 _HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
 
@@ -373,9 +374,12 @@ class Transport:
         expects_continue = request.upload_size > _SMALL_UPLOAD and not is_expectation_refused
         if expects_continue:  # a smaller body is sent before the platform has read the head
             sent.headers["Expect"] = "100-continue"
-        async with stopping_at_answer(expects_continue=expects_continue):
+        async with stopping_at_refusal(expects_continue=expects_continue) as upload:
             response = await self._send(sent)
         self._log_response(request, response)
+        if upload.is_cut and response.is_success:
+            await response.aclose()
+            raise Violation("reported success, but closed the connection before the file was complete")
         if expects_continue and response.status_code == _EXPECTATION_FAILED:
             await response.aclose()
             return await self._open(request, is_expectation_refused=True)
@@ -448,13 +452,17 @@ class Transport:
         cause = lost_cause(error)
         _log.debug("%s %s: no response (%s)", request.method, _shown_path(request), cause or "it was not HTTP")
         if not request.is_read and not isinstance(error, _NEVER_SENT):
-            reason = cause or "it was not HTTP"
-            return Unknown(
-                f"{request.summary}: the response was lost ({reason}); {_UNKNOWN_ADVICE}",
-                f"the response was lost ({reason})",
-            )
+            reason = f"the response was lost ({cause or 'it was not HTTP'})"
+            if isinstance(error, Violation):
+                reason = f"the platform {error}"
+            return Unknown(f"{request.summary}: {reason}; {_UNKNOWN_ADVICE}", reason)
         url = httpx.URL(self.url(request))
         host = url.netloc.decode("ascii")
+        not_sent = "" if request.is_read else "; nothing was sent"
+        if isinstance(error, SpokeFirst):
+            return Unreachable(f"{request.summary}: {host} {error}{not_sent}", "refused")
+        if isinstance(error, Violation):
+            return Unreadable(f"{request.summary}: {host} {error}")
         if proxy := self._failed_proxy(url, error):
             fault = f"refuses ({safe(str(error), 80)})" if cause == "proxy" else "cannot be reached"
             text = LOST_RESPONSE["proxy"].format(proxy=proxy.address, reason=fault)
@@ -462,7 +470,6 @@ class Transport:
         if cause is None:
             return Unreadable(f"{request.summary}: {host} does not speak HTTP; check the address")
         text = LOST_RESPONSE[cause].format(host=host, timeout=self.timing.timeout)
-        not_sent = "" if request.is_read else "; nothing was sent"
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
@@ -500,7 +507,10 @@ def _make_client(token: Secret, timeout: float, transport: httpx.AsyncBaseTransp
 
 
 class Connections(httpx.AsyncBaseTransport):
-    """httpcore's connection pools over `network.py`, one for each scheme and proxy.
+    """httpcore's connection pools over `network.py`: for each scheme and proxy one for reads and one for changes.
+
+    Each change gets a connection of its own, which nothing else has used: a late or surplus response to another request
+    cannot be taken for its response.
 
     The TLS context takes 20 ms, so it is made for the first address that needs one, unless the route names
     certificates, whose faults are found at once. Raises Misconfigured for an unusable route, and for HTTP/2 without the
@@ -514,23 +524,23 @@ class Connections(httpx.AsyncBaseTransport):
         self._route, self._http2 = route, http2
         make_default = partial(httpx.create_ssl_context, trust_env=route.use_environment)
         self._ssl_context = cache(partial(route.ssl_context, make_default))
-        self._pools: dict[tuple[str, Proxy | None], httpcore.AsyncConnectionPool] = {}
+        self._pools: dict[tuple[str, Proxy | None, bool], httpcore.AsyncConnectionPool] = {}
         if route.names_certificates:
             self._ssl_context()
 
-    def _pool(self, url: httpx.URL) -> httpcore.AsyncConnectionPool:
-        """Return the pool of connections that use the same scheme and proxy."""
+    def _pool(self, url: httpx.URL, *, is_read: bool) -> httpcore.AsyncConnectionPool:
+        """Return the pool of connections that use the same scheme and proxy. Reads and changes never share one."""
         proxy = self._route.proxy_for(url.scheme, url.host)
-        if (url.scheme, proxy) not in self._pools:
+        if (url.scheme, proxy, is_read) not in self._pools:
             ssl_context = self._ssl_context() if url.scheme == "https" else None
-            self._pools[url.scheme, proxy] = httpcore.AsyncConnectionPool(
+            self._pools[url.scheme, proxy, is_read] = httpcore.AsyncConnectionPool(
                 ssl_context=ssl_context,
                 proxy=_httpcore_proxy(proxy, ssl_context) if proxy else None,
                 http2=self._http2,
                 network_backend=AsyncioBackend(),
-                **_LIMITS,
+                **{**_LIMITS, **({} if is_read else {"max_keepalive_connections": 0})},
             )
-        return self._pools[url.scheme, proxy]
+        return self._pools[url.scheme, proxy, is_read]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request. Raises httpcore's errors, not httpx's."""
@@ -541,16 +551,17 @@ class Connections(httpx.AsyncBaseTransport):
         sent = httpcore.Request(
             request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
+        is_read = request.method in {"GET", "HEAD"}
+        pool = self._pool(request.url, is_read=is_read)
         if self._route.proxy_for(request.url.scheme, request.url.host) is None:
-            response = await self._pool(request.url).handle_async_request(sent)
+            response = await pool.handle_async_request(sent)
         else:
             await check_tunnel(request.url.host, request.url.port or 443)
             with guarding(None):  # the proxy itself may be anywhere
-                response = await self._pool(request.url).handle_async_request(sent)
+                response = await pool.handle_async_request(sent)
         assert isinstance(response.stream, AsyncIterable)
-        return httpx.Response(
-            response.status, headers=response.headers, stream=_Body(response), extensions=response.extensions
-        )
+        body = _Body(response, is_read=is_read)
+        return httpx.Response(response.status, headers=response.headers, stream=body, extensions=response.extensions)
 
     async def aclose(self) -> None:
         """Close every pool."""
@@ -568,14 +579,18 @@ def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext | None) -> httpcor
 
 
 class _Body(httpx.AsyncByteStream):
-    """Body of httpcore's response, for httpx."""
+    """Body of httpcore's response, for httpx. `is_read`: it answers a read, so a second response does no harm."""
 
-    def __init__(self, response: httpcore.Response) -> None:
+    def __init__(self, response: httpcore.Response, *, is_read: bool) -> None:
         self._response = response
+        self._is_read = is_read
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         assert isinstance(self._response.stream, AsyncIterable)
-        return aiter(self._response.stream)
+        async for chunk in self._response.stream:
+            yield chunk
+        if await close_if_surplus(self._response) and not self._is_read:
+            raise Violation("sent more than one response to the same change")
 
     async def aclose(self) -> None:
         """Return the connection to the pool, or close it."""
@@ -636,15 +651,23 @@ def _redirect_target(response: httpx.Response) -> str | None:
 
 
 def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
-    """Return Unknown if the response to a change leaves open whether the change was made; None otherwise."""
+    """Return Unknown if the response to a change leaves open whether the change was made; None otherwise.
+
+    NotFound leaves it open, too, but is raised as it is, because callers expect it by name.
+    """
     if request.is_read:
         return None
     if isinstance(error, Unreadable):
         cause = reason = str(error).removeprefix(f"{request.summary}: ")
-    elif isinstance(error, Rejected) and not proves_refusal(error):
+    elif isinstance(error, Rejected) and not isinstance(error, NotFound) and not proves_refusal(error):
+        facts = " ".join(str(fact) for fact in (error.status, error.code, error.message) if fact)
         cause = f"the response is {error.status}"
         verb = "failed" if error.status >= 500 else "responded"
-        reason = f"the platform {verb} ({error.status}), which leaves the outcome open"
+        if error.status < 300:
+            cause, verb = f"the response reports an error ({facts})", "reported an error"
+        reason = (
+            f"the platform {verb} ({error.status if error.status >= 300 else facts}), which leaves the outcome open"
+        )
     else:
         return None
     return Unknown(f"{request.summary}: {cause}; {_UNKNOWN_ADVICE}", reason)

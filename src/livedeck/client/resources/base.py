@@ -239,18 +239,13 @@ class Resource:
         return await self._transport.send(request, parse)
 
     async def _success(self, request: Request) -> None:
-        """Accept any answer except `success: false`."""
-
-        def parse(answer: object) -> None:
-            value = answer.get("data") if isinstance(answer, dict) else None
-            if isinstance(value, dict) and value.get("success") is False:
-                raise Unreadable(f"{request.summary}: the platform answers neither success nor an error")
-
-        await self._transport.send(request, parse)
+        """Send a change whose response has no documented content."""
+        await self._transport.send(request, lambda _: None)
 
     async def _page(self, model: type[M], request: Request) -> Page[M]:
         def parse(answer: object) -> Page[M]:
-            items, unreadable = self._read_rows(model, answer, request)
+            is_null = data(answer, request.summary) is None
+            items, unreadable = ((), ()) if is_null else self._read_rows(model, answer, request)
             stated, order = _described(answer)
             page = stated.page or int(str(request.params["page"]))
             per_page = stated.per_page or int(str(request.params["per_page"]))
@@ -265,7 +260,7 @@ class Resource:
                 unreadable,
                 is_last=is_last,
                 is_paged=(stated.page, stated.per_page, stated.total) != (None, None, None),
-                is_null=data(answer, request.summary) is None,
+                is_null=is_null,
                 fetch_next=partial(self._page, model, following),
             )
 
