@@ -16,6 +16,7 @@ from livedeck.client.http.errors import (
     Invalid,
     Misconfigured,
     NotFound,
+    PaymentRequired,
     RateLimited,
     ReadOnly,
     Redirected,
@@ -30,6 +31,7 @@ from livedeck.client.http.errors import (
     Validation,
 )
 from livedeck.client.http.files import UPLOAD_CHUNK, plain_name
+from livedeck.client.http.hooks import RequestRecord, ResponseRecord
 from livedeck.client.http.outgoing import Incoming, Outgoing, Reply, check_outgoing
 from livedeck.client.http.request import Progress, ResponseTiming
 from livedeck.client.http.request_counts import BOUNDS, Durations, RequestCounts
@@ -100,6 +102,7 @@ __all__ = [
     "Outgoing",
     "Page",
     "PagedItems",
+    "PaymentRequired",
     "Poster",
     "Progress",
     "QosSample",
@@ -116,6 +119,8 @@ __all__ = [
     "RelayRunning",
     "Reply",
     "RequestCounts",
+    "RequestRecord",
+    "ResponseRecord",
     "ResponseTiming",
     "Room",
     "RoomDraft",
