@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from livedeck.client.http.quoting import quoted_headers
 from livedeck.record import Record
-from livedeck.text.secrets import masked_line
 
 _log = logging.getLogger("livedeck.client")
 
@@ -23,13 +22,13 @@ class RequestRecord(Record):
     Attributes:
         operation: Operation in words, such as `list events`.
         method: HTTP method.
-        url: Address, whose secret parts are masked.
+        path: Path below the base address, without the query; of a signed link the address, with masked secrets.
         headers: Headers by lower-case name; values that may grant access are masked.
     """
 
     operation: str
     method: str
-    url: str
+    path: str
     headers: Mapping[str, str]
 
 
@@ -66,11 +65,11 @@ class Hooks(Record):
     on_request: RequestHook | None = None
     on_response: ResponseHook | None = None
 
-    def begin(self, operation: str, method: str, url: str, headers: _Headers) -> RequestRecord | None:
+    def begin(self, operation: str, method: str, path: str, headers: _Headers) -> RequestRecord | None:
         """Call `on_request`. Return the request for `end`; None if there are no hooks."""
         if self.on_request is None and self.on_response is None:
             return None
-        request = RequestRecord(operation, method, str(masked_line(url)), quoted_headers(headers))
+        request = RequestRecord(operation, method, path, quoted_headers(headers))
         if self.on_request is not None:
             _call(self.on_request, request)
         return request

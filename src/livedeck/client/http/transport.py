@@ -445,7 +445,7 @@ class Transport:
 
     async def _send(self, request: Request, sent: httpx.Request) -> httpx.Response:
         """Send without httpx's own `send`, which logs whole addresses with their signatures at INFO."""
-        seen = self._hooks.begin(request.operation, sent.method, str(sent.url), sent.headers.multi_items())
+        seen = self._hooks.begin(request.operation, sent.method, _shown_path(request), sent.headers.multi_items())
         started_at = self.timing.timer()
         try:
             response = await self._connections.handle_async_request(sent)
@@ -460,6 +460,10 @@ class Transport:
             request_id=request_id(response.headers),
             headers=response.headers.multi_items(),
         )
+        if response.is_stream_consumed:  # a mock gives a response that was read already; its stream can be read again
+            response = httpx.Response(
+                response.status_code, headers=response.headers, stream=response.stream, extensions=response.extensions
+            )
         response.request = sent
         return response
 
