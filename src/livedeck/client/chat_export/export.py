@@ -107,7 +107,7 @@ class ExportResult(Record):
     split_messages: int = 0
 
 
-ProgressCallback = Callable[[ExportProgress], None]
+ProgressCallback = Callable[[ExportProgress], object]
 
 
 async def export_chat(

@@ -40,7 +40,7 @@ class ResponseRecord(Record):
         status: HTTP status; None if no response came.
         request_id: The platform's id of the request; empty if no response came, or if it has none.
         headers: Headers by lower-case name; values that may grant access are masked.
-        seconds: Time since the request was handed to the connections.
+        seconds: Time since the request began.
         fault: Why no response came, such as `timeout`; empty if one came.
     """
 
@@ -77,16 +77,16 @@ class Hooks(Record):
     def end(
         self,
         request: RequestRecord | None,
-        seconds: float,
+        took: Callable[[], float],
         *,
         status: int | None = None,
         request_id: str = "",
         headers: _Headers = (),
         fault: str = "",
     ) -> None:
-        """Call `on_response` with the end of a request that `begin` returned."""
+        """Call `on_response` with the end of a request that `begin` returned. `took`: returns its seconds."""
         if request is not None and self.on_response is not None:
-            record = ResponseRecord(request, status, request_id, quoted_headers(headers), seconds, fault)
+            record = ResponseRecord(request, status, request_id, quoted_headers(headers), took(), fault)
             _call(self.on_response, record)
 
 

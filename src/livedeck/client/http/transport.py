@@ -446,16 +446,19 @@ class Transport:
     async def _send(self, request: Request, sent: httpx.Request) -> httpx.Response:
         """Send without httpx's own `send`, which logs whole addresses with their signatures at INFO."""
         seen = self._hooks.begin(request.operation, sent.method, _shown_path(request), sent.headers.multi_items())
-        started_at = self.timing.timer()
+
+        def took() -> float:
+            return self.timing.timer() - float(sent.extensions["started_at"])
+
         try:
             response = await self._connections.handle_async_request(sent)
         except BaseException as error:
             fault = (lost_cause(error) or "not HTTP") if isinstance(error, Exception) else "cancelled"
-            self._hooks.end(seen, self.timing.timer() - started_at, fault=fault)
+            self._hooks.end(seen, took, fault=fault)
             raise
         self._hooks.end(
             seen,
-            self.timing.timer() - started_at,
+            took,
             status=response.status_code,
             request_id=request_id(response.headers),
             headers=response.headers.multi_items(),

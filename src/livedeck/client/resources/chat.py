@@ -65,7 +65,7 @@ class Chat(Resource):
         to: FileTarget,
         *,
         replace: bool = False,
-        progress: Callable[[ExportProgress], None] | None = None,
+        progress: Callable[[ExportProgress], object] | None = None,
     ) -> ExportResult:
         """Write the export to a file, which gets its name only when it is complete, or to an open pipe or file.
 
