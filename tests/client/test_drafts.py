@@ -236,7 +236,7 @@ async def test_a_call_by_name_is_checked_by_the_type_checker_and_at_run_time() -
         lambda api: api.annotations.update("v", "a", type="text"),  # type: ignore[call-arg]
         lambda api: api.rooms.create(owner_id="o", name="r", restreams=[{"name": "n"}]),  # type: ignore[list-item]
         lambda api: api.relays.update("r", "p", key="k"),  # type: ignore[call-arg]
-        lambda api: api.subtitles.update("v", "s", langauge="en"),  # type: ignore[call-arg]
+        lambda api: api.subtitles.update("v", "s", languages="en"),  # type: ignore[call-arg]
     ]
     async with api_of(platform) as api:
         for call in calls:

@@ -31,7 +31,7 @@ from livedeck.client.http.errors import (
     Validation,
 )
 from livedeck.client.http.files import UPLOAD_CHUNK, FileSource, FileTarget, plain_name
-from livedeck.client.http.hooks import RequestRecord, ResponseRecord
+from livedeck.client.http.hooks import RequestHook, RequestRecord, ResponseHook, ResponseRecord
 from livedeck.client.http.outgoing import Incoming, Outgoing, Reply, check_outgoing
 from livedeck.client.http.request import Identifier, Progress, ResponseTiming, UploadProgress
 from livedeck.client.http.request_counts import BOUNDS, Durations, RequestCounts
@@ -175,7 +175,9 @@ __all__ = [
     "Relays",
     "Reply",
     "RequestCounts",
+    "RequestHook",
     "RequestRecord",
+    "ResponseHook",
     "ResponseRecord",
     "ResponseTiming",
     "Room",
