@@ -28,7 +28,8 @@ def answer(status: int, body: object, *more: str) -> bytes:
 async def failed(
     reply: bytes | None, call: Callable[[Api], Awaitable[object]] = lambda api: api.events.get("x")
 ) -> ApiError:
-    async with listening(reply) as (address, _), Api(base_url=address, token=TOKEN, retry=0.0, timeout=0.2) as api:
+    timeout = 4.0 if reply else 0.2
+    async with listening(reply) as (address, _), Api(base_url=address, token=TOKEN, retry=0.0, timeout=timeout) as api:
         with pytest.raises(ApiError) as caught:
             await call(api)
     return caught.value

@@ -36,7 +36,6 @@ class Seen:
         self.records: list[RequestRecord | ResponseRecord] = []
 
     def api(self, address: str, **options: Any) -> Api:
-        options = {"timeout": 0.3} | options
         return Api(
             base_url=address, token=TOKEN, on_request=self.records.append, on_response=self.records.append, **options
         )

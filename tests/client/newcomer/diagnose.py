@@ -15,7 +15,8 @@ def explain(error: ApiError) -> str:
             return f"refused with {error.status} {error.code}: {error.message}"
         case Unreachable(cause=cause):
             return f"no answer: {cause}"
-    return type(error).__name__
+        case _:
+            return type(error).__name__
 
 
 async def main(base_url: str, token: str) -> None:
