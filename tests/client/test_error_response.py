@@ -15,6 +15,7 @@ from livedeck.client import Api, ApiError, NotFound, Secret, Unauthorized, Unkno
 from livedeck.client.http.quoting import MAX_BODY, quoted_body, quoted_headers
 
 KEY = "ingest-key-of-nobody-7f31"
+UNREAD = "key-that-no-model-reads-27aa"
 COOKIE = "session-of-nobody-51c7"
 SIGNATURE = "signature-of-nobody-90ab"
 
@@ -102,7 +103,7 @@ async def test_no_attribute_shows_a_secret() -> None:
         "streamkey": KEY,
         "rtmp_link": f"rtmp://in.example/live/{KEY}",
         "restreams": [{"key": KEY}, KEY],
-        "nested": {"keys": [KEY, {"message": "all is well"}, KEY]},
+        "nested": {"keys": [UNREAD, {"message": "all is well"}, UNREAD]},
         "message": f"token {TOKEN} is old",
         "reason": f"see https://cdn.example/a.vtt?sign={SIGNATURE}",
     }
@@ -119,7 +120,7 @@ async def test_no_attribute_shows_a_secret() -> None:
     )
     told = f"{error.headers} {error.body} {vars(error)} {error!r} {pickle.dumps(error)!r}"
     assert "all is well" in told
-    assert not [secret for secret in (TOKEN, KEY, COOKIE, SIGNATURE) if secret in told]
+    assert not [secret for secret in (TOKEN, KEY, UNREAD, COOKIE, SIGNATURE) if secret in told]
 
 
 @pytest.mark.parametrize("cut", range(1, 60, 7))
