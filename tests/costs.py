@@ -55,6 +55,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         "history: bytes a tick, median": Limit(70_000, "new samples lie side by side"),
         "history: bytes a tick, mean": Limit(300_000, "with its share of moved minutes and of the log's checkpoints"),
         "history: calls to encode 200 equal events": Limit(5000, "what is equal is not encoded again"),
+        "history: calls to write 200 equal events": Limit(5100, "the same, and the row of an empty difference"),
         # simulator
         "simulator: steps of a page of 2,000 events to 200": Limit(1.5, "an index finds the page"),
     }

@@ -101,6 +101,47 @@ class Endless(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Null(BaseHTTPRequestHandler):
+    """A platform of one event, whose chat is a list that is null."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        listed = json.dumps({"data": [{"id": "e", "name": EVENT, "stream": {"id": "s"}}]}).encode()
+        body = NULL if "/chat." in self.path else listed
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+NULL = b'{"data":null}'
+
+
+def test_force_replaces_a_good_file_by_a_log_and_force_twice_by_any_answer(tmp_path: Path) -> None:
+    to = tmp_path / "chat.json"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Null) as platform:
+        threading.Thread(target=platform.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        env = {"LIVEDECK_BASE_URL": f"http://127.0.0.1:{platform.server_port}", "LIVEDECK_TOKEN": "t"}
+        try:
+            new = export(tmp_path, env, "-o", str(to))
+            assert (new.returncode, to.read_bytes()) == (0, NULL)
+            assert "nothing proves that this is the log: its list of messages is null" in new.stderr
+            to.write_text("of last week")
+            assert export(tmp_path, env, "-o", str(to)).returncode == 1
+            kept = export(tmp_path, env, "-o", str(to), "--force")
+            assert (kept.returncode, to.read_text()) == (4, "of last week")
+            assert "its list of messages is null" in kept.stderr
+            assert kept.stderr.rstrip().endswith(f"and {to} stays as it was; give --force twice to take them")
+            assert export(tmp_path, env, "-o", str(to), "--force", "--force").returncode == 0
+            assert to.read_bytes() == NULL
+        finally:
+            platform.shutdown()
+    assert names(tmp_path) == ["chat.json"]
+
+
 class Platform(ThreadingHTTPServer):
     """Its server. `begun`: the chat has."""
 

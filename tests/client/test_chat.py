@@ -306,13 +306,13 @@ async def test_a_file_may_have_as_long_a_name_as_the_disk_takes(tmp_path: Path) 
 async def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
     target = tmp_path / "chat.txt"
     target.write_text("mine")
-    platform = saying(b"theirs", headers={"Content-Type": "text/plain"})
+    platform = saying(b"[now] Ada: theirs", headers={"Content-Type": "text/plain"})
     async with api_of(platform) as api:
         with pytest.raises(FileFault, match="already exists"):
             await api.chat.export(TXT_OF_IT, target)
         assert (target.read_text(), platform.requests) == ("mine", [])
         await api.chat.export(TXT_OF_IT, target, replace=True)
-    assert target.read_text() == "theirs"
+    assert target.read_text() == "[now] Ada: theirs"
     assert names(tmp_path) == ["chat.txt"]
 
 

@@ -82,8 +82,12 @@ async def test_a_documented_format_is_byte_for_byte_the_answer(
     form: ChatFormat, head: str, size: int, tmp_path: Path
 ) -> None:
     """Whatever bytes the messages hold, and whether they come off the wire or through the parser."""
-    message = b'"%s"' % os.urandom(size).translate(None, b'"\\')
-    body = {0: b'{"data":[]}', 1: b'{"data":[{}]}'}.get(size) or b'{"data":[' + message + b"]}"
+    noise = os.urandom(size).translate(None, b'"\\')
+    body = {
+        "json": {0: b'{"data":[]}', 1: b'{"data":[{}]}'}.get(size) or b'{"data":["' + noise + b'"]}',
+        "csv": b"id,username,message\r\n" + noise,
+        "txt": b"[2026-11-21T18:00:00Z] Ada: " + noise,
+    }[form]
     answer = b"HTTP/1.1 200 OK\r\n" + HEADS[head] % (len(body), body)
     async with listening(answer) as (address, _heads), api_at(address) as api:
         done = await api.chat.export(wanting(form), tmp_path / "chat")

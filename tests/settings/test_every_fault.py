@@ -182,12 +182,12 @@ CASES = {
     ),
     "upload elsewhere": Case(
         f'{A}token_file = "t"\n',
-        ("--upload-url", "https://b.example", "Name that upload_url"),
+        ("--upload-url", "https://b.example", "Set upload_url in the same place"),
         arguments=(*STATUS, "--upload-url", "https://b.example"),
     ),
     "token of another platform": Case(
         f'{A}token_file = "t"\n',
-        (":1", "--base-url", "Name a token source"),
+        (":1", "--base-url", "Set a source of the token"),
         arguments=(*STATUS, "--base-url", "https://b.example"),
     ),
     "no platform": elsewhere(("no platform", "livedeck config init"), arguments=STATUS),

@@ -29,6 +29,7 @@ from livedeck.client import (
     Rejected,
     Room,
     Secret,
+    Shortfall,
     Unauthorized,
 )
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
@@ -205,6 +206,9 @@ async def _check_uploads(api: Api, settings: Settings) -> list[Check]:
 _FIELD_ADVICE = "all other fields are shown and judged; set this one again, or send this line to the platform's support"
 
 
+_LIST_ADVICE = "they are neither shown nor monitored here; send this line to the platform's support"
+
+
 async def check_events(api: Api) -> list[Check]:
     """Read all events and rooms; check that their fields are readable and that no name gives away a stream key."""
     listing = api.without_retry().events.iterate()
@@ -212,11 +216,13 @@ async def check_events(api: Api) -> list[Check]:
         events = [event async for event in listing]
     except ApiError as error:
         return [Check("fields", CheckStatus.WARN, str(error), "try again later")]
-    return [*check_fields(events, listing.unreadable), *await check_keys(api, events)]
+    return [*check_fields(events, listing.unreadable, listing.shortfall), *await check_keys(api, events)]
 
 
-def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> list[Check]:
-    """Check that all fields of all events are readable. Returns a warning for each field that is not."""
+def check_fields(
+    events: Sequence[Event], unreadable: Sequence[FieldFault], shortfall: Shortfall | None = None
+) -> list[Check]:
+    """Check that all events were received and all their fields are readable. Returns a warning for each fault."""
     checks = [
         Check("fields", CheckStatus.WARN, f"{_named('event', event)}: {fault}", _FIELD_ADVICE)
         for event in events
@@ -224,8 +230,10 @@ def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> l
     ]
     if unreadable:
         finding = f"{len(unreadable)} of the listed events cannot be read: {unreadable[0]}"
-        advice = "they are neither shown nor monitored here; send this line to the platform's support"
-        checks.append(Check("fields", CheckStatus.WARN, finding, advice))
+        checks.append(Check("fields", CheckStatus.WARN, finding, _LIST_ADVICE))
+    if shortfall:
+        finding = f"the list of events is incomplete: {shortfall.text('event')}"
+        checks.append(Check("fields", CheckStatus.WARN, finding, _LIST_ADVICE))
     return checks or [Check("fields", CheckStatus.OK, "all fields of all events are readable")]
 
 
@@ -243,7 +251,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
     for where, key in keys:
         if key.is_public:
             finding = f"{where} {key} is also a name or an id, which everyone can read"
-            advice = "give it another key: anyone can send with this one, and it is not masked where names are shown"
+            advice = "change the key: anyone who reads the name can send with it, and livedeck cannot mask it there"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
     for where, name in _names(events, rooms):
         if mask_secrets(name) != name:

@@ -6,6 +6,7 @@ from livedeck.client.api import Api
 from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult
 from livedeck.client.chat_export.filter import MessageFilter
 from livedeck.client.chat_export.format_table import CHAT_FORMATS, ChatFormat
+from livedeck.client.http.content import ContentKind
 from livedeck.client.http.errors import (
     ApiError,
     Cause,
@@ -26,6 +27,7 @@ from livedeck.client.http.errors import (
     TooManyProfiles,
     Unauthorized,
     Unknown,
+    Unproved,
     Unreachable,
     Unreadable,
     Validation,
@@ -73,7 +75,7 @@ from livedeck.client.resources.events import (
 )
 from livedeck.client.resources.fields import service_of
 from livedeck.client.resources.materials import Material, Materials
-from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems, collect
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems, Shortfall, collect
 from livedeck.client.resources.posters import Poster, Posters
 from livedeck.client.resources.qos import BitrateUnit, Qos, QosSample, QosSamples
 from livedeck.client.resources.rooms import (
@@ -117,6 +119,7 @@ __all__ = [
     "ChatExport",
     "ChatFormat",
     "Conflict",
+    "ContentKind",
     "Cue",
     "Draft",
     "Durations",
@@ -189,6 +192,7 @@ __all__ = [
     "Secret",
     "SecretLink",
     "ServerFault",
+    "Shortfall",
     "SignedLink",
     "Stream",
     "Streams",
@@ -200,6 +204,7 @@ __all__ = [
     "TooManyProfiles",
     "Unauthorized",
     "Unknown",
+    "Unproved",
     "Unreachable",
     "Unreadable",
     "UploadProgress",

@@ -404,7 +404,7 @@ class Monitor:
                 return EventList((await self._api.events.list(per_page=1)).items)
             if key == LIST:
                 events = PagedItems(partial(self._fetch_page, self._api.events.list))
-                return EventList(await collect(events), len(events.unreadable))
+                return EventList(await collect(events), len(events.unreadable), events.shortfall)
             return await self._read(key, partial(self._api.qos.get, key))
         except ApiError as error:
             return error
@@ -558,6 +558,7 @@ class Monitor:
             flood=self._alarms.is_flood(at.wall),
             lists=self.on_demand.lists,
             unreadable=self._world.unreadable,
+            shortfall=self._world.shortfall,
             ended=self._world.ended,
         )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTiming, Stream
+from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTiming, Shortfall, Stream
 from livedeck.log import Log
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
@@ -451,7 +451,8 @@ class WorldTracker:
     """Tracker of all events and of the connection. `timings`: live list with the times of the last calls.
 
     `status`: present state of the connection. `cadence`: poll intervals that the request budget allows. `unreadable`:
-    number of rows of the last event list that could not be read. `part`: this process's share of the request budget.
+    number of rows of the last event list that could not be read. `shortfall`: rows that it announced and lacks. `part`:
+    this process's share of the request budget.
     """
 
     def __init__(
@@ -464,6 +465,7 @@ class WorldTracker:
         self._answered_at = started_at.monotonic  # last good response to any call (monotonic s)
         self._workspace_lag: float | None = None  # s; usual delay of samples
         self.cadence, self.unreadable, self.part = cadence, 0, 1.0
+        self.shortfall: Shortfall | None = None
         self.needs_second_look = False  # the last list lacked an event of the one before
         self.ended: tuple[EndedEvent, ...] = ()  # events that ended on air in the last minute
         self.seconds_ahead: float | None = None  # lead of the platform's clock over the monitor's
@@ -511,7 +513,7 @@ class WorldTracker:
         if result.key == LIST:
             if isinstance(result.payload, EventList):
                 self._update_events(result.payload, at)
-                self.unreadable = result.payload.unreadable
+                self.unreadable, self.shortfall = result.payload.unreadable, result.payload.shortfall
             return False
         tracker = self._trackers.get(str(result.key))
         if tracker is None or isinstance(result.payload, EventList | ItemList):
@@ -582,8 +584,8 @@ class WorldTracker:
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
         """Update the events after a list. A new stream starts without samples; a missing event stays at first.
 
-        A missing event is dropped when a second list lacks it too. It stays while lists have unreadable rows, and for
-        `empty_list` seconds while lists are empty.
+        A missing event is dropped when a second list lacks it too. It stays while lists are incomplete or have
+        unreadable rows, and for `empty_list` seconds while lists are empty.
         """
         trackers: dict[str, EventTracker] = {}
         for event in listed.events:
@@ -601,7 +603,7 @@ class WorldTracker:
         doubt = 0.0 if listed.events else self._thresholds.empty_list
         for event_id, tracker in missing.items():
             is_first, since = tracker.is_listed, tracker.miss(at)
-            if is_first or listed.unreadable or at.monotonic - since.monotonic < doubt:
+            if is_first or not listed.is_whole or at.monotonic - since.monotonic < doubt:
                 trackers[event_id] = tracker
             elif _is_sending(tracker.state):
                 self._note_end(tracker, "was on air, not listed since", at, is_gone=True)

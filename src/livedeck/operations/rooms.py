@@ -21,6 +21,7 @@ from livedeck.operations.operation import (
     SendContext,
     Target,
     conflict_lines,
+    newest_rows,
 )
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, Referent, draft_maker
 from livedeck.presentation.rooms import ACTIVE, EMPTY_STATUSES, MAX_RELAYS, display_name, relay_profiles
@@ -152,7 +153,7 @@ class CreateRoom(CreateFromForm[Room]):
     form: ParsedForm[RoomDraft]
 
     async def read(self, platform: Platform) -> NewestRooms:
-        return (await platform.api.rooms.list(per_page=100, order="created_at.desc")).items
+        return newest_rows(await platform.api.rooms.list(per_page=100, order="created_at.desc"))
 
     async def send(self, context: SendContext[NewestRooms], /) -> Room:
         return await context.api.rooms.create(self.form.draft)

@@ -20,7 +20,7 @@ def progress_parts(progress: ExportProgress) -> Iterator[str]:
 
 
 def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
-    """Yield the amounts written, changed and left out."""
+    """Yield the amounts written, changed and left out, and the doubt about the answer."""
     if result.messages is None:
         yield f"{size(result.size)} as the platform sent it"
     else:
@@ -33,6 +33,8 @@ def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
         yield f"left out, not a message: {result.unreadable:,}"
     if result.split_messages:
         yield f"too long for a cell, continued after the last column: {result.split_messages:,}"
+    if result.doubt:
+        yield f"nothing proves that this is the log: {result.doubt}"
 
 
 def filter_conditions(message_filter: MessageFilter) -> Iterator[str]:

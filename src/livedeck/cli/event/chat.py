@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import IO, Any
 from zoneinfo import ZoneInfo
 
 import click
@@ -15,7 +15,7 @@ import click
 from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, USAGE, code_of_error, error_text, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import FORCE, merge_flags, platform, time_range, time_zone, timestamp
+from livedeck.cli.options import FORCE_TWICE, merge_flags, platform, time_range, time_zone, timestamp
 from livedeck.cli.output import ProgressLine, echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import make_api, make_history
@@ -25,9 +25,11 @@ from livedeck.client import (
     ChatExport,
     ChatFormat,
     Event,
+    ExportResult,
     FileFault,
     MessageFilter,
     Rejected,
+    Unproved,
     plain_name,
 )
 from livedeck.monitor import KnownStream, StreamRecord, current_stream, known_streams
@@ -43,12 +45,13 @@ class ExportTarget:
     """Target of the exported bytes.
 
     `path`: a file, or with --all-streams a folder; None for a generated name. `pipe`: write to standard output instead.
-    `force`: replace existing files.
+    `force`: how often --force was given. Once replaces existing files; twice also takes an answer that is not proved to
+    be the log.
     """
 
     path: Path | None
     pipe: bool
-    force: bool
+    force: int
 
 
 @click.command
@@ -67,18 +70,19 @@ class ExportTarget:
 @click.option("--tz", "zone", type=time_zone, metavar="ZONE", help="Time zone of the output, --from and --to. [UTC]")
 @click.option("--safe-csv", is_flag=True, help="Put a ' before cells that a spreadsheet would compute, and count them.")
 @options.output("PATH|-")
-@FORCE
+@FORCE_TWICE
 @platform
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, event: str, stream: str | None, all_streams: bool, force: bool, **flags: Any
+    ctx: click.Context, /, *, event: str, stream: str | None, all_streams: bool, force: int, **flags: Any
 ) -> None:
     """Export the chat of EVENT to a file, a folder (--all-streams) or standard output (-).
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Times are ISO 8601: 2026-11-21T18:00.
     Without --format the suffix of -o decides, else json. json, csv and txt are written byte for byte as the platform
     sends them, unless you filter messages, change the time zone or ask for safe cells. A file gets its name once it is
-    complete: an interrupted export leaves none.
+    complete: an interrupted export leaves none. With --force, only an answer that is proved to be the log replaces a
+    file; --force twice takes any complete answer.
     """
     output = flags.pop("output")
     target = ExportTarget(None if output in {None, "-"} else Path(output), output == "-", force)
@@ -177,9 +181,9 @@ async def export_streams(
         stream_export = replace(export, event_id=event.id, stream_id=stream.id)
         try:
             await _export_stream(
-                api, stream_export, replace(target, path=path, force=target.force and path not in written)
+                api, stream_export, replace(target, path=path, force=0 if path in written else target.force)
             )
-        except (Rejected, FileFault) as error:
+        except (Rejected, FileFault, Unproved) as error:
             if not all_streams:
                 raise
             _print_note(f"{stream}: {error_text(error)}")
@@ -190,14 +194,22 @@ async def export_streams(
 
 async def _export_stream(api: Api, export: ChatExport, target: ExportTarget) -> None:
     line = ProgressLine(sys.stderr, monotonic)
+
+    async def write(to: Path | IO[bytes]) -> ExportResult:
+        return await api.chat.export(
+            export,
+            to,
+            replace=target.force > 0,
+            unchecked=target.force > 1,
+            progress=lambda done: line.show(progress_parts(done)),
+        )
+
     try:
         if target.pipe or target.path is None:
             with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as pipe:  # noqa: ASYNC230  a number
-                result = await api.chat.export(export, pipe, progress=lambda done: line.show(progress_parts(done)))
+                result = await write(pipe)
         else:
-            result = await api.chat.export(
-                export, target.path, replace=target.force, progress=lambda done: line.show(progress_parts(done))
-            )
+            result = await write(target.path)
     finally:
         line.clear()
     size, *notes = result_parts(export, result)

@@ -33,7 +33,7 @@ from livedeck.operations.diff import Change, ParsedForm, parse_form
 from livedeck.operations.events import EventView
 from livedeck.operations.executor import HELD_ELSEWHERE, Executor
 from livedeck.operations.materials import DeleteMaterial
-from livedeck.operations.nouns import Found, Known, Noun, read_again, unreadable_rows_text
+from livedeck.operations.nouns import Found, Known, Noun, read_again
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
     Conflicts,
@@ -195,10 +195,8 @@ async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[s
     if noun.name == "material":
         return replace(found, order=order, siblings=_in_order(noun, order, await known(found.owner.id)))
     rows = await noun.read_all(api, found.owner)
-    if rows.unreadable:
-        raise Unreadable(
-            f"{noun.path} reorder: an order names them all, and {unreadable_rows_text(noun, rows.unreadable)}"
-        )
+    if gaps := rows.gaps(noun):
+        raise Unreadable(f"{noun.path} reorder: an order names them all, and {'; '.join(gaps)}")
     return replace(found, order=order, siblings=_in_order(noun, order, rows.items))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,16 @@ from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, UNREACHABLE, run
 from livedeck.cli.formats import Output, check_columns, output_options, print_item, print_list
 from livedeck.cli.lookup import EVENT_HELP, argument_names, find_named, remember_names
-from livedeck.cli.options import FORCE, QUIET, merge_flags, platform
+from livedeck.cli.options import FORCE_TWICE, QUIET, merge_flags, platform
 from livedeck.cli.output import TransferLine, echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history
-from livedeck.client import Api, Incomplete, Secret, plain_name
+from livedeck.client import Api, ContentKind, Incomplete, Secret, plain_name
 from livedeck.monitor import KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
-from livedeck.operations.nouns import RECORDINGS, RESTREAMS, Found, Known, Noun, Rows, unreadable_rows_text
+from livedeck.operations.nouns import RECORDINGS, RESTREAMS, Found, Known, Noun, Rows
 from livedeck.presentation.json_schema import FAULTS, model_fields
-from livedeck.presentation.serialization import fault_object
+from livedeck.presentation.serialization import fault_object, shortfall_object
 from livedeck.settings import Settings, load
 from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import safe
@@ -109,16 +110,18 @@ def faults_of(noun: Noun, item: Any) -> list[Fault]:
 
 
 def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, Any]], output: Output) -> int:
-    """Print a list and, on standard error, the rows that were left out.
+    """Print a list and, on standard error, the rows that were left out or not received.
 
     Returns the exit code (commands.md, "Unreadable data").
     """
-    print_list(command, items, noun.columns, output, [fault_object(fault) for fault in rows.unreadable])
+    faults = [fault_object(fault) for fault in rows.unreadable]
+    lacks = {"unreadable": faults, "shortfall": shortfall_object(rows.shortfall)}
+    print_list(command, items, noun.columns, output, lacks)
     tell_faults(noun, rows.items)
-    if not rows.unreadable:
-        return DONE
-    echo(f"livedeck: {unreadable_rows_text(noun, rows.unreadable)}", err=True)
-    return UNREACHABLE
+    gaps = rows.gaps(noun)
+    for gap in gaps:
+        echo(f"livedeck: {gap}", err=True)
+    return UNREACHABLE if gaps else DONE
 
 
 def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
@@ -176,34 +179,45 @@ def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:
     return known
 
 
-async def _subtitle_link(api: Api, found: Found) -> tuple[Secret | str, str]:
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """File of an object. `name`: on the platform. `kind`: of its content. `size`: bytes; None if unknown."""
+
+    link: Secret | str
+    name: str
+    kind: ContentKind
+    size: int | None = None
+
+
+async def _subtitle_file(api: Api, found: Found) -> RemoteFile:
     track = await api.subtitles.get(found.owner.id, found.item.id)
     if not track.url or not track.url.reveal():
         raise Incomplete(f"download {safe(found.item.id, 40)}: it has no file yet")
-    return track.url, track.file_name or f"{track.language or 'track'}.vtt"
+    return RemoteFile(track.url, track.file_name or f"{track.language or 'track'}.vtt", "subtitles")
 
 
-async def _poster_link(api: Api, found: Found) -> tuple[Secret | str, str]:
+async def _poster_file(api: Api, found: Found) -> RemoteFile:
     poster = await api.posters.get(found.owner.id, found.item.id)
     if not poster.original:
         raise Incomplete(f"download {safe(found.item.id, 40)}: the platform names no picture")
-    return poster.original, f"{found.item.id}.png"
+    return RemoteFile(poster.original, f"{found.item.id}.png", "picture")
 
 
-async def _material_link(api: Api, found: Found) -> tuple[Secret | str, str]:
+async def _material_file(api: Api, found: Found) -> RemoteFile:
     material: KnownMaterial = found.item
-    return await api.materials.link(material.id), material.file_name or material.title or material.id
+    name = material.file_name or material.title or material.id
+    return RemoteFile(await api.materials.link(material.id), name, "file", material.size)
 
 
-FILES = {"subtitle": _subtitle_link, "poster": _poster_link, "material": _material_link}
-"""Noun -> function that returns the link to the file of an object, and a name for the file."""
+FILES = {"subtitle": _subtitle_file, "poster": _poster_file, "material": _material_file}
+"""Noun -> function that returns the file of an object."""
 
 
 def download_command(noun: Noun) -> click.Command:
     """Make the command `download`: save the file of an object."""
     arguments = noun.arguments
 
-    def callback(ctx: click.Context, /, *, output: str | None, force: bool, quiet: bool, **flags: Any) -> None:
+    def callback(ctx: click.Context, /, *, output: str | None, force: int, quiet: bool, **flags: Any) -> None:
         words = [flags.pop(argument.lower()) for argument in arguments]
 
         async def work() -> int:
@@ -215,8 +229,11 @@ def download_command(noun: Noun) -> click.Command:
 
         ctx.exit(run(lambda: cancel_on_signals(work)))
 
-    text = f"Download the file of the {noun.noun}. The file gets its name once it is complete."
-    decorated = options.output("PATH")(FORCE(QUIET(platform(click.pass_context(callback)))))
+    text = (
+        f"Download the file of the {noun.noun}.\n\nWithout -o it is written into the current folder, under the name "
+        "that the platform gives. The file gets its name once it is complete."
+    )
+    decorated = options.output("PATH")(FORCE_TWICE(QUIET(platform(click.pass_context(callback)))))
     command = click.command("download", help=text)(decorated)
     command.params[:0] = argument_names(arguments)
     return command
@@ -227,12 +244,22 @@ def _destination(output: str, name: str) -> Path:
     return path / name if path.is_dir() else path
 
 
-async def _download(noun: Noun, api: Api, found: Found, output: str | None, *, force: bool, quiet: bool) -> int:
-    link, name = await FILES[noun.name](api, found)
-    path = _destination(output or ".", plain_name(name, noun.noun))
-    line = TransferLine(f"download {safe(name, 40)}")
+async def _download(noun: Noun, api: Api, found: Found, output: str | None, *, force: int, quiet: bool) -> int:
+    file = await FILES[noun.name](api, found)
+    path = _destination(output or ".", plain_name(file.name, noun.noun))
+    line = TransferLine(f"download {safe(file.name, 40)}")
     try:
-        size = await api.cdn.save(link, path, f"download {safe(name, 60)}", replace=force, progress=line)
+        size = await api.cdn.save(
+            file.link,
+            path,
+            f"download {safe(file.name, 60)}",
+            kind=file.kind,
+            name=file.name,
+            size=file.size,
+            replace=force > 0,
+            unchecked=force > 1,
+            progress=line,
+        )
     finally:
         line.clear()
     if not quiet:

@@ -7,13 +7,14 @@ and leaves nothing.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import replace as replaced
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import IO, cast
 
 from msgspec.structs import force_setattr
 
@@ -21,24 +22,29 @@ from livedeck.client.chat_export.filter import NO_FILTER, ChatMessageDict, Messa
 from livedeck.client.chat_export.format_table import CHAT_FORMATS, ChatFormat
 from livedeck.client.chat_export.formats import RowFormatter
 from livedeck.client.chat_export.parser import ChatLogParser
-from livedeck.client.chat_export.wholeness import JsonWholeness, TextWholeness
+from livedeck.client.chat_export.wholeness import JsonWholeness, TextWholeness, document_fault, members_fault
 from livedeck.client.chat_export.workbook import WorkbookWriter
+from livedeck.client.http.content import ContentHead
 from livedeck.client.http.encoding import encode
-from livedeck.client.http.errors import Invalid, Unreadable
+from livedeck.client.http.errors import ApiError, Invalid, Unreadable
 from livedeck.client.http.files import (
     ChunkWriter,
     FileTarget,
     download_to_file,
     download_to_pipe,
     file_target,
+    unproved,
     wait_uncancelled,
 )
 from livedeck.client.http.request import Request, StreamedResponse, describe_call, id_text, make_request
-from livedeck.client.http.response import NotJson, Response, rows
+from livedeck.client.http.response import NotJson, Response
 from livedeck.client.http.transport import Transport
 from livedeck.record import Record
 
-_MAX_ERROR_BODY = 64 * 2**10
+_MAX_SMALL = 64 * 2**10
+"""Bytes of a JSON log that is decoded as a whole. A longer log is checked by its beginning, end and brackets."""
+
+_NULL = "its list of messages is null"
 
 
 class ChatExport(Record):
@@ -95,7 +101,7 @@ class ExportResult(Record):
 
     `read`: messages in the log, before the filter. `undated`: messages without a readable time. `unreadable`: items of
     the log that are not messages. `escaped_formulas`: cells that safe_csv changed. `split_messages`: messages that
-    needed more than one cell of a workbook.
+    needed more than one cell of a workbook. `doubt`: why nothing proves that this is the log; empty if it is proved.
     """
 
     size: int
@@ -105,6 +111,7 @@ class ExportResult(Record):
     unreadable: int = 0
     escaped_formulas: int = 0
     split_messages: int = 0
+    doubt: str = ""
 
 
 ProgressCallback = Callable[[ExportProgress], object]
@@ -116,78 +123,126 @@ async def export_chat(
     to: FileTarget,
     *,
     replace: bool = False,
+    unchecked: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ExportResult:
     """Write the export to a pipe, or to a file that gets its name only when it is complete.
 
-    `replace`: also if the file exists. `progress`: called for each chunk. Raises FileFault, and any other ApiError;
+    `replace`: also if the file exists; then only by an answer that is proved to be the log. `unchecked`: by any
+    complete answer. `progress`: called for each chunk. Raises Unproved, FileFault, and any other ApiError;
     BrokenPipeError if nobody reads the pipe.
     """
     summary = describe_call("export chat of event", export.event_id)
     target = file_target(to, summary)
-    may_be_empty = export.format == "txt" and not (isinstance(target, Path) and await asyncio.to_thread(target.exists))
+    path = target if isinstance(target, Path) else None
     # before the file: the package of the format may be missing
     formatter = None if export.is_verbatim else CHAT_FORMATS[export.format].writer(export.safe_csv)
     run = _ExportRun(transport, export, summary, progress)
     with closing(formatter) if isinstance(formatter, WorkbookWriter) else nullcontext():
         async with (
-            download_to_file(target, summary, replace=replace)
-            if isinstance(target, Path)
-            else download_to_pipe(target, summary)
+            download_to_file(path, summary, replace=replace)
+            if path
+            else download_to_pipe(cast("IO[bytes]", target), summary)
         ) as writer:
             if formatter is None:
-                await run.copy(writer, may_be_empty=may_be_empty)
+                await run.copy(writer, is_checked=not unchecked)
             elif isinstance(formatter, WorkbookWriter):
                 await run.write_workbook(writer, formatter)
             else:
                 await run.write_rows(writer, formatter)
+            if not unchecked and (fault := await run.reason_against(path)):
+                raise await unproved(summary, path, f"a complete log: {fault}", run.head, run.media_type)
     return replaced(run.result, size=writer.written)
 
 
 async def select_messages(transport: Transport, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
     """Yield the messages of the export in batches as they arrive, in any format. Raises ApiError."""
     summary = describe_call("read chat of event", export.event_id)
-    async with aclosing(_ExportRun(transport, export, summary, None).batches()) as batches:
+    run = _ExportRun(transport, export, summary, None)
+    async with aclosing(run.batches()) as batches:
         async for batch in batches:
             yield batch
+    if run.fault:
+        raise Unreadable(f"{summary}: the answer is not a complete log: {run.fault}")
 
 
 class _ExportRun:
-    """A running export. `result`: its counts so far."""
+    """A running export.
+
+    `result`: its counts so far. `head`, `media_type`: of the answer. `fault`: why the answer is not a log; empty if
+    nothing contradicts it.
+    """
 
     def __init__(
         self, transport: Transport, export: ChatExport, summary: str, progress: ProgressCallback | None
     ) -> None:
         self.result = ExportResult(0)
+        self.head, self.media_type, self.fault = ContentHead(), "", ""
         self._transport = transport
         self._export = export
         self._summary = summary
         self._progress = progress
         self._started_at = transport.timing.timer()
-        self._received = 0
 
-    async def copy(self, writer: ChunkWriter, *, may_be_empty: bool) -> None:
-        """Copy the bytes as they arrive. Raises Unreadable for an error page, an empty answer or an incomplete log."""
-        export_format, summary = self._export.format, self._summary
-        request, head = self._request(export_format), bytearray()
-        async with self._transport.stream(request) as response:
-            media_type = response.media_type
-            if media_type == "text/html" or (export_format != "json" and media_type == "application/json"):
-                raise Unreadable(f"{summary}: the answer is {media_type}, not a log; check the address")
-            wholeness: JsonWholeness | TextWholeness = JsonWholeness()
+    async def reason_against(self, path: Path | None) -> str:
+        """Return why the answer may not become the file; empty if it may. A doubt counts only against an old file."""
+        is_text = self._export.is_verbatim and self._export.format != "json"
+        is_old = path is not None and await asyncio.to_thread(os.path.lexists, path)
+        if is_text and not self.head.size and (is_old or self.fault) and await self._is_empty_log():
+            self.fault, self.result = "", replaced(self.result, doubt="")
+        return self.fault or (self.result.doubt if is_old else "")
+
+    async def _is_empty_log(self) -> bool:
+        """Return whether the log in JSON is an empty list, which proves that an empty text is the whole log."""
+        try:
+            async with self._transport.stream(self._request("json")) as response:
+                parser = ChatLogParser(response.chunks)
+                async for _ in parser:
+                    return False
+        except (ApiError, NotJson):
+            return False
+        return not (parser.is_null or parser.error or members_fault(parser.members, 0))
+
+    async def copy(self, writer: ChunkWriter, *, is_checked: bool) -> None:
+        """Copy the bytes as they arrive, and check them. Raises Rejected for an error instead of a log in JSON."""
+        export_format = self._export.format
+        small = bytearray()
+        async with self._transport.stream(self._request(export_format)) as response:
+            self.media_type = response.media_type
+            check: JsonWholeness | TextWholeness = JsonWholeness()
             if export_format != "json":
-                wholeness = TextWholeness(is_csv=export_format == "csv", is_delimited=response.is_delimited)
-            async for chunk in self._count(response):
+                check = TextWholeness(
+                    is_csv=export_format == "csv", media_type=response.media_type, is_delimited=response.is_delimited
+                )
+            self.head = check.head
+            async for chunk in self._count(response, check.add):
                 await writer.write(chunk)
-                wholeness.add(chunk)
-                if len(head) <= _MAX_ERROR_BODY:
-                    head += chunk
-        if export_format == "json" and self._received <= _MAX_ERROR_BODY:
-            await self._transport.parse(Response(summary, 200, {}, head), lambda answer: rows(answer, summary))
-        elif not self._received and not may_be_empty:  # an existing file is worth more than an empty log
-            raise Unreadable(f"{summary}: the answer is empty, not a log")
-        elif wholeness.fault:
-            raise Unreadable(f"{summary}: the answer is not a complete log: {wholeness.fault}")
+                if len(small) <= _MAX_SMALL:
+                    small += chunk
+        self.fault, doubt = check.fault, check.doubt
+        if export_format == "json" and self.head.size <= _MAX_SMALL and is_checked:
+            self.fault, doubt = await self._judge(small)
+        self.result = replaced(self.result, doubt=doubt)
+
+    async def _judge(self, body: bytearray) -> tuple[str, str]:
+        """Return fault and doubt of a whole JSON document. Raises Rejected if it reports an error."""
+        if self.head.is_blank:
+            return "it is blank" if body else "it is empty", ""
+        try:
+            document = await self._transport.parse(Response(self._summary, 200, {}, body), lambda value: value)
+        except Unreadable:
+            return "it is not JSON, or ends half way", ""
+        if isinstance(document, dict):
+            await self._raise_error(document.get("error"))
+            if document.get("data", document) is None:
+                return members_fault(document, 0), _NULL
+        return document_fault(document), ""
+
+    async def _raise_error(self, error: object) -> None:
+        """Raise Rejected if an answer with status 200 has an error, even beside a list."""
+        if error is not None and error is not False:
+            rejected = Response(self._summary, 200, {}, encode({"error": error}))
+            await self._transport.parse(rejected, lambda _: None)
 
     async def write_rows(self, writer: ChunkWriter, formatter: RowFormatter) -> None:
         """Write the messages in a text format."""
@@ -209,15 +264,19 @@ class _ExportRun:
         request = self._request("json")
         self.result = replaced(self.result, messages=0, read=0)
         async with self._transport.stream(request) as response:
-            parser = ChatLogParser(self._count(response))
+            self.media_type = response.media_type
+            parser = ChatLogParser(self._count(response, self.head.add))
             try:
                 async for items in parser:
                     yield self._filter(items)
             except NotJson as error:
                 raise Unreadable(f"{self._summary}: the response is not as documented: {error}") from None
-            if parser.error is not None:
-                rejected = Response(self._summary, 200, {}, encode({"error": parser.error}))
-                await self._transport.parse(rejected, lambda _: None)
+        await self._raise_error(parser.error)
+        read, unreadable = self.result.read or 0, self.result.unreadable
+        self.fault = members_fault(parser.members, read + unreadable)
+        if unreadable and not read:
+            self.fault = "no item of its list is a message"
+        self.result = replaced(self.result, doubt=_NULL if parser.is_null else "")
 
     def _filter(self, items: Sequence[object]) -> list[ChatMessageDict]:
         export, result = self._export, self.result
@@ -243,13 +302,14 @@ class _ExportRun:
                 f"{self._summary}: a message cannot be written as {self._export.format}: {error}"
             ) from None
 
-    async def _count(self, response: StreamedResponse) -> AsyncIterator[bytes]:
+    async def _count(self, response: StreamedResponse, add: Callable[[bytes], None]) -> AsyncIterator[bytes]:
+        """Yield the chunks, and report each with its progress. `add`: the check of the content."""
         async for chunk in response.chunks:
             yield chunk
-            self._received += len(chunk)
+            add(chunk)
             if self._progress:
                 seconds = self._transport.timing.timer() - self._started_at
-                self._progress(ExportProgress(self._received, response.size, self.result.messages, seconds))
+                self._progress(ExportProgress(self.head.size, response.size, self.result.messages, seconds))
 
     def _request(self, suffix: str) -> Request:
         """Return the request for the log (platform-api.md, "Chat log")."""

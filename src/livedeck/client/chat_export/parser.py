@@ -11,6 +11,7 @@ from livedeck.client.http.response import NotJson, decode_first, decode_run, typ
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _AFTER = frozenset(",:]} \t\r\n")
+_ABOUT_THE_LIST = ("meta", "success")
 _MAX_MESSAGE = 2**20  # characters of JSON
 _MAX_RUN = 64 * 2**10  # characters decoded at once; their objects need five times the memory
 
@@ -18,11 +19,14 @@ _MAX_RUN = 64 * 2**10  # characters decoded at once; their objects need five tim
 class ChatLogParser:
     """The items of the list in `{data: [...]}`, in batches as they arrive. Raises NotJson for any other document.
 
-    `error`: the value of that name if it replaces the list, else None.
+    `error`: the value of that name, beside the list or instead of it; None without one. `is_null`: the list is null.
+    `members`: further members that say something about the list, such as `meta`.
     """
 
     def __init__(self, chunks: AsyncIterator[bytes]) -> None:
         self.error: object = None
+        self.is_null = False
+        self.members: dict[str, object] = {}
         self._text = _GrowingText(chunks)
         self._has_begun = self._is_in_list = self._has_data = False
 
@@ -62,7 +66,7 @@ class ChatLogParser:
             await self._parse_rest()
 
     async def _parse_list_start(self) -> None:
-        self._has_data = True
+        self._has_data, self.is_null = True, False
         await self._text.take("[")
         if await self._text.peek() == "]":
             await self._text.take("]")
@@ -72,7 +76,10 @@ class ChatLogParser:
     def _note_member(self, name: object, value: object) -> None:
         if name == "data" and value is not None:
             raise NotJson(f"data should be a list, not {type_name(value)}")
-        self._has_data |= name == "data"
+        if name == "data":
+            self._has_data = self.is_null = True
+        elif name in _ABOUT_THE_LIST:
+            self.members[name] = value
         if name == "error":
             self.error = None if value is False else value
 
@@ -81,9 +88,7 @@ class ChatLogParser:
             await self._parse_members()
         elif await self._text.peek():
             raise NotJson("it continues after its end")
-        elif self._has_data:
-            self.error = None
-        elif self.error is None:
+        elif not self._has_data and self.error is None:
             raise NotJson("an object without data")
 
 

@@ -1,16 +1,22 @@
-"""Checks that a verbatim copy of a log is complete, by its own end (chat-export.md, "Export files"). Pure."""
+"""Checks that a verbatim copy is a complete log, by its own beginning and end (chat-export.md, "Export files"). Pure.
+
+A `fault` is a reason why it is not. A `doubt` leaves that open: a new file is written, an existing file is kept.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from livedeck.client.chat_export.formats import FIELDS
+from livedeck.client.http.content import ContentHead, other_type
+from livedeck.client.http.response import decode, decode_first, type_name
 
 _TAIL = 4096
 
-_LOG_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+_OBJECT, _MEMBER, _COLON, _COMMA = map(re.compile, (r"\s*\{", r"\s*(?=\")", r"\s*:\s*", r"\s*,"))
 
-_LOG_TAIL = re.compile(rb"\](?:[\s}]*|\s*,\s*\"[^\]]*)\}\s*\Z")
+_LOG_TAIL = re.compile(rb"\](?:[\s}]*|\s*,(\s*\"[^\]]*))\}\s*\Z")
 
 """The end of the list, and possibly further members of the document."""
 
@@ -24,16 +30,19 @@ _MESSAGE = b'""' * 2 * len(FIELDS)
 
 
 class JsonWholeness:
-    """A check that a JSON document, taken in pieces at network speed, is complete."""
+    """A check that a JSON document, taken in pieces at network speed, is a complete log."""
+
+    doubt = ""
 
     def __init__(self) -> None:
-        self._head, self._tail, self._escape = b"", b"", b""
+        self.head = ContentHead()
+        self._tail, self._escape = b"", b""
         self._is_in_text = False
         self._depth = 0
 
     def add(self, chunk: bytes) -> None:
         """Process the next piece."""
-        self._head = self._head or chunk[:_TAIL]
+        self.head.add(chunk)
         self._tail = (self._tail + chunk)[-_TAIL:] if len(chunk) < _TAIL else chunk[-_TAIL:]
         marks = self._unescaped(chunk).translate(None, _NO_MARKS).replace(_MESSAGE, b"").replace(b'""', b"")
         texts = marks.split(b'"')
@@ -51,34 +60,124 @@ class JsonWholeness:
 
     @property
     def fault(self) -> str:
-        """The reason why the log is incomplete; empty if there is no sign of it."""
-        if not _LOG_HEAD.match(self._head) or not _LOG_TAIL.search(self._tail):
+        """The reason why it is not a complete log; empty if there is no sign of it."""
+        begin, end = _members_before(self.head.text.decode(errors="replace")), _LOG_TAIL.search(self._tail)
+        if begin is None or not end:
             return "its beginning or end does not fit a log"
-        return "it ends half way" if self._depth or self._is_in_text else ""
+        if self._depth or self._is_in_text:
+            return "it ends half way"
+        members = begin | _members_after(end[1] and end[1] + b"}")
+        if members.get("error") not in (None, False):
+            return "it reports an error beside its list"
+        return members_fault(members, None)
+
+
+def _members_before(head: str) -> dict[str, object] | None:
+    """Return the members before the list in `data`. Returns None if the head is no object or shows no such list."""
+    members: dict[str, object] = {}
+    begin = _OBJECT.match(head)
+    try:
+        while begin and (member := _MEMBER.match(head, begin.end())):
+            name, end = decode_first(head, member.end())
+            colon = _COLON.match(head, end)
+            if name == "data" or not colon:
+                return members if colon and head.startswith("[", colon.end()) else None
+            members[str(name)], end = decode_first(head, colon.end())
+            begin = _COMMA.match(head, end)
+    except ValueError:  # the head ends within a member
+        return None
+    return None
+
+
+def _members_after(end: bytes | None) -> dict[str, object]:
+    """Return the members behind the list. `end`: the document behind the comma; None if nothing follows the list."""
+    try:
+        document = decode(b"{" + end) if end else {}
+    except ValueError:  # a bracket in a text was taken for the end of the list
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def document_fault(document: object) -> str:
+    """Return why a decoded answer is not a log; empty if it is one, or if its list is null."""
+    if not isinstance(document, dict) or "data" not in document:
+        return f"{type_name(document)} without data"
+    messages = document["data"]
+    if messages is None:
+        return members_fault(document, 0)
+    if not isinstance(messages, list):
+        return f"data should be a list, not {type_name(messages)}"
+    if messages and not any(isinstance(message, dict) for message in messages):
+        return "no item of its list is a message"
+    return members_fault(document, len(messages))
+
+
+def members_fault(document: Mapping[str, object], count: int | None) -> str:
+    """Return what in the members beside the list contradicts a log; empty if nothing does.
+
+    `count`: items of the list; None if they were not counted.
+    """
+    if document.get("success") is False:
+        return "it says `success: false`"
+    meta = document.get("meta")
+    pagination = meta.get("pagination") if isinstance(meta, dict) else None
+    total = pagination.get("total") if isinstance(pagination, dict) else None
+    is_short = count is not None and type(total) is int and total > count
+    return f"it has {count} of the {total} messages that it states" if is_short else ""
+
+
+_DELIMITER = re.compile(r"[,;\t|]")
+
+_TEXT_LINE = re.compile(rb"\[[^\]\n]*\] [^\n]*?: ")
+"""The beginning of a text log: `[created_at] username: message`."""
 
 
 class TextWholeness:
     """A check of CSV and plain text. Their end proves little, so it counts only without other evidence.
 
-    `is_delimited`: the connection shows the end of the answer (`StreamedResponse`).
+    `media_type`: of the response, in lower case. `is_delimited`: the connection shows the end of the answer
+    (`StreamedResponse`).
     """
 
-    def __init__(self, *, is_csv: bool, is_delimited: bool) -> None:
-        self._is_csv, self._is_delimited = is_csv, is_delimited
+    def __init__(self, *, is_csv: bool, media_type: str, is_delimited: bool) -> None:
+        self.head = ContentHead()
+        self._is_csv, self._media_type, self._is_delimited = is_csv, media_type, is_delimited
         self._quotes, self._last = 0, b""
 
     def add(self, chunk: bytes) -> None:
         """Process the next piece."""
+        self.head.add(chunk)
         self._quotes += chunk.count(b'"') if self._is_csv else 0
         self._last = chunk[-1:] or self._last
 
     @property
     def fault(self) -> str:
-        """The reason why the log is incomplete; empty if there is no sign of it."""
-        if self._is_delimited:
-            return ""
+        """The reason why it is not a complete log; empty if there is no sign of it."""
+        if self.head.is_blank:
+            is_empty_csv = self._is_csv and not self.head.size
+            return "it is empty, without a header" if is_empty_csv else "it is blank" if self.head.size else ""
+        if document := other_type(self.head, self._media_type):
+            return f"it is {document}"
+        return "" if self._is_delimited else self._cut_fault()
+
+    def _cut_fault(self) -> str:
         if self._quotes % 2:
             return "its length is not stated, and it ends inside a cell"
         if self._last and self._last not in b"\r\n":
             return "its length is not stated, and its last line is incomplete; ndjson is checked message by message"
         return ""
+
+    @property
+    def doubt(self) -> str:
+        """The reason why nothing proves that it is a log; empty if its first line does."""
+        if not self.head.size:
+            return "it is empty"
+        if self._is_csv:
+            return "" if self._names_fields else "its header does not name the fields of a message"
+        return "" if _TEXT_LINE.match(self.head.text) else "its first line is not `[created_at] username: message`"
+
+    @property
+    def _names_fields(self) -> bool:
+        header = self.head.text.decode(errors="replace").lstrip().partition("\n")[0]
+        cells = {cell.strip().strip('"').strip().lower() for cell in _DELIMITER.split(header)}
+        return len(cells & {*FIELDS}) > 1

@@ -9,6 +9,7 @@
     ├── ReadOnly                 a change was requested in read-only mode; nothing was sent
     ├── Unreachable              no complete response came: refused, dns, tls, timeout, reset or proxy
     ├── Unreadable               a response came that does not match the document
+    │   └── Unproved             a download may not be what was asked for; no file was written or replaced
     ├── Unknown                  a change was sent and its response was lost: it may or may not have been made
     └── Rejected                 the platform responded with an error or a redirect
         ├── Redirected           3xx; not followed: the network may require a login first
@@ -128,6 +129,13 @@ class Unreachable(ApiError):
 
 class Unreadable(ApiError):
     """A response does not match the document: it is not JSON, has a field of a wrong type, or is too long."""
+
+
+class Unproved(Unreadable):
+    """A complete download came, and nothing proves that it is what was asked for. No file was written or replaced.
+
+    The text says what came. The method that wrote the file takes the content with `unchecked=True`.
+    """
 
 
 class Unknown(ApiError):

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from livedeck.atomic_file import AtomicFile
-from livedeck.client.http.errors import FileFault, Misconfigured
+from livedeck.client.http.content import ContentHead
+from livedeck.client.http.errors import FileFault, Misconfigured, Unproved
 from livedeck.client.http.request import StreamBody, UploadProgress
 from livedeck.text import values
 
@@ -296,6 +297,17 @@ async def download_to_pipe(pipe: IO[bytes], summary: str) -> AsyncIterator[Chunk
         async with _chunk_writer(pipe) as writer:
             yield writer
         await asyncio.to_thread(pipe.flush)
+
+
+async def unproved(summary: str, target: Path | None, fault: str, head: ContentHead, media_type: str) -> Unproved:
+    """Return the error for a content that is dropped.
+
+    `target`: path of the file; None for a pipe. `fault`: what the content is not, and why. `head`: its first bytes.
+    """
+    stays = target is not None and await asyncio.to_thread(os.path.lexists, target)
+    dropped = "they were dropped" if target else "they went to the pipe"
+    kept = f", and {_safe_path(target)} stays as it was" if target and stays else ""
+    return Unproved(f"{summary}: the answer is not {fault}; received {head.describe(media_type)}; {dropped}{kept}")
 
 
 @asynccontextmanager

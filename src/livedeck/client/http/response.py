@@ -36,14 +36,20 @@ _WINDOW_BITS: Mapping[str, int] = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 async def unpack(chunks: AsyncIterator[bytes], coding: str) -> AsyncIterator[bytes]:
     """Yield a compressed body in chunks of at most 256 KiB. Raises ValueError for an unknown coding or broken data.
 
-    A chunk takes a millisecond and then lets other tasks run, because a small body may decompress to a huge one.
+    gzip may have several members in a row (RFC 1952, 2.2). Zeros behind a member are ignored, as gzip(1) does; any
+    other bytes behind the end are broken data. A chunk takes a millisecond and then lets other tasks run, because a
+    small body may decompress to a huge one, or consist of many members.
     """
     if coding not in _WINDOW_BITS:
         raise ValueError("not a content coding that the client accepts")
     decoder, is_first = zlib.decompressobj(_WINDOW_BITS[coding]), True
     async for packed in chunks:
         data = packed
-        while data and not decoder.eof:
+        while data:
+            if decoder.eof:
+                data = data.lstrip(b"\0")
+                decoder = _next_member(coding) if data else decoder
+                continue
             try:
                 unpacked = decoder.decompress(data, _UNPACKED_SIZE)
             except zlib.error as error:
@@ -51,12 +57,19 @@ async def unpack(chunks: AsyncIterator[bytes], coding: str) -> AsyncIterator[byt
                     raise ValueError(str(error)) from None
                 decoder, is_first = zlib.decompressobj(-15), False  # some platforms omit the header of deflate
                 continue
-            data, is_first = decoder.unconsumed_tail, False
+            data, is_first = decoder.unused_data if decoder.eof else decoder.unconsumed_tail, False
             if unpacked:
                 yield unpacked
-                await asyncio.sleep(0)
+            await asyncio.sleep(0)
     if not decoder.eof:
         raise ValueError("the compressed body is incomplete")
+
+
+def _next_member(coding: str) -> zlib._Decompress:
+    """Return the decoder for the bytes behind the end. Raises ValueError for deflate, which has a single end."""
+    if coding == "deflate":
+        raise ValueError("bytes follow the compressed body")
+    return zlib.decompressobj(_WINDOW_BITS[coding])
 
 
 _decode = msgspec.json.Decoder().decode

@@ -104,7 +104,9 @@ _NEVER_SENT = (
 
 _HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
 
-_TRANSIENT_STATUS = frozenset({429, 502, 503, 504})
+_TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, *range(520, 530)})
+"""Statuses after which a read may soon succeed; gateways send 520 to 529 for a platform that they cannot reach."""
+
 _MAX_BODY = 64 * 2**20
 
 _SMALL_UPLOAD = 2**20
@@ -305,7 +307,7 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections, unless they belong to another event loop, which closed them."""
+        """Close the connections. Does nothing in another event loop than theirs: theirs has ended, and closed them."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
@@ -710,7 +712,9 @@ def _is_transient(error: ApiError) -> bool:
     """Return whether a retry of the read may soon succeed."""
     if isinstance(error, Rejected):
         return error.status in _TRANSIENT_STATUS
-    return isinstance(error, Unreachable) and isinstance(error.__cause__, _NOT_CONNECTED) and error.cause != "tls"
+    if not isinstance(error, Unreachable) or error.cause == "tls":
+        return False
+    return error.cause in {"timeout", "reset"} or isinstance(error.__cause__, _NOT_CONNECTED)
 
 
 def lost_cause(error: Exception) -> Cause | None:

@@ -6,13 +6,17 @@ The client never sends the token there (trust.md, "Secrets"), and never sends a 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
+from livedeck.client.http.content import ContentHead, ContentKind, download_fault
 from livedeck.client.http.errors import Misconfigured, Unreadable
-from livedeck.client.http.files import download_to_file
+from livedeck.client.http.files import download_to_file, unproved
 from livedeck.client.http.request import Progress, Request, StreamedResponse, is_https_or_loopback
 from livedeck.client.http.secrets import Secret, SignedLink
 from livedeck.client.http.transport import Transport
+
+_WORDS: Mapping[ContentKind, str] = {"picture": "a picture", "subtitles": "subtitles", "file": "the file"}
 
 
 class Cdn:
@@ -44,13 +48,32 @@ class Cdn:
         to: str | os.PathLike[str],
         summary: str,
         *,
+        kind: ContentKind = "file",
+        name: str = "",
+        size: int | None = None,
         replace: bool = False,
+        unchecked: bool = False,
         progress: Progress | None = None,
     ) -> int:
         """Write the file; the target gets its name only when it is complete. Returns its size in bytes.
 
-        `replace`: also if the target exists. `progress`: called with the bytes received and the total. A cancelled call
-        leaves nothing. Raises FileFault, and any other ApiError.
+        A cancelled call leaves nothing.
+
+        Args:
+            link: Address of the file.
+            to: Path of the target.
+            summary: Words for the call in error texts.
+            kind: What the content should be. A page or an error in its place is not written.
+            name: Name of the file on the platform; empty if unknown.
+            size: Bytes of the file as the platform describes it; None if it does not.
+            replace: Write also if the target exists.
+            unchecked: Take any complete content.
+            progress: Called with the bytes received and the total.
+
+        Raises:
+            Unproved: The content is not what was asked for.
+            FileFault: The file exists, or cannot be written.
+            ApiError: Anything else that goes wrong.
 
         >>> poster = await api.posters.get(video_id, poster_id)
         >>> size = await api.cdn.save(poster.original, folder / "poster.png", "save poster")
@@ -59,11 +82,16 @@ class Cdn:
             download_to_file(Path(to), summary, replace=replace) as writer,
             self._transport.stream(_request(link, summary)) as response,
         ):
+            head = ContentHead()
             async for chunk in response.chunks:
                 await writer.write(chunk)
+                head.add(chunk)
                 if progress:
                     progress(writer.written, response.size)
             _check_complete(response, writer.written, summary)
+            fault = download_fault(kind, (name, Path(to).name), head, response.media_type, size)
+            if fault and not unchecked:
+                raise await unproved(summary, Path(to), f"{_WORDS[kind]}: {fault}", head, response.media_type)
         return writer.written
 
 

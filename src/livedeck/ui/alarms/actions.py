@@ -274,7 +274,7 @@ def _screen_type() -> type[AlarmsScreen]:
 
 
 def next_log(ctx: Context, argument: str) -> None:
-    """Show the next log, or the named one."""
+    """Show the next log, or the log that the user named."""
     if not ctx.screen_of(_screen_type()).show_tab(1, argument):
         ctx.announce(unknown_text("log", argument, TABS), Severity.WARNING)
 
@@ -357,7 +357,7 @@ LOGS = (
         "log.next",
         ("right_square_bracket", "right"),
         "next log",
-        "Show the next of board, incidents, actions, notices, connection; or the named one",
+        "Show the next of board, incidents, actions, notices, connection; or the log that you name",
         next_log,
         ("alarms",),
         takes="[NAME]",

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from livedeck.monitor import Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms, section_heads
-from livedeck.presentation.connection import is_seen, way_lines
+from livedeck.presentation.connection import is_seen, missing_text, way_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
@@ -188,7 +188,9 @@ class AlarmsScreen(BaseScreen):
         if self._is_board:
             if snapshot.link.as_of is None:
                 return waiting_text(snapshot)
-            return clear_text(snapshot, render_time) if is_seen(snapshot, render_time) else NOT_SEEN
+            if is_seen(snapshot, render_time):
+                return clear_text(snapshot, render_time)
+            return f"{NOT_SEEN}; {missing_text(snapshot)}" if snapshot.shortfall else NOT_SEEN
         if self.ctx.records is None and self._tab != "notices":
             return "No history is kept. Set `history` in the settings to keep one."
         return f"No entries in the last {LOG_HOURS} h"

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from livedeck.client import ApiError, Progress, Secret, plain_name
+from livedeck.client import ApiError, ContentKind, Progress, Secret, plain_name
 from livedeck.monitor import Severity, Video
 from livedeck.operations.operation import Operation, OperationResult, Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState, parse_path
@@ -97,23 +97,38 @@ def refresh_lists(ctx: Context) -> None:
 
 
 async def download(
-    ctx: Context, target: Target, name: str, link: Callable[[], Awaitable[Secret]], *, typed: str = ""
+    ctx: Context,
+    target: Target,
+    name: str,
+    link: Callable[[], Awaitable[Secret]],
+    *,
+    typed: str = "",
+    kind: ContentKind = "file",
+    size: int | None = None,
 ) -> None:
     """Ask for a path, and save the file behind a link there, whole or not at all.
 
     `name`: suggested file name, which may come from outside: it never leads to another folder. `link`: reads the link.
-    `typed`: path from the command; if empty, the name in the folder for downloads is suggested.
+    `typed`: path from the command; if empty, the name in the folder for downloads is suggested. `kind`: of the content.
+    `size`: bytes as the platform describes the file; None if it does not.
     """
     from livedeck.operations.executor import Cancelled
 
-    plain = plain_name(name, target.kind)
+    plain, title = plain_name(name, target.kind), f"download {target.name}"
     entries: FieldValues = {"file": typed or str(ctx.downloads / plain), "replace": False}
     state = FormState(f"Download {target.name}", DOWNLOAD_FORM, entries, button="Download", allow_unchanged=True)
 
     async def attempt(result: FormResult) -> tuple[int, Path]:
         to = ctx.downloads / parse_path(result.entries["file"])
         to = to / plain if await asyncio.to_thread(to.is_dir) else to
-        return await _save(ctx, target, link, to, replace=result.entries["replace"] is True), to
+
+        async def save(progress: Progress) -> int:
+            replace = result.entries["replace"] is True
+            return await ctx.confirmer.api.cdn.save(
+                await link(), to, title, kind=kind, name=name, size=size, replace=replace, progress=progress
+            )
+
+        return await ctx.confirmer.watch(title, save), to
 
     try:
         saved = await ctx.confirmer.try_form(state, attempt, ApiError)
@@ -121,15 +136,6 @@ async def download(
         ctx.announce(f"download of {target.name}: stopped, no file was saved", Severity.WARNING)
         return
     if saved is not None:
-        size, to = saved
-        ctx.announce(f"download of {target.name}: {size:,} bytes in {to}")
+        written, to = saved
+        ctx.announce(f"download of {target.name}: {written:,} bytes in {to}")
         await ctx.confirmer.audit_local(f"{target.kind}.download", target, str(to))
-
-
-async def _save(ctx: Context, target: Target, link: Callable[[], Awaitable[Secret]], to: Path, *, replace: bool) -> int:
-    title = f"download {target.name}"
-
-    async def work(progress: Progress) -> int:
-        return await ctx.confirmer.api.cdn.save(await link(), to, title, replace=replace, progress=progress)
-
-    return await ctx.confirmer.watch(title, work)

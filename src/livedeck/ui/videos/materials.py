@@ -73,7 +73,7 @@ def download(ctx: Context, argument: str) -> Awaitable[None] | None:
         return None
     name = material.file_name or material.title or material.id
     address = partial(ctx.confirmer.api.materials.link, material.id)
-    return save(ctx, material_target(material), name, address, typed=argument)
+    return save(ctx, material_target(material), name, address, typed=argument, size=material.size)
 
 
 def rename(ctx: Context, argument: str) -> Awaitable[None] | None:

@@ -91,7 +91,8 @@ def download(ctx: Context, argument: str) -> Awaitable[Any] | None:
             raise Incomplete(f"download {target.name}: it has no file yet")
         return current.url
 
-    return save(ctx, target, track.file_name or f"{track.language or 'track'}.vtt", link, typed=argument)
+    name = track.file_name or f"{track.language or 'track'}.vtt"
+    return save(ctx, target, name, link, typed=argument, kind="subtitles")
 
 
 _on_track = partial(Action, screens=("subtitles",), blocked=needs_video, is_for_now=True)
