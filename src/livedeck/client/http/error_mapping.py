@@ -14,6 +14,7 @@ from livedeck.client.http.errors import (
     Conflict,
     Forbidden,
     NotFound,
+    PaymentRequired,
     RateLimited,
     Redirected,
     Rejected,
@@ -37,6 +38,7 @@ _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfi
 _BY_STATUS: Mapping[int, type[Rejected]] = {
     400: Validation,
     401: Unauthorized,
+    402: PaymentRequired,
     403: Forbidden,
     404: NotFound,
     409: Conflict,

@@ -52,6 +52,8 @@ from livedeck.client.http.errors import (
     Unreadable,
 )
 from livedeck.client.http.network import AsyncioBackend, SpokeFirst, Violation, close_if_surplus, stopping_at_refusal
+from livedeck.client.http.hooks import NO_HOOKS, Hooks
+from livedeck.client.http.quoting import quoted_body, quoted_headers
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.renewal import TokenRenewal, TokenSource
 from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
@@ -71,6 +73,9 @@ TransportFactory = Callable[
 ]
 """An ASGI app that replaces the platform, without a socket."""
 
+HttpTransport = httpx.AsyncBaseTransport
+"""A transport of httpx, which sends the requests in place of the client's own connections."""
+
 T = TypeVar("T")
 
 
@@ -83,9 +88,21 @@ class RunInThread(Protocol):
 
 LOST = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol)
 
-_NOT_CONNECTED = (httpcore.ConnectError, httpcore.ConnectTimeout)
+# httpcore's own errors, and those of a transport of httpx that a program passed in
+_PROXY_FAILED = (httpcore.ProxyError, httpx.ProxyError)
+_TIMED_OUT = (httpcore.TimeoutException, httpx.TimeoutException, TimeoutError)
+_REFUSED = (httpcore.ConnectError, httpx.ConnectError)
+_NOT_CONNECTED = (*_REFUSED, httpcore.ConnectTimeout, httpx.ConnectTimeout)
 
-_NEVER_SENT = (*_NOT_CONNECTED, SpokeFirst, httpcore.PoolTimeout, httpcore.ProxyError, httpcore.UnsupportedProtocol)
+_NEVER_SENT = (
+    *_NOT_CONNECTED,
+    *_PROXY_FAILED,
+    SpokeFirst,
+    httpcore.PoolTimeout,
+    httpx.PoolTimeout,
+    httpcore.UnsupportedProtocol,
+    httpx.UnsupportedProtocol,
+)
 
 _HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
 
@@ -125,6 +142,8 @@ class Transport:
         route: Proxy and certificates.
         token_source: Source to read again after the platform refused the token.
         mount: ASGI app that replaces the platform.
+        http_transport: Transport that replaces the client's own connections.
+        hooks: Functions that see each request and response.
         http2: Offer HTTP/2, which needs the package h2.
         run_in_thread: Runs the decoding of long bodies.
 
@@ -142,6 +161,8 @@ class Transport:
         route: Route,
         token_source: TokenSource | None = None,
         mount: TransportFactory | None = None,
+        http_transport: HttpTransport | None = None,
+        hooks: Hooks = NO_HOOKS,
         http2: bool = False,
         run_in_thread: RunInThread = asyncio.to_thread,
     ) -> None:
@@ -159,7 +180,8 @@ class Transport:
         self._run_in_thread = run_in_thread
         self._route = route
         self._loops: list[asyncio.AbstractEventLoop] = []  # the loop of the connections, shared by all copies
-        self._connections = _make_connections(mount, route, http2=http2)
+        self._hooks = hooks
+        self._connections = http_transport or _make_connections(mount, route, http2=http2)
         self._renewal = TokenRenewal(token_source, token, timing.timer)
         self._client = _make_client(token, timing.timeout, self._connections)
 
@@ -190,13 +212,14 @@ class Transport:
         """
 
         async def attempt() -> T:
-            response = await self._open(request)
-            try:
-                received = await self._receive(request, response)
-            finally:
-                await response.aclose()
-            self._note_timing(response)
-            return await self.parse(received, parse, parse_body)
+            response, body = await self._open(request), bytearray()
+            with _described_errors(response, body):
+                try:
+                    received = await self._receive(request, response, body)
+                finally:
+                    await response.aclose()
+                self._note_timing(response)
+                return await self.parse(received, parse, parse_body)
 
         return await self._with_retry(request, attempt)
 
@@ -210,12 +233,14 @@ class Transport:
 
         async def attempt() -> httpx.Response:
             response = await self._open_link(request) if request.signed_link else await self._open(request)
+            body = bytearray()
             try:
-                rejected = None if response.is_success else await self._receive(request, response)
-                if request.signed_link is None:
-                    self._note_timing(response)
-                if rejected:
-                    await self.parse(rejected, lambda _: None)
+                with _described_errors(response, body):
+                    rejected = None if response.is_success else await self._receive(request, response, body)
+                    if request.signed_link is None:
+                        self._note_timing(response)
+                    if rejected:
+                        await self.parse(rejected, lambda _: None)
             except BaseException:
                 await response.aclose()
                 raise
@@ -223,9 +248,10 @@ class Transport:
 
         response = await self._with_retry(request, attempt)
         try:
-            async with aclosing(self._chunks(request, response, _sent_chunks(response))) as chunks:
-                media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-                yield StreamedResponse(_stated_size(response.headers), media_type, _is_delimited(response), chunks)
+            with _described_errors(response, bytearray()):
+                async with aclosing(self._chunks(request, response, _sent_chunks(response))) as chunks:
+                    media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+                    yield StreamedResponse(_stated_size(response.headers), media_type, _is_delimited(response), chunks)
         finally:
             await response.aclose()
 
@@ -367,7 +393,7 @@ class Transport:
         if not request.upload_size:
             guard = LinkGuard(request.summary, self._platform_hosts()) if request.signed_link else None
             with guarding(guard):
-                response = await self._send(sent)
+                response = await self._send(request, sent)
             self._log_response(request, response)
             return response
         sent.extensions["timeout"]["read"] = self.timing.upload_timeout
@@ -375,7 +401,7 @@ class Transport:
         if expects_continue:  # a smaller body is sent before the platform has read the head
             sent.headers["Expect"] = "100-continue"
         async with stopping_at_refusal(expects_continue=expects_continue) as upload:
-            response = await self._send(sent)
+            response = await self._send(request, sent)
         self._log_response(request, response)
         if upload.is_cut and response.is_success:
             await response.aclose()
@@ -398,8 +424,8 @@ class Transport:
             response = await self._open(replace(request, signed_link=SignedLink(target)))
         return response
 
-    async def _receive(self, request: Request, response: httpx.Response) -> Response:
-        body = bytearray()
+    async def _receive(self, request: Request, response: httpx.Response, body: bytearray) -> Response:
+        """Read the whole response into `body`, which is empty at first."""
         async with aclosing(self._chunks(request, response, response.aiter_raw())) as chunks:
             async for chunk in chunks:
                 body += chunk
@@ -424,9 +450,30 @@ class Transport:
         date = server_date(response.headers)
         self.timings.append(ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id))
 
-    async def _send(self, sent: httpx.Request) -> httpx.Response:
+    async def _send(self, request: Request, sent: httpx.Request) -> httpx.Response:
         """Send without httpx's own `send`, which logs whole addresses with their signatures at INFO."""
-        response = await self._connections.handle_async_request(sent)
+        seen = self._hooks.begin(request.operation, sent.method, _shown_path(request), sent.headers.multi_items())
+
+        def took() -> float:
+            return self.timing.timer() - float(sent.extensions["started_at"])
+
+        try:
+            response = await self._connections.handle_async_request(sent)
+        except BaseException as error:
+            fault = (lost_cause(error) or "not HTTP") if isinstance(error, Exception) else "cancelled"
+            self._hooks.end(seen, took, fault=fault)
+            raise
+        self._hooks.end(
+            seen,
+            took,
+            status=response.status_code,
+            request_id=request_id(response.headers),
+            headers=response.headers.multi_items(),
+        )
+        if response.is_stream_consumed:  # a mock gives a response that was read already; its stream can be read again
+            response = httpx.Response(
+                response.status_code, headers=response.headers, stream=response.stream, extensions=response.extensions
+            )
         response.request = sent
         return response
 
@@ -474,8 +521,20 @@ class Transport:
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
         """Return the proxy that could not be reached or opened no tunnel, or None if the proxy is not to blame."""
-        is_before_tunnel = isinstance(error, (httpcore.ProxyError, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
+        is_before_tunnel = isinstance(error, (*_PROXY_FAILED, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
+
+
+@contextmanager
+def _described_errors(response: httpx.Response, body: bytearray) -> Iterator[None]:
+    """Describe the response in each error of the block that is about it. `body`: the bytes received at that time."""
+    try:
+        yield
+    except (Rejected, Unreadable, Unreachable, Unknown) as error:
+        headers = response.headers
+        quoted = quoted_headers(headers.multi_items())
+        error.describe_response(response.status_code, request_id(headers), quoted, quoted_body(body))
+        raise
 
 
 def _shown_path(request: Request) -> str:
@@ -670,7 +729,7 @@ def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
         )
     else:
         return None
-    return Unknown(f"{request.summary}: {cause}; {_UNKNOWN_ADVICE}", reason)
+    return Unknown(f"{request.summary}: {cause}; {_UNKNOWN_ADVICE}", reason).with_response_of(error)
 
 
 def _is_transient(error: ApiError) -> bool:
@@ -684,19 +743,19 @@ def _is_transient(error: ApiError) -> bool:
 
 def lost_cause(error: Exception) -> Cause | None:
     """Return why no response came; None if something came that is not HTTP."""
-    if isinstance(error, httpcore.ProxyError):
+    if isinstance(error, _PROXY_FAILED):
         return "proxy"
-    if isinstance(error, httpcore.TimeoutException | TimeoutError):
+    if isinstance(error, _TIMED_OUT):
         return "timeout"
     for link in _causes(error):
         if isinstance(link, gaierror):
             return "dns"
         if isinstance(link, ssl.SSLError):
             return "tls"
-    if isinstance(error, httpcore.ConnectError):
+    if isinstance(error, _REFUSED):
         return "refused"
     is_broken = "disconnected" in str(error) or "closed" in str(error)
-    return "reset" if is_broken or not isinstance(error, httpcore.ProtocolError) else None
+    return "reset" if is_broken or not isinstance(error, httpcore.ProtocolError | httpx.ProtocolError) else None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

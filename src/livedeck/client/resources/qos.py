@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import nan
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, cast, overload
 
-from livedeck.client.http.errors import ApiError, Unreadable
+from livedeck.client.http.errors import ApiError, Invalid, Misconfigured, Unreadable
 from livedeck.client.http.request import Identifier, describe_call, make_request
 from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import Resource
+from livedeck.client.resources.events import Events, Stream
 from livedeck.client.resources.qos_tail import Continuation, LastAnswers
 from livedeck.client.resources.validation import coerce_integer, coerce_number, coerce_timestamp
 
 BitrateUnit = Literal["bit", "kbit"]
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
+
+WATCH_INTERVAL = 5.0
+"""Seconds between two reads of a watch. The document names no limit; the deck reads an event on air as often."""
+
+_REMEMBERED = 8192
+"""Minimum number of times that a watch remembers: more than two answers have."""
 
 _NO_STATUS = -1
 _MAX_NUMBER = 2**53  # floats are exact up to here; no stream comes near
@@ -102,6 +109,11 @@ class QosSamples:
     def __repr__(self) -> str:
         return f"<QosSamples: {len(self)}>"
 
+    @property
+    def newest(self) -> QosSample | None:
+        """The sample with the latest time; None if there are no samples."""
+        return self[max(range(len(self)), key=self.time.__getitem__)] if self.time else None
+
     def since(self, time: float) -> QosSamples:
         """Return the samples of `time` (epoch s) and later."""
         return self._slice([index for index, at in enumerate(self.time) if at >= time])
@@ -134,12 +146,13 @@ class Qos(Resource):
     async def get(self, event_id: Identifier) -> QosSamples:
         """Return the samples of the current stream, at most the newest 3600 (platform-api.md, "QoS response").
 
-        Of a longer answer the newest MAX_SAMPLES are read. Raises ApiError.
+        There are none before the stream starts: `newest` is then None. Of a longer answer the newest MAX_SAMPLES are
+        read. Raises ApiError.
 
         >>> samples = await api.qos.get(event_id)
-        >>> newest = samples[-1]
-        >>> newest.time.tzinfo
-        datetime.timezone.utc
+        >>> if samples.newest:
+        ...     print(samples.newest.time.tzinfo)
+        UTC
         >>> broken = [sample for sample in samples[-60:] if sample.status == 5]
         """
         summary = describe_call("get QoS of event", event_id)
@@ -173,6 +186,80 @@ class Qos(Resource):
             names = [*samples.unreadable, *(["time"] if samples.dropped else [])]
             self._transport.log_faults(summary, [f"samples whose {name} cannot be read" for name in names])
         return samples
+
+    async def watch(
+        self, event_id: Identifier, *, interval: float = WATCH_INTERVAL, since: datetime | None = None
+    ) -> AsyncGenerator[QosSample, None]:
+        """Yield each new sample once, until the current stream ends. Reads the samples every `interval` seconds.
+
+        `since`: yield stored samples after this aware time first; None begins with the newest. A sample that arrives
+        late is yielded late. Waits while the event has no stream; the stream has ended when the event states its
+        `finished_at`, or has another stream. Raises ApiError if a read fails in spite of its retries; to go on, watch
+        again with `since` the last time. Raises Invalid for a time without a zone, Misconfigured for an unusable
+        interval.
+
+        >>> async for sample in api.qos.watch(event_id):
+        ...     print(sample.time.tzinfo)
+        ...     break
+        UTC
+        """
+        summary = describe_call("watch QoS of event", event_id)
+        if not interval > 0:
+            raise Misconfigured(f"{summary}: interval should be above 0 seconds")
+        if since is not None and since.tzinfo is None:
+            raise Invalid(summary, "since", "should have a time zone")
+        events, new = Events(self._transport), _NewSamples(since)
+        stream = (await events.get(event_id)).stream
+        while True:
+            is_last = _is_over(stream)
+            samples = new.among(await self.get(event_id))
+            if not is_last and not (samples and new.is_continued):
+                current = (await events.get(event_id)).stream
+                if _is_another(stream, current):
+                    return
+                stream = current or stream
+            for sample in samples:
+                yield sample
+            if is_last:
+                return
+            if not _is_over(stream):
+                await self._transport.timing.sleep(interval)
+
+
+def _is_over(stream: Stream | None) -> bool:
+    return stream is not None and stream.finished_at is not None
+
+
+def _is_another(before: Stream | None, stream: Stream | None) -> bool:
+    """Return whether the ids prove that the event has another stream than before."""
+    return bool(before and before.id and stream and stream.id and before.id != stream.id)
+
+
+class _NewSamples:
+    """The samples of a watch that were not seen before. `since`: time after which stored samples count as new.
+
+    `is_continued`: the last answer repeats a sample that was seen before, so it is probably about the same stream.
+    """
+
+    def __init__(self, since: datetime | None) -> None:
+        self.is_continued = True
+        self._since = None if since is None else since.timestamp()
+        self._seen = set[float]()
+        self._is_first = True
+
+    def among(self, samples: QosSamples) -> list[QosSample]:
+        """Return the new samples by time; of the first answer only the newest, or those after `since`."""
+        places = {time: index for index, time in enumerate(samples.time)}
+        times = sorted(places.keys() - self._seen)
+        self.is_continued = not self._seen or len(times) < len(places)
+        self._seen |= places.keys()
+        most = max(_REMEMBERED, 2 * len(places))
+        if len(self._seen) > most:
+            self._seen = {*sorted(self._seen)[-most:]}
+        if self._is_first:
+            self._is_first = False
+            times = times[-1:] if self._since is None else [time for time in times if time > self._since]
+        return [samples[places[time]] for time in times]
 
 
 def _is_plain(samples: QosSamples) -> bool:
