@@ -49,7 +49,11 @@ class SystemClock:
 
 
 def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = None) -> Api:
-    """Return a client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
+    """Return a client of the configured platform, or of the ASGI app `mount`.
+
+    Its QoS samples have bit rates as the platform sends them; `rate_unit` of the settings says how to read them. Raises
+    SettingsError, Misconfigured.
+    """
     if not settings.base_url:
         path = config_path()
         file = f"set base_url in {path}" if path.exists() else "run `livedeck config init`"
@@ -65,7 +69,6 @@ def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = Non
         read_only=settings.read_only,
         meet_segment=settings.meet_segment,
         platforms=settings.platforms,
-        bitrate_unit=settings.bitrate_unit,
         timeout=settings.timeout,
         proxy=settings.proxy or None,
         ca_file=settings.ca_file and expand_user(str(settings.ca_file)),
@@ -205,6 +208,7 @@ def make_monitor(
         actor=this_process(),
         notify_error=notify_error,
         shares=shares,
+        unit=settings.rate_unit,
     )
 
 
