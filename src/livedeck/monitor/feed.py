@@ -78,7 +78,10 @@ class Feed(Protocol):
         """Set the content of an event; None: the content in the settings. Return False if that changes nothing."""
 
     async def choose_unit(self, unit: BitrateUnit) -> bool:
-        """Set the unit of the platform's bit rates. Return False if that changes nothing."""
+        """Set the unit of the platform's bit rates. Return False if that changes nothing.
+
+        Raises AlarmRefused if the newest rates rule it out.
+        """
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
 from livedeck.log import Log
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
+from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
@@ -198,11 +199,13 @@ class Monitor:
     async def choose_unit(self, unit: BitrateUnit, actor: str = "") -> bool:
         """Set the unit of the platform's bit rates. Return False if nothing changes, or the settings name a unit.
 
-        `actor`: person who decided this; empty: the user here.
+        `actor`: person who decided this; empty: the user here. Raises AlarmRefused if the newest rates rule it out.
         """
         origin = self._api.host
         if self._unit is not None or self._rulings.unit_of(origin) is unit:
             return False
+        if reason := self._world.contradiction_of(unit):
+            raise AlarmRefused(reason)
         at = self._rulings.next_unit_moment(origin, self._machine_time())
         await self._rule(UnitChoice(at, origin, unit, actor or self.actor))
         return True

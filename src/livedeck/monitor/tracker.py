@@ -611,6 +611,11 @@ class WorldTracker:
         for tracker in self._trackers.values():
             self._pass_on_rules(tracker)
 
+    def contradiction_of(self, unit: BitrateUnit) -> str:
+        """Return why the newest rates cannot be in a unit; empty if they can."""
+        verdict = judge_unit(None, unit, self._unit_evidence)
+        return verdict.question.partition(":")[0] if verdict.is_doubtful else ""
+
     def _learn_unit(self, tracker: EventTracker, samples: QosSamples) -> None:
         """Learn the unit from a response, until it is proven to be bit/s."""
         if self.unit.unit is BitrateUnit.KBIT or not self._unit_evidence.proof:

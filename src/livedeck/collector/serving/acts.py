@@ -164,7 +164,10 @@ class _Acts:
     async def choose_unit(self, request: Request, caller: Caller) -> Any:
         """Set the unit of the platform's bit rates, for every event."""
         body = await read_body(request, ChosenUnit)
-        return {"changed": await self._monitor.choose_unit(body.unit, caller.name)}
+        try:
+            return {"changed": await self._monitor.choose_unit(body.unit, caller.name)}
+        except AlarmRefused as refusal:
+            raise Refusal(409, refusal.code, str(refusal)) from None
 
     def _event_id(self, request: Request) -> str:
         event_id: str = request.path_params["id"]

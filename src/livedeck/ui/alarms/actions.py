@@ -291,6 +291,7 @@ async def _choose_unit(ctx: Context, name: str) -> None:
             return
         name = chosen
     if await ctx.monitor.choose_unit(BitrateUnit(name)):
+        ctx.announce(f"bit rates taken as {name}/s")
         await ctx.confirmer.audit_local("alarm.unit", Target("platform", "", "platform"), f"{name}/s")
     else:
         ctx.announce("Unit unchanged: it is set already, here or as bitrate_unit in the settings", Severity.WARNING)
