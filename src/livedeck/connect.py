@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedeck.client import Api, Misconfigured, RequestHook, ResponseHook
+from livedeck.client import Api, BitrateUnit, Misconfigured, RequestHook, ResponseHook
 from livedeck.environment import SettingsError, config_path, expand_user
 from livedeck.monitor import Clock
 from livedeck.secret_sources import SettingsTokenSource, read_token
@@ -39,7 +39,8 @@ def connect(
     """
     try:
         settings = load(profile=profile, read_only=read_only)
-        return make_api(settings, on_request=on_request, on_response=on_response)
+        unit: BitrateUnit = "kbit" if settings.bitrate_unit == "kbit" else "bit"
+        return make_api(settings, bitrate_unit=unit, on_request=on_request, on_response=on_response)
     except SettingsError as error:
         raise Misconfigured(str(error)) from None
 
@@ -49,12 +50,13 @@ def make_api(
     *,
     clock: Clock | None = None,
     mount: Any = None,
+    bitrate_unit: BitrateUnit = "bit",
     on_request: RequestHook | None = None,
     on_response: ResponseHook | None = None,
 ) -> Api:
     """Return a client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured.
 
-    `clock`: None for the clocks of the client.
+    `clock`: None for the clocks of the client. `bitrate_unit`: unit in which the platform counts bit rates.
     """
     if not settings.base_url:
         path = config_path()
@@ -74,7 +76,7 @@ def make_api(
         read_only=settings.read_only,
         meet_segment=settings.meet_segment,
         platforms=settings.platforms,
-        bitrate_unit=settings.bitrate_unit,
+        bitrate_unit=bitrate_unit,
         timeout=settings.timeout,
         proxy=settings.proxy or None,
         ca_file=settings.ca_file and expand_user(str(settings.ca_file)),

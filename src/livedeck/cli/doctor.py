@@ -18,7 +18,7 @@ from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import make_api, make_keymap, make_link
+from livedeck.cli.wiring import history_reader, make_api, make_keymap, make_link
 from livedeck.client import (
     Api,
     ApiError,
@@ -33,10 +33,15 @@ from livedeck.client import (
     Unauthorized,
 )
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
+from livedeck.monitor import Rulings
+from livedeck.monitor.detection.units import UnitEvidence, judge_unit
 from livedeck.monitor.polling.connection import skew
 from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
 from livedeck.text import values
 from livedeck.text.secrets import mask_secrets
+
+_LISTED, _SAMPLED = 50, 8
+"""Maximum numbers of events that are listed, and whose samples are read, to find out the unit of the bit rates."""
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
 """Terminal size that shows everything."""
@@ -167,12 +172,15 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
         return [Check("platform", CheckStatus.FAIL, str(error), "correct the named setting", USAGE)]
     async with api:
         (source,) = settings.token_sources
+        access = await _check_access(api)
+        uploads, clock = await _check_uploads(api, settings), [*_check_clock(api, settings)]
+        is_accepted = access[-1].status is CheckStatus.OK
         return [
             Check("token", CheckStatus.OK, f"{source} of {loaded.origins[source]}"),
-            *(access := await _check_access(api)),
-            *await _check_uploads(api, settings),
-            *_check_clock(api, settings),
-            *(await check_events(api) if access[-1].status is CheckStatus.OK else []),
+            *access,
+            *uploads,
+            *clock,
+            *([*await check_events(api), await check_rates(api, settings)] if is_accepted else []),
             *[await _check_event(api, event_id) for event_id in settings.event_thresholds()],
         ]
 
@@ -217,6 +225,29 @@ async def check_events(api: Api) -> list[Check]:
     except ApiError as error:
         return [Check("fields", CheckStatus.WARN, str(error), "try again later")]
     return [*check_fields(events, listing.unreadable, listing.shortfall), *await check_keys(api, events)]
+
+
+async def check_rates(api: Api, settings: Settings) -> Check:
+    """Check that the samples of some live events agree with the unit of bit rates, and that a unit is known."""
+    evidence, reader = UnitEvidence(), history_reader(settings)
+    rulings = Rulings().including(await reader.new_rulings() if reader else ())
+    try:
+        listed = await api.without_retry().events.list(per_page=_LISTED)
+        live = [event for event in listed.items if event.stream and event.stream.status == "live"]
+        for event in live[:_SAMPLED]:
+            samples = await api.without_retry().qos.get(event.id)
+            evidence = evidence.after(event.id, event.stream.id if event.stream else None, samples)
+    except ApiError as error:
+        return Check("rates", CheckStatus.WARN, str(error), "try again later")
+    chosen = rulings.unit_of(api.host)
+    verdict = judge_unit(settings.rate_unit, chosen, evidence)
+    if verdict.question:
+        advice = "compare a rate with the encoder's setting; until the unit is known, no fault is found by a bit rate"
+        return Check("rates", CheckStatus.WARN, verdict.question, advice)
+    origin = "by the settings" if settings.rate_unit else "by a ruling" if chosen else "by the samples"
+    if not (settings.rate_unit or chosen or evidence.proof):
+        return Check("rates", CheckStatus.OK, "no sample shows yet in which unit bit rates are counted")
+    return Check("rates", CheckStatus.OK, f"counted in {verdict.unit}/s, {origin}")
 
 
 def check_fields(

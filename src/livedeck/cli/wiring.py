@@ -50,7 +50,11 @@ class SystemClock:
 
 
 def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = None) -> Api:
-    """Return a client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
+    """Return a client of the configured platform, or of the ASGI app `mount`.
+
+    Its QoS samples have bit rates as the platform sends them; `rate_unit` of the settings says how to read them. Raises
+    SettingsError, Misconfigured.
+    """
     return connect.make_api(settings, clock=clock or SystemClock(), mount=mount)
 
 
@@ -181,6 +185,7 @@ def make_monitor(
         actor=this_process(),
         notify_error=notify_error,
         shares=shares,
+        unit=settings.rate_unit,
     )
 
 

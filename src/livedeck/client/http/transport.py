@@ -51,8 +51,8 @@ from livedeck.client.http.errors import (
     Unreachable,
     Unreadable,
 )
-from livedeck.client.http.network import AsyncioBackend, SpokeFirst, Violation, close_if_surplus, stopping_at_refusal
 from livedeck.client.http.hooks import NO_HOOKS, Hooks
+from livedeck.client.http.network import AsyncioBackend, SpokeFirst, Violation, close_if_surplus, stopping_at_refusal
 from livedeck.client.http.quoting import quoted_body, quoted_headers
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.renewal import TokenRenewal, TokenSource

@@ -84,6 +84,7 @@ _FIELDS: Mapping[type, str] = {
     limits.RuleChange: "at text event_id actor is_fault",
     ruling.UsualMark: "at event_id stream_id time actor",
     ruling.ProfileChoice: "at event_id profile actor",
+    ruling.UnitChoice: "at origin unit actor",
 }
 """Type -> names of the fields that are encoded. Other fields of the platform's objects stay behind."""
 
@@ -100,7 +101,7 @@ _ITEMS: Mapping[ResourceKind, type] = {
 SHARED_LISTS = frozenset(_ITEMS)
 """Kinds of the lists that are encoded."""
 
-_RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice}
+_RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice, "unit": ruling.UnitChoice}
 
 _STORED = {"content": "profile", "alarm_actions": "answers"}
 """Name of a field -> older name under which it is stored, because recordings have that name."""

@@ -8,7 +8,7 @@ from statistics import median
 
 from textual.app import ComposeResult
 
-from livedeck.monitor import Alarm, Snapshot
+from livedeck.monitor import UNIT_UNKNOWN, Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms, section_heads
 from livedeck.presentation.connection import is_seen, missing_text, way_lines
 from livedeck.presentation.render_time import RenderTime
@@ -223,9 +223,11 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event."""
+        """Show the QoS of the alarm's event; for a question about the unit of the bit rates, let a person answer."""
         alarm = self.alarm_at_cursor()
-        if alarm is not None and alarm.event_id:
+        if alarm is not None and alarm.kind == UNIT_UNKNOWN:
+            self.ctx.dispatch("alarm.unit")
+        elif alarm is not None and alarm.event_id:
             self.ctx.select_event(alarm.event_id)
             self.ctx.go_to("qos")
 
