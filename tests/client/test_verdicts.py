@@ -21,7 +21,7 @@ from client.test_transport import api_at
 from livedeck.client import Api, ApiError, EventDraft, NotFound, Page, Progress, Rejected, Unknown, Unreadable
 from livedeck.operations.events import EDIT_FORM as FORM
 from livedeck.operations.events import DeleteEvent, EditEvent, EnableEvent, EventTarget, edit_entries
-from livedeck.operations.executor import Executor
+from livedeck.operations.executor import OF_ANOTHER, Executor
 from livedeck.operations.operation import Confirmation, Operation, OperationResult, Platform, Verdict
 from operations.samples import filled
 
@@ -265,6 +265,24 @@ async def test_not_found_after_a_change_is_read_again_and_says_what_is_seen(refu
     assert "responded that it does not exist (" in result.text
     assert result.is_gone == (after == GONE)
     assert bool(result.watched_until) == (verdict is Verdict.UNKNOWN and not result.is_gone and make is not EnableEvent)
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(RENAMED, Verdict.APPLIED), (FOUND, Verdict.UNKNOWN)])
+async def test_a_response_about_another_object_proves_nothing(after: bytes, verdict: Verdict) -> None:
+    with raw_platform(replying(ok({"data": {**EVENT, "id": "e2", "name": "Renamed"}}), after)) as address:
+        result = await verdict_of(address, renamed)
+    assert (result.verdict, OF_ANOTHER in result.text) == (verdict, True)
+
+
+@pytest.mark.parametrize("refusal", [ok({"error": CONFLICT}, 409), ok({"error": {"code": 400400}}, 400)])
+@pytest.mark.parametrize(("after", "verdict"), [(RENAMED, Verdict.APPLIED), (FOUND, Verdict.REFUSED)])
+async def test_a_refusal_of_the_second_copy_of_a_change_does_not_hide_the_first(
+    after: bytes, verdict: Verdict, refusal: bytes
+) -> None:
+    with raw_platform(replying(refusal, after)) as address:
+        result = await verdict_of(address, renamed)
+    assert result.verdict is verdict
+    assert ("it is as you wanted" in result.text) == (verdict is Verdict.APPLIED)
 
 
 FAILED = ok({"data": {"success": False}})

@@ -19,7 +19,7 @@ from socket import gethostname
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
-from livedeck.client import ApiError, NotFound, Progress, Unknown
+from livedeck.client import ApiError, Conflict, NotFound, Progress, Rejected, Unknown, Validation
 from livedeck.log import Log
 from livedeck.monitor import ActionRecord, AuditOutcome, Clock, FieldChange, IntentRecord, OpenChange
 from livedeck.operations.open_changes import OpenChanges
@@ -65,6 +65,7 @@ CLOSE = "change.close"
 LEFT = "livedeck was closed before the response arrived"
 NOT_SEEN_YET = "the change is not visible yet"
 STILL_THERE = "it still exists"
+OF_ANOTHER = "the response is about another object"
 NOT_READ = "it could not be read again, so the change may be there"
 NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
 SENT_AGAIN = "a similar change was sent after it, and nothing tells the two apart"
@@ -319,13 +320,32 @@ class Executor:
         except (Unknown, NotFound) as lost:  # a DELETE that a network delivers twice ends in "not found"
             error = lost
         except ApiError as refusal:
-            return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, current), refusal)
+            return await self._check_refusal(operation, current, refusal)
         else:
-            return await self._read_back(operation, current, answer)
+            if not _is_of_another(operation, answer):
+                return await self._read_back(operation, current, answer)
+            error = Unknown(f"{operation.verb} {operation.target.name}: {OF_ANOTHER}", OF_ANOTHER)
         if not operation.may_have_arrived:
             text = "the connection ended before all of it was sent, so the platform does not have it"
             return OperationResult(Verdict.REFUSED, text, error)
         return await self._reconcile(operation, current, error)
+
+    async def _check_refusal(self, operation: Operation[T], before: T, refusal: ApiError) -> OperationResult:
+        """Return REFUSED, or APPLIED if a read shows the change.
+
+        The state of the object may forbid the second copy of a change that a network delivers twice.
+        """
+        if isinstance(refusal, Conflict | Validation) and operation.can_show(before):
+            title = f"checking: {operation.verb} {operation.target.name}"
+            try:
+                sight = await self.progress.watch(title, lambda _: self._look(operation, before, RECONCILE_DELAYS[:1]))
+            except Cancelled:
+                sight = _Sight(_State.UNKNOWN)
+            if sight.is_shown:
+                is_gone = sight.state is _State.GONE
+                text = applied_text(operation, refusal)
+                return OperationResult(Verdict.APPLIED, text, refusal, sight.answer, is_gone=is_gone)
+        return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, before), refusal)
 
     async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
         """Read the object after a change, and return DONE; if values differ from those sent, with these values.
@@ -501,6 +521,12 @@ def _seen_text(operation: Operation[Any], state: _State, *, can_show: bool) -> s
     return NOT_SEEN_YET if can_show and not isinstance(operation, DeleteOperation) else STILL_THERE
 
 
+def _is_of_another(operation: Operation[Any], answer: object) -> bool:
+    """Return whether the response contains another object than the changed one, as if it answered another change."""
+    answered = getattr(answer, "id", None) if operation.read_of_answer(answer) is not None else None
+    return bool(answered) and str(answered).casefold() != operation.target.id.casefold()
+
+
 def _is_of_proxy(error: NotFound) -> bool:
     """Return whether the response may come from a proxy, which knows nothing about the object: it has no code."""
     return error.code is None
@@ -508,9 +534,10 @@ def _is_of_proxy(error: NotFound) -> bool:
 
 def _reason(error: ApiError | None) -> str:
     """Return why no response proves the outcome of a change. `error`: None if the person stopped waiting."""
-    if isinstance(error, NotFound):
+    if isinstance(error, Rejected):
         code = f" {error.code}" if error.code is not None else ""
-        return f"the platform responded that it does not exist ({error.status}{code}), which leaves the outcome open"
+        said = "that it does not exist" if isinstance(error, NotFound) else "that this is not allowed"
+        return f"the platform responded {said} ({error.status}{code}), which leaves the outcome open"
     return error.reason if isinstance(error, Unknown) else NOT_WAITED_FOR
 
 
