@@ -21,6 +21,7 @@ _MAX_DEPTH = 32
 _TOKEN = re.compile(
     r'[ \t\r\n]*(?:("[^"\\]*(?:\\.[^"\\]*)*")|([\[\]{},:])|([^\s"\[\]{},:]+)|($))', re.DOTALL | re.ASCII
 )
+_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|["\[\]{}]', re.DOTALL)
 _CLOSING = {"{": "}", "[": "]"}
 _SHAPES = {"{": "an object that is not JSON", "[": "a list that is not JSON"}
 
@@ -48,9 +49,34 @@ def read_lenient(text: str) -> object:
     if len(text) > MAX_SIZE:
         raise ValueError("too long")
     try:
-        return _DECODER.decode(text)
+        document = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return _Reader(text).document()
+    if not isinstance(document, dict | list):
+        raise ValueError("neither an object nor a list")  # noqa: TRY004  about the text
+    return document
+
+
+def closed_end(text: str, start: int) -> int:
+    """Return the end of the object or list that begins at `start`; -1 if the text does not close it."""
+    depth = 0
+    for match in _MARK.finditer(text, start):
+        mark = match[0]
+        if mark == '"':
+            return -1
+        depth += (mark in _CLOSING) - (mark in {"]", "}"})
+        if depth <= 0:
+            return match.end()
+    return -1
+
+
+def plain(value: object) -> object:
+    """Return a value without the marks of lenient reading. Raises ValueError if a part of it is Broken."""
+    if isinstance(value, Broken):
+        raise ValueError(value.shape)  # noqa: TRY004  about the text that was read
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    return [plain(part) for part in value] if isinstance(value, list) else value
 
 
 class _Reader:
