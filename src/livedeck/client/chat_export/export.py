@@ -273,6 +273,8 @@ class _ExportRun:
                 raise Unreadable(f"{self._summary}: the response is not as documented: {error}") from None
         await self._raise_error(parser.error)
         read, unreadable = self.result.read or 0, self.result.unreadable
+        if unreadable:
+            self._transport.log_faults(self._summary, [f"items that are no message: {unreadable:,}"])
         self.fault = members_fault(parser.members, read + unreadable)
         if unreadable and not read:
             self.fault = "no item of its list is a message"
