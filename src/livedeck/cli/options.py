@@ -67,6 +67,10 @@ FOLLOW = click.option("--follow", is_flag=True, help="Keep printing what is new 
 
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 
+CONFIRM = click.option("--confirm", metavar="NAME", help="Confirm a dangerous change with the name of the target.")
+
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the change without sending it.")
+
 HISTORY = click.option(
     "--history",
     "path",
