@@ -37,7 +37,7 @@ from livedeck.client.http.files import (
     wait_uncancelled,
 )
 from livedeck.client.http.request import Request, StreamedResponse, describe_call, id_text, make_request
-from livedeck.client.http.response import NotJson, Response
+from livedeck.client.http.response import NotJson, Response, decode
 from livedeck.client.http.transport import Transport
 from livedeck.record import Record
 
@@ -229,8 +229,8 @@ class _ExportRun:
         if self.head.is_blank:
             return "it is blank" if body else "it is empty", ""
         try:
-            document = await self._transport.parse(Response(self._summary, 200, {}, body), lambda value: value)
-        except Unreadable:
+            document = decode(body)
+        except ValueError:
             return "it is not JSON, or ends half way", ""
         if isinstance(document, dict):
             await self._raise_error(document.get("error"))
@@ -240,7 +240,7 @@ class _ExportRun:
 
     async def _raise_error(self, error: object) -> None:
         """Raise Rejected if an answer with status 200 has an error, even beside a list."""
-        if error is not None and error is not False:
+        if error:
             rejected = Response(self._summary, 200, {}, encode({"error": error}))
             await self._transport.parse(rejected, lambda _: None)
 

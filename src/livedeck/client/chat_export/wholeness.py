@@ -67,7 +67,7 @@ class JsonWholeness:
         if self._depth or self._is_in_text:
             return "it ends half way"
         members = begin | _members_after(end[1] and end[1] + b"}")
-        if members.get("error") not in (None, False):
+        if members.get("error"):
             return "it reports an error beside its list"
         return members_fault(members, None)
 
@@ -119,6 +119,8 @@ def members_fault(document: Mapping[str, object], count: int | None) -> str:
     """
     if document.get("success") is False:
         return "it says `success: false`"
+    if document.get("errors"):
+        return "it reports errors beside its list"
     meta = document.get("meta")
     pagination = meta.get("pagination") if isinstance(meta, dict) else None
     total = pagination.get("total") if isinstance(pagination, dict) else None
