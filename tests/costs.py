@@ -43,6 +43,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         # client
         "export: calls in h11 at four times the length": Limit(1.1, "a long body of a stated length passes it by"),
         "wholeness: bytes held for each byte of a piece": Limit(1.3, "one copy of the marks"),
+        "samples a step": Limit(3600, "an answer of the platform; a step of so many holds the loop for some ms"),
         "messages: calls for each": Limit(18, "pydantic, and two timestamps"),
         "growth of work at ten times the size": Limit(11, "linear"),
         # monitor
@@ -55,6 +56,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         "history: bytes a tick, median": Limit(70_000, "new samples lie side by side"),
         "history: bytes a tick, mean": Limit(300_000, "with its share of moved minutes and of the log's checkpoints"),
         "history: calls to encode 200 equal events": Limit(5000, "what is equal is not encoded again"),
+        "history: calls to write 200 equal events": Limit(5100, "the same, and the row of an empty difference"),
         # simulator
         "simulator: steps of a page of 2,000 events to 200": Limit(1.5, "an index finds the page"),
     }

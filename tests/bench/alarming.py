@@ -1,7 +1,7 @@
-"""What budget 10 is measured on: the whole way of an alarm, in one process, from a platform's answer to the wall.
+"""Measure budget 10: the whole way of an alarm, in one process, from a platform's answer to the wall.
 
-Two hundred events are polled; every second or so one answer brings a QoS status that nobody knows, another number each
-time, and the next answer of that event takes it back.
+Two hundred events are polled. Every second or so, one answer brings a QoS status that nobody knows, with another number
+each time, and the next answer of that event takes it back.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from livedeck.ui.wallboard.layout import Wall
 
 EVENTS, SAMPLES = 200, 300
 CALM = 3.0
-"""Seconds of quiet before the first fault: the wall is painted by then."""
+"""Seconds of quiet before the first fault, in which the wall is painted."""
 
 
 def number(place: int) -> str:
-    """The status of that fault: eight digits, each unlike that of the fault before, so that all of them are sent."""
+    """Return the status of fault number `place`: eight digits, all unlike the last fault's, so that all are sent."""
     return f"{1 + place % 9}{1 + (place // 9 + place) % 9}" * 4
 
 
 class FaultyWorld(World):
-    """Tells of each fault, as it is answered, its number, when (monotonic s) and at what processor time (s)."""
+    """World that writes a line for each fault to descriptor `told`: number, monotonic time and processor time (s)."""
 
     def __init__(self, told: int) -> None:
         super().__init__(EVENTS, SAMPLES, ("clean",))
@@ -43,12 +43,12 @@ class FaultyWorld(World):
         self._faulty = set[str]()
 
     def begin(self) -> None:
-        """Let faults come."""
+        """Let faults come from now on."""
         self._due = time.monotonic() + CALM
 
     def _qos(self, name: str) -> bytes:
         content = super()._qos(name)
-        if name in self._faulty or time.monotonic() < self._due:  # another number of the same fault is no new alarm
+        if name in self._faulty or time.monotonic() < self._due:  # another number of the same fault raises no new alarm
             self._faulty.discard(name)
             return content
         fault = number(self._faults)
@@ -60,12 +60,12 @@ class FaultyWorld(World):
 
 
 def tell(told: int, what: str, fault: str) -> None:
-    """A line for who measures."""
+    """Write a line for the measuring process to the descriptor `told`: `what` happened to which `fault`, and when."""
     os.write(told, f"{what} {fault} {time.monotonic()} {time.process_time()}\n".encode())
 
 
 class Telling(Wallboard):
-    """A wall that tells when it has sent a fault on its way to the terminal."""
+    """Wall that writes a line to the descriptor `told` when it has sent a fault on its way to the terminal."""
 
     def __init__(self, told: int, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -80,7 +80,7 @@ class Telling(Wallboard):
 
 
 async def _answered(monitor: Monitor) -> AsyncGenerator[Snapshot, None]:
-    """The snapshots; each alarm is acknowledged once it was shown, so that the next one stands above it."""
+    """Yield the monitor's snapshots. Acknowledge each alarm after it was shown, so that the next one is above it."""
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
             yield snapshot
@@ -90,7 +90,7 @@ async def _answered(monitor: Monitor) -> AsyncGenerator[Snapshot, None]:
 
 
 async def show(told: int) -> None:
-    """Never returns."""
+    """Show the wall until the process ends. `told`: descriptor for the lines about faults."""
     world = FaultyWorld(told)
     gc.freeze()  # as `lasting_imports` does
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:

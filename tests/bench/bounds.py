@@ -1,10 +1,10 @@
-"""What a hostile or a large transfer costs the client: memory, and how long the event loop is held.
+"""Measure the cost of hostile and large transfers for the client: memory, and holds of the event loop.
 
-Run as `PYTHONPATH=src python tests/bench/bounds.py`: each transfer in a process of its own, against a server in this.
-Prints the most memory that the process held, and the longest hold of its loop: as the clock on the wall has it, in
-which the neighbours of a shared machine count too, and in processor time of the loop's thread, by which the budget is
-judged (performance.md, "Budgets"). Fails where an answer takes more than 64 MiB besides the limit of its body, where
-the loop is held for 16 ms, and where a large file takes more memory than a small one.
+Run as `PYTHONPATH=src python tests/bench/bounds.py`: each transfer has a process of its own, and this process has the
+server. Prints the most memory that the process held, and the longest hold of its loop: by the clock on the wall, where
+the neighbours of a shared machine count too, and in processor time of the loop's thread, which the budget judges
+(performance.md, "Budgets"). Fails if an answer takes more than 64 MiB besides the limit of its body, if the loop is
+held for 16 ms, or if a large file takes more memory than a small one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from livedeck.client import Api, ApiError, ChatExport
 
 BODY_LIMIT, MEMORY, HOLD, FLAT = 64.0, 64.0, 16.0, 8.0
-"""MiB of one answer, MiB besides it, ms, and MiB that a large file may take more than a small one."""
+"""MiB of one answer, MiB besides it, ms of a hold, and MiB that a large file may take more than a small one."""
 
 _MB = 10**6
 _EVENT = {"name": "Evening show", "type": "one-time", "reconnect_window": 600, "subtitle": "x" * 900}
@@ -32,7 +32,7 @@ _MESSAGE = {"username": "Ada", "is_admin": "false", "message": "Hello " * 20, "c
 
 
 def _rows(row: Mapping[str, object], size: int) -> AsyncIterator[bytes]:
-    """A list of that row in the envelope, of that many bytes or a little more."""
+    """Yield a list of copies of `row` in the platform's envelope, `size` bytes long or a little more."""
 
     async def chunks() -> AsyncIterator[bytes]:
         yield b'{"data":['
@@ -56,7 +56,7 @@ async def _endless() -> AsyncIterator[bytes]:
 
 
 def _bomb(times: int) -> bytes:
-    """A GiB of nothing, packed that many times."""
+    """Return a GiB of zeros, packed `times` times."""
     packer = zlib.compressobj(9, wbits=31)
     packed = b"".join(packer.compress(bytes(2**20)) for _ in range(1024)) + packer.flush()
     for _ in range(times - 1):
@@ -68,7 +68,7 @@ _BOMBS = {"gzip": _bomb(1), "gzip, gzip": _bomb(2)} if __name__ == "__main__" an
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """The first part of the path says with what: `/bomb`, `/nested`, `/rows-10`, `/endless`, `/export-200`."""
+    """Answer a request with the body that its path names: `/bomb`, `/nested`, `/rows-10`, `/endless`, `/export-200`."""
     with suppress(ConnectionError, asyncio.IncompleteReadError):
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         kind, _, megabytes = head.split("/")[1].partition("-")
@@ -116,7 +116,7 @@ def _call(kind: str) -> Callable[[Api, Path], Awaitable[object]]:
 
 
 async def _transfer(address: str, kind: str) -> tuple[float, float, str]:
-    """The longest holds while it is done (ms, on the wall and of processor time), and what came of it."""
+    """Do a transfer. Return the longest hold (ms) on the wall and in processor time, and its result in words."""
     wall = processor = 0.0
 
     async def tick() -> None:
@@ -133,7 +133,7 @@ async def _transfer(address: str, kind: str) -> tuple[float, float, str]:
             with (folder / "file").open("wb") as sparse:
                 sparse.truncate(int(kind.partition("-")[2]) * _MB)
         async with Api(base_url=f"{address}/rows-0", token="token-of-bench") as first:
-            await first.events.list()  # what a process does once, as imports, is not what is measured
+            await first.events.list()  # work done once, such as imports, is not measured
         async with Api(base_url=f"{address}/{kind}", token="token-of-bench", timeout=60.0) as api:
             ticking = asyncio.create_task(tick())
             await asyncio.sleep(0.01)
@@ -147,7 +147,7 @@ async def _transfer(address: str, kind: str) -> tuple[float, float, str]:
 
 
 async def _measure(address: str, kind: str) -> tuple[float, float, float, str]:
-    """The same in a process of its own, and the most memory it held (MiB) first."""
+    """Do a transfer in a process of its own. Return the most memory that it held (MiB), then as `_transfer` does."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, __file__, address, kind, stdout=asyncio.subprocess.PIPE
     )
@@ -157,7 +157,7 @@ async def _measure(address: str, kind: str) -> tuple[float, float, float, str]:
 
 
 async def main() -> int:
-    """Measure all, print, and answer 0 where every budget is kept."""
+    """Measure all transfers and print the figures. Return 0 if every budget is kept, else 1."""
     kept, peaks = True, dict[str, float]()
     async with await asyncio.start_server(_answer, "127.0.0.1", 0, limit=2**20) as server:
         address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"

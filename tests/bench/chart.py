@@ -1,11 +1,11 @@
-"""What a chart costs (performance.md, "Budgets" 6 and 9): the time of a redraw, and the bytes that a tick sends.
+"""Measure a chart (performance.md, "Budgets" 6 and 9): the time of a redraw, and the bytes that a tick sends.
 
     PYTHONPATH=src:tests python tests/bench/chart.py [--seconds 40]
 
-The redraw is that of all panels of the QoS screen; the gathering of its samples, once an answer, is beside the parsing
-of as many in the same run. The bytes are those of a deck behind a pseudo terminal of 120x40 and 200x60 that shows the
-QoS screen of an event in trouble, against a `livedeck serve` of its own, each second; most are sent when the picture
-moves on.
+A redraw paints all panels of the QoS screen. Its samples are gathered once an answer, which is compared with the
+parsing of as many samples in the same run. The bytes are those of a deck behind a pseudo terminal of 120x40 and 200x60
+that shows the QoS screen of an event in trouble, against a `livedeck serve` of its own, each second. Most bytes are
+sent when the picture moves on.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from livedeck.text.segments import StyleRole
 from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line, time_ticks
 
 SIZES = {"120x40": (112, (11, 5, 5)), "200x60": (142, (21, 13, 13))}
-"""Cells and rows of the panels on a screen of that size."""
+"""Name of a screen -> cells and rows of its panels."""
 
 COUNTS = (60, 3_600, 86_400)
-"""Samples: of two minutes, what the platform answers at most (platform-api.md, "QoS response"), and of two days."""
+"""Numbers of samples: two minutes, the most of an answer (platform-api.md, "QoS response"), and two days."""
 
 
 def readings(count: int) -> Readings:
-    """So many samples of a line that loses packets again and again."""
+    """Return `count` samples of a line that loses packets again and again."""
     random = Random(1)
     statuses = [5 if random.random() < 0.3 else 0 for _ in range(count)]
     values = [random.uniform(1.5e6, 3e6) if status else random.uniform(4.2e6, 4.6e6) for status in statuses]
@@ -54,7 +54,7 @@ def readings(count: int) -> Readings:
 
 
 def draw(series: TimeSeries, cells: int, rows: tuple[int, int, int]) -> None:
-    """All panels and the strip."""
+    """Draw all panels and the strip."""
     backdrop = Backdrop(series.statuses, range(cells), time_ticks(series.axis))
     roles = (StyleRole.VIDEO, StyleRole.AUDIO, StyleRole.FPS)
     for role, dots, count in zip(roles, series.curves, rows, strict=True):
@@ -64,13 +64,13 @@ def draw(series: TimeSeries, cells: int, rows: tuple[int, int, int]) -> None:
 
 
 def gather(axis: Axis, samples: Readings) -> TimeSeries:
-    """The columns of the samples, as after each answer."""
+    """Return the columns of the samples, as the screen gathers them after each answer."""
     from_memory.cache_clear()
     return from_memory(axis, samples)
 
 
 def milliseconds(work: Callable[[], object]) -> float:
-    """The median of nine rounds, in processor time."""
+    """Return the median of nine rounds of `work`, in ms of processor time."""
     taken = []
     for _ in range(9):
         start = time.process_time()
@@ -80,7 +80,7 @@ def milliseconds(work: Callable[[], object]) -> float:
 
 
 def redraws() -> None:
-    """The time of a redraw, and of gathering the samples after an answer, beside that of parsing them."""
+    """Print the time of a redraw, and of gathering the samples after an answer beside that of parsing them."""
     for name, (cells, rows) in SIZES.items():
         times = []
         for count in COUNTS:
@@ -98,7 +98,7 @@ def redraws() -> None:
 
 
 def sent(name: str, seconds: int, deck: dict[str, str]) -> list[int]:
-    """The bytes of each second, the QoS screen of the second event in front."""
+    """Return the bytes of each second, with the QoS screen of the second event in front."""
     width, height = map(int, name.split("x"))
     with started("-m", "livedeck", **deck) as child:
         fcntl.ioctl(child.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))

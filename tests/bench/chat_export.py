@@ -1,11 +1,11 @@
-"""A chat export against `curl -o` and against ijson, in the same run (performance.md, "Budgets"): speed and peak
-memory.
+"""Compare a chat export with `curl -o` and with ijson in the same run (performance.md, "Budgets"): speed and memory.
 
-Run as `python tests/bench/chat_export.py [megabytes] [xlsx]`; 250 MB are a million messages. It prints the figures, and
-fails where a verbatim export is slower than 0.7 of curl, CSV from JSON than three times ijson, or a process takes more
-than 48 MiB. Each turn is a process of its own, taken in turns and into a new file, best of five and three, so that the
-machine's other work hits all. Judged is processor time, user and system, which that work leaves alone; by the clock it
-is printed beside it. There the exports wait for their fsync as well, which the others do not do.
+Run as `python tests/bench/chat_export.py [megabytes] [xlsx]`; 250 MB are a million messages. Prints the figures. Fails
+if a verbatim export is slower than 0.7 of curl, if CSV from JSON is slower than three times ijson, or if a process
+takes more than 48 MiB. Each export is a process of its own and writes a new file. The ways take turns, best of five and
+three, so that the machine's other work hits all of them. Processor time (user and system) is judged, because that work
+leaves it alone; the time by the clock is printed beside it. By the clock, exports also wait for their fsync, which the
+other ways do not do.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BUDGETS = {"curl": 0.7, "ijson": 3.0, "MiB": 48.0}
 
 
 def write_log(path: Path, size: int) -> None:
-    """A log in JSON of about that many bytes."""
+    """Write a log in JSON of about `size` bytes."""
     batch = b",".join([_MESSAGE] * 4000)
     with path.open("wb") as file:
         file.write(b'{"data":[' + batch)
@@ -50,7 +50,7 @@ def write_log(path: Path, size: int) -> None:
 
 @contextmanager
 def served(path: Path) -> Iterator[str]:
-    """The address of a process that answers every request with that file, and does nothing else."""
+    """Serve the file at `path` from a process that answers every request with it. Yield the address."""
     listener = socket.create_server(("127.0.0.1", 0))
     child = os.fork()
     if child == 0:
@@ -78,32 +78,32 @@ def _answer(peer: socket.socket, path: Path) -> None:
 
 
 class Cost(NamedTuple):
-    """What one turn takes: seconds by the clock, and of the processor."""
+    """Cost of a turn in seconds: by the clock, and of the processor."""
 
     clock: float
     processor: float
 
     @staticmethod
     def now() -> Cost:
-        """What this process and those that it waited for have taken so far."""
+        """Return the cost of this process so far, with the child processes that it waited for."""
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         return Cost(time.perf_counter(), time.process_time() + ended.ru_utime + ended.ru_stime)
 
     def since(self) -> Cost:
-        """What was taken since then."""
+        """Return the cost since this one was taken."""
         now = Cost.now()
         return Cost(now.clock - self.clock, now.processor - self.processor)
 
 
 def by_curl(address: str, to: Path) -> Cost:
-    """The log as it is."""
+    """Fetch the log unchanged with curl. Return the cost."""
     began = Cost.now()
     subprocess.run(["curl", "-s", "-o", str(to), f"{address}/chat.json"], check=True)
     return began.since()
 
 
 def by_ijson(address: str, to: Path) -> Cost:
-    """CSV of the messages that hold a word, as a script would make it."""
+    """Write CSV of the messages that hold a word with ijson, as a script would. Return the cost."""
     import ijson
 
     began = Cost.now()
@@ -117,7 +117,7 @@ def by_ijson(address: str, to: Path) -> Cost:
 
 
 def by_export(wanted: ChatExport) -> Callable[[str, Path], Cost]:
-    """Ours; the client is there already, as it is on a screen."""
+    """Return a function that exports with livedeck's client. The client exists before, as on a screen."""
 
     async def export(address: str, to: Path) -> Cost:
         async with Api(base_url=address, token="bench") as api:
@@ -129,7 +129,7 @@ def by_export(wanted: ChatExport) -> Callable[[str, Path], Cost]:
 
 
 def by_messages(address: str, _to: Path) -> Cost:
-    """Every message as a model, as a screen reads them."""
+    """Read every message as a model, as a screen does. Return the cost."""
 
     async def read() -> Cost:
         async with Api(base_url=address, token="bench") as api:
@@ -153,7 +153,10 @@ WAYS: dict[str, Callable[[str, Path], Cost]] = {
 
 
 def turn(way: str, address: str, to: Path) -> tuple[Cost, float]:
-    """What one way takes, without the start of its process, and the most memory it held (MiB)."""
+    """Run a way in a process of its own.
+
+    Return its cost without the start of the process, and its peak memory (MiB).
+    """
     to.unlink(missing_ok=True)
     command = [sys.executable, __file__, way, address, str(to)]
     clock, processor, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
@@ -161,13 +164,13 @@ def turn(way: str, address: str, to: Path) -> tuple[Cost, float]:
 
 
 def alone(way: str, address: str, to: Path) -> None:
-    """One turn, in this process; prints what `turn` reads."""
+    """Run a way in this process, and print what `turn` reads."""
     clock, processor = WAYS[way](address, to)
     sys.stdout.write(f"{clock} {processor} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}\n")
 
 
 def measured(megabytes: int, plan: dict[str, int]) -> dict[str, tuple[Cost, float]]:
-    """What each way takes at best, and the most memory it held (MiB)."""
+    """Return the least cost and the peak memory (MiB) of each way. `plan`: number of turns by way."""
     taken: dict[str, list[tuple[Cost, float]]] = {way: [] for way in plan}
     with TemporaryDirectory() as folder:
         log, target = Path(folder, "log.json"), Path(folder, "got")
@@ -183,7 +186,7 @@ def measured(megabytes: int, plan: dict[str, int]) -> dict[str, tuple[Cost, floa
 
 
 def main(megabytes: int, further: list[str]) -> int:
-    """Measure, print, and answer 0 where every budget is kept."""
+    """Measure and print. Return 0 if every budget is kept, else 1."""
     plan = {"curl": 5, "verbatim": 5, "ijson": 3, "csv": 3, "ndjson": 1, "messages": 1} | dict.fromkeys(further, 1)
     found = measured(megabytes, plan)
     for way, (cost, peak) in found.items():

@@ -1,14 +1,14 @@
-"""One collector for many decks, and as events grow (performance.md, "Collector").
+"""Measure a collector for many decks, and as events grow (performance.md, "Collector").
 
     PYTHONPATH=src:tests python tests/bench/collector.py [--events 200] [--decks 0,1,5,20] [--seconds 30]
     PYTHONPATH=src:tests python tests/bench/collector.py --events 10,100,1000,3000 --collectors 1,2,4 --decks 1
 
-Platform, collector and decks are processes of their own on this machine, and share its cores: compare the rows of one
-run. A platform of literal JSON counts the requests that come to it; a deck is a raw socket that reads the stream of
-changes and keeps nothing. The delay is that from the time of a sample, when the platform first has it, to the reader:
-half the pause between two asks of an event is the least that it can be. Several collectors need redis-server. Processor
-time is told of each collector and, last, of the platform; where not all events are known after `--settle` seconds, what
-each of them took until then is told in place of the row.
+Platform, collector and decks are processes of their own on this machine and share its cores: compare the rows of one
+run. A platform of literal JSON counts the requests that reach it. A deck is a raw socket that reads the stream of
+changes and keeps nothing. The delay lasts from the time of a sample, when the platform first has it, to the reader; its
+least is half the pause between two requests for an event. Several collectors need redis-server. The table has the
+processor time of each collector and, last, of the platform. If not all events are known after `--settle` seconds, the
+cost of each collector until then replaces the row.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from bench.loop_held import World
 
 TICKS = os.sysconf("SC_CLK_TCK")
 A_TOKEN = 6
-"""Decks that share a token: fewer than may."""
+"""Decks that share a token, fewer than the collector allows."""
 
 
 class Platform(World):
-    """A World behind a socket, which counts. The first event has packet loss, for there to be an alarm."""
+    """World behind a socket that counts requests. Its first event has packet loss, so that there is an alarm."""
 
     def __init__(self, events: int) -> None:
         super().__init__(events, 60, ("clean",))
@@ -47,7 +47,7 @@ class Platform(World):
         self.requests = 0
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, as long as it is used."""
+        """Answer the requests of one connection until it is closed."""
         while head := await _head(reader):
             target = head.split(b" ", 2)[1].decode()
             path, _, query = target.partition("?")
@@ -63,7 +63,7 @@ class Platform(World):
 
 
 async def _head(reader: asyncio.StreamReader) -> bytes:
-    """Of a message; empty where the other side has left."""
+    """Return the head of a message; empty if the other side has closed the connection."""
     try:
         return await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -71,7 +71,7 @@ async def _head(reader: asyncio.StreamReader) -> bytes:
 
 
 async def serve_platform(events: int) -> None:
-    """Until it is ended; prints its port."""
+    """Serve the platform until cancelled. Prints its port."""
     platform = Platform(events)
     async with await asyncio.start_server(platform.answer, "127.0.0.1", 0) as server:
         sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
@@ -80,7 +80,7 @@ async def serve_platform(events: int) -> None:
 
 
 async def get(port: int, path: str, token: str = "", body: bytes | None = None) -> bytes:
-    """The body of one answer, by a socket of its own."""
+    """Return the body of one answer, over a socket of its own."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**26)
     method = "GET" if body is None else "POST"
     writer.write(
@@ -98,8 +98,11 @@ async def get(port: int, path: str, token: str = "", body: bytes | None = None) 
 
 @dataclass
 class Reader:
-    """A deck: a raw socket. `delays`: s, of samples that were new; `heard`: it was told that an alarm is
-    acknowledged, at `heard_at` (monotonic s); `missed`: changes that were left out."""
+    """A deck: a raw socket.
+
+    `delays`: delays of the new samples (s). `heard`: whether the deck was told of an acknowledged alarm, at `heard_at`
+    (monotonic s). `missed`: number of changes that were left out.
+    """
 
     times_delays: bool
     received: int = 0
@@ -110,7 +113,7 @@ class Reader:
     heard_at: float = 0.0
 
     async def read(self, port: int, token: str, after: str) -> None:
-        """Until cancelled."""
+        """Read the stream of changes until cancelled."""
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**26)
         writer.write(
             f"GET /v1/changes HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
@@ -146,20 +149,20 @@ class Reader:
 
 
 def processor(pid: int) -> float:
-    """Seconds of processor time of that process so far."""
+    """Return the processor seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def memory(pid: int) -> float:
-    """MB that it holds."""
+    """Return the resident memory of a process in MB."""
     line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
     return int(line.split()[1]) / 1024
 
 
 @asynccontextmanager
 async def redis_server(folder: Path) -> AsyncIterator[str]:
-    """A Redis of its own; its address."""
+    """Start a Redis and yield its address."""
     command = (
         "redis-server",
         "--port",
@@ -181,7 +184,7 @@ async def redis_server(folder: Path) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def program(*arguments: str, home: Path, out: Any = None) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A process of this Python, ended with the block."""
+    """Start a process of this Python, and end it with the block."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", ""), "HOME": str(home)}
     environment["LIVEDECK_CONFIG"] = str(home / "config.toml")
     process = await asyncio.create_subprocess_exec(sys.executable, *arguments, env=environment, stdout=out, stderr=out)
@@ -196,7 +199,7 @@ TOKENS = tuple(f"deck-{number}-{'x' * 30}" for number in range(40))
 
 
 def write_settings(home: Path, platform: int, listen: int, budget: float, redis: str = "") -> None:
-    """Of a collector of that platform; of one of several where there is a Redis."""
+    """Write the settings of a collector for that platform. `redis`: address if it is one of several collectors."""
     home.mkdir(exist_ok=True)
     (home / "redis").write_text(redis)
     (home / "redis").chmod(0o600)
@@ -216,7 +219,10 @@ def write_settings(home: Path, platform: int, listen: int, budget: float, redis:
 
 
 async def settled(port: int, events: int, seconds: float = 10.0) -> dict[str, Any]:
-    """What the collector lists once it has samples of every event. Raises TimeoutError, and how many it has."""
+    """Return the collector's listing with samples of every event.
+
+    Raises TimeoutError with the number of such events.
+    """
     until, samples = monotonic() + seconds, []
     while monotonic() < until:
         try:
@@ -226,13 +232,15 @@ async def settled(port: int, events: int, seconds: float = 10.0) -> dict[str, An
         samples = [columns for columns in listing.get("samples", {}).values() if columns["t0"]]
         if len(samples) >= events and listing["values"]["alarms"]:
             return dict(listing)
-        await asyncio.sleep(1 + events / 300)  # a listing of thousands takes its time, too
+        await asyncio.sleep(1 + events / 300)  # a listing of thousands takes long too
     raise TimeoutError(f"{len(samples)} of {events} events known after {seconds:.0f} s")
 
 
 async def acknowledge(port: int, alarm: dict[str, Any], readers: Sequence[Reader]) -> float:
-    """Seconds from the request until the last of the readers was told. An alarm that is another one by now is
-    acknowledged as the refusal has it."""
+    """Acknowledge an alarm. Return the seconds until the last of the readers was told.
+
+    If the alarm is another one by now, acknowledges the one that the refusal names.
+    """
     key = json.dumps([alarm["event_id"], alarm["kind"], alarm.get("target", "")]).encode()
     path = f"/v1/alarms/{urlsafe_b64encode(key).decode().rstrip('=')}/acknowledge"
     answer: dict[str, Any] = {"error": "", "alarm": alarm}
@@ -251,7 +259,7 @@ async def acknowledge(port: int, alarm: dict[str, Any], readers: Sequence[Reader
 async def measure(
     events: int, collectors: int, decks: int, *, seconds: float, budget: float, settle: float = 240.0
 ) -> None:
-    """A line of the table, by a platform and a collector of its own."""
+    """Return a line of the table, with a platform and collectors of its own."""
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))
         made = program(__file__, "--platform", str(events), home=home, out=asyncio.subprocess.PIPE)
@@ -285,7 +293,7 @@ def _cores(shares: Sequence[float]) -> str:
 
 
 async def watch(pids: Sequence[int], platform: int, port: int, decks: int, seconds: float) -> str:
-    """What so many decks cost in those seconds. The last of `pids` is the platform."""
+    """Return the cost of `decks` decks in those seconds as text. The last of `pids` is the platform."""
     listing = await settled(port, 0, 60.0)
     readers = [Reader(times_delays=number == 0) for number in range(max(decks, 1))]
     used = readers if decks else readers[:1]
@@ -317,7 +325,7 @@ async def watch(pids: Sequence[int], platform: int, port: int, decks: int, secon
 
 
 def main() -> None:
-    """Parse what is asked, and print the table."""
+    """Parse the command line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", default="200")
     parser.add_argument("--collectors", default="1")

@@ -1,11 +1,10 @@
-"""What readers of a collector cost it: processor time with 1, 20 and 200 of them, memory with 200 that never read, and
-bytes.
+"""Measure the cost of a collector's readers: processor time with 1, 20 and 200, memory with 200 that never read, bytes.
 
     PYTHONPATH=src:tests python tests/bench/collector_hub.py [--seconds 10]
 
 A process of its own serves a made-up fleet of 200 events on air, 54 of which have a new sample in each of 4 changes a
-second. Readers are sockets: none of our code reads. Every reader must be sent every change. Figures are those of /proc;
-fails over the budgets of performance.md, "Budgets".
+second. Readers are sockets, so none of our code reads. Every reader must be sent every change. The figures are those of
+/proc. Fails over the budgets of performance.md, "Budgets".
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ from monitor.stage import model
 EVENTS, NEWS, EACH = 200, 54, 0.25
 CROWDS = (1, 20, 200)
 BOUNDS = {20: 3.0, 200: 16.0}
-"""Times the processor time with one reader."""
+"""Number of readers -> the processor time that they may take, as a multiple of that with one reader."""
 STUCK, STUCK_GROWTH = 200, 1.15
 MAX_LISTING, MAX_CHANGE = 120_000, 8_000
 OF_A_TOKEN = 8
@@ -69,7 +68,7 @@ MEBIBYTE = 2**20
 
 
 async def serve() -> None:
-    """The collector; prints its address."""
+    """Serve the fleet by a collector. Prints its address."""
     clock = SystemClock()
     api = Api(base_url="http://127.0.0.1:9", token="none")
     hub = Hub(clock, "bench")
@@ -91,7 +90,7 @@ async def serve() -> None:
 
 
 class Fleet:
-    """Events on air with half an hour of noisy samples, some of which have one more each time."""
+    """Events on air with half an hour of noisy samples. Some events have a new sample in each snapshot."""
 
     def __init__(self) -> None:
         self.random, self.now, self.seq = Random(1), NOW, 0
@@ -122,7 +121,7 @@ class Fleet:
         )
 
     def snapshot(self) -> Snapshot:
-        """The next moment."""
+        """Return the next snapshot."""
         self.seq += 1
         at = self.now + timedelta(seconds=EACH * self.seq)
         for index in self.random.sample(range(EVENTS), NEWS):
@@ -134,27 +133,27 @@ class Fleet:
 
 
 class Usage(NamedTuple):
-    """Of a process: processor seconds so far, and resident bytes."""
+    """Usage of a process: processor seconds so far, and resident bytes."""
 
     seconds: float
     bytes: int
 
 
 def usage(pid: int) -> Usage:
-    """Now."""
+    """Return the present usage of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     ticks = int(fields[11]) + int(fields[12])
     return Usage(ticks / os.sysconf("SC_CLK_TCK"), int(fields[21]) * resource.getpagesize())
 
 
 def head(path: str, number: int, *lines: str) -> bytes:
-    """A request by the token of reader `number`."""
+    """Return the head of a request with the token of reader `number`."""
     token = f"Authorization: Bearer t{number // OF_A_TOKEN}"
     return "\r\n".join([f"GET {path} HTTP/1.1", "Host: localhost", token, *lines, "", ""]).encode()
 
 
 async def read_all(port: int, number: int, last_id: str, told: dict[int, list[int]]) -> None:
-    """Follow until cancelled; which numbers came."""
+    """Follow the changes until cancelled, and add the number of each change to `told[number]`."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(head("/v1/changes", number, f"Last-Event-ID: {last_id}"))
@@ -166,7 +165,7 @@ async def read_all(port: int, number: int, last_id: str, told: dict[int, list[in
 
 
 def listing(url: str) -> tuple[str, int]:
-    """Its id, and its bytes when packed."""
+    """Return the id of the collector's listing, and its packed size in bytes."""
     request = Request(f"{url}v1/snapshot", headers={"Authorization": "Bearer t59", "Accept-Encoding": "gzip"})
     with urlopen(request) as answer:
         body = answer.read()
@@ -176,7 +175,7 @@ def listing(url: str) -> tuple[str, int]:
 
 
 async def crowd(url: str, pid: int, count: int, seconds: float) -> float:
-    """Processor seconds a second with so many readers, each of which was sent every change."""
+    """Return the processor seconds a second with `count` readers, after a check that each was sent every change."""
     port, told = int(url.rstrip("/").rpartition(":")[2]), dict[int, list[int]]()
     last_id, _ = await asyncio.to_thread(listing, url)
     readers = [asyncio.create_task(read_all(port, number, last_id, told)) for number in range(count)]
@@ -195,7 +194,7 @@ async def crowd(url: str, pid: int, count: int, seconds: float) -> float:
 
 
 async def stuck(url: str, pid: int, seconds: float) -> tuple[Usage, Usage]:
-    """Before and with readers that never read."""
+    """Return the usage before and with readers that never read."""
     port = int(url.rstrip("/").rpartition(":")[2])
     last_id, _ = await asyncio.to_thread(listing, url)
     before, sockets = usage(pid), []
@@ -213,7 +212,7 @@ async def stuck(url: str, pid: int, seconds: float) -> tuple[Usage, Usage]:
 
 
 async def change_sizes(url: str) -> tuple[int, int]:
-    """The mean bytes of a change, plain and packed, over ten."""
+    """Return the mean bytes of a change over ten, plain and packed."""
     port, sizes = int(url.rstrip("/").rpartition(":")[2]), []
     last_id, _ = await asyncio.to_thread(listing, url)
     for lines in ([], ["Accept-Encoding: gzip"]):
@@ -232,7 +231,7 @@ async def change_sizes(url: str) -> tuple[int, int]:
 
 
 def main(seconds: float) -> int:
-    """Start a server, and measure; the exit code."""
+    """Start a server and measure it. Return the exit code."""
     server = subprocess.Popen([sys.executable, __file__, "--serve"], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout
@@ -244,7 +243,7 @@ def main(seconds: float) -> int:
 
 
 async def measure(url: str, pid: int, seconds: float) -> int:
-    """Print the figures; 1 where one is over its budget."""
+    """Print the figures. Return 1 if one is over its budget, else 0."""
     _, size = listing(url)
     plain, packed = await change_sizes(url)
     echo(f"listing of {EVENTS} events, 60 samples each, packed: {size:,} bytes (budget {MAX_LISTING:,})")

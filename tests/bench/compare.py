@@ -30,7 +30,7 @@ PROJECT = Path(__file__).parents[2]
 
 PAIRS = 7
 AGREEING = 6 / 7
-"""Share of the pairs that must agree: by chance alone that happens in 6 of 100 comparisons."""
+"""Share of the pairs that must agree. By chance alone they do in 6 of 100 comparisons."""
 
 LARGER = 1.05
 """Ratio below which a difference is not worth a sentence."""
@@ -129,12 +129,12 @@ class Verdict(NamedTuple):
 
     @property
     def is_slower(self) -> bool:
-        """Whether the head is slower beyond doubt."""
+        """Return whether the head is slower beyond doubt."""
         return self.ratio > LARGER and self._share(self.pairs) >= AGREEING
 
     @property
     def word(self) -> str:
-        """Word of the table: slower, faster or unknown."""
+        """Return the word of the table: slower, faster or unknown."""
         if self.is_slower:
             return "SLOWER"
         is_faster = self.ratio < 1 / LARGER and self._share([(head, base) for base, head in self.pairs]) >= AGREEING

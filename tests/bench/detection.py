@@ -1,7 +1,7 @@
-"""How well streams are judged: false alarms an hour, faults missed, delays, and what a sample costs.
+"""Measure how well streams are judged: false alarms an hour, missed faults, delays, and the cost of a sample.
 
 Run as `python -m bench.detection [SEEDS [FIRST [FAMILY...]]]` in `tests`: prints a table, ten minutes for ten seeds.
-What it drives is the monitor from the answers to the alarms, with neither network nor clock.
+Drives the monitor from the answers to the alarms, with neither network nor clock.
 """
 
 from __future__ import annotations
@@ -35,18 +35,20 @@ POLL, LISTED = 5.0, 15.0
 """Seconds between two rounds, and between two lists."""
 
 ANSWERED = 150
-"""Samples that an answer holds at most."""
+"""Maximum number of samples in an answer."""
 
 SPLIT = 12.0
-"""Seconds that the slower of two back ends is behind."""
+"""Seconds that the slower of two back ends lags behind."""
 
 LOUD = frozenset({Severity.WARNING, Severity.CRITICAL})
 
 
 @dataclass(slots=True)
 class Told:
-    """One alarm as it asked for attention: seconds of the stream, the event's place (-1: the deck's own).
-    `ended_as`: its severity as it ended."""
+    """An alarm as it asked for attention: seconds of the stream, and the event's place (-1: the deck's own).
+
+    `ended_as`: its severity at its end.
+    """
 
     at: float
     place: int
@@ -57,26 +59,27 @@ class Told:
 
 @dataclass(slots=True)
 class Run:
-    """What was told in a show. `hours`: of all its streams while the deck was open."""
+    """The alarms of a show. `hours`: stream-hours while the deck was open."""
 
     told: list[Told] = field(default_factory=list)
     hours: float = 0.0
 
 
 class Deck:
-    """The monitor's judging half: it is given answers, and says what its alarms are."""
+    """The judging half of a monitor: takes answers, and says which alarms there are."""
 
-    def __init__(self, show: Show) -> None:
+    def __init__(self, show: Show, thresholds: Thresholds | None = None, cadence: Cadence | None = None) -> None:
+        base = thresholds or Thresholds()
         self._show = show
         self._events = tuple(_event(place, source) for place, source in enumerate(show.sources))
         profiles = {event.id: source.profile for event, source in zip(self._events, show.sources, strict=True)}
-        overrides = {key: with_overrides(Thresholds(), {"content": name}) for key, name in profiles.items() if name}
-        self._world = WorldTracker((), _moment(show.opened), Limits(events=overrides), Cadence())
-        self._engine = AlarmEngine(Thresholds())
+        overrides = {key: with_overrides(base, {"content": name}) for key, name in profiles.items() if name}
+        self._world = WorldTracker((), _moment(show.opened), Limits(base, overrides), cadence or Cadence())
+        self._engine = AlarmEngine(base)
         self.run = Run()
 
     async def play(self) -> Run:
-        """Everything from the opening to the end."""
+        """Play everything from the opening to the end."""
         show, now = self._show, self._show.opened
         rounds = 0
         while now < show.lasts:
@@ -133,7 +136,7 @@ def _moment(seconds: float) -> ClockReading:
 
 
 def _answer(source: Source, now: float) -> QosSamples:
-    """The newest samples that can be asked for at that time."""
+    """Return the newest samples that the platform has at `now`."""
     stop = bisect_right(source.rows, now, key=lambda row: row.time)
     begin = max(0, stop - ANSWERED - 40)
     rows = [row for row, at in zip(source.rows[begin:stop], source.arrivals[begin:stop], strict=True) if at <= now]
@@ -149,7 +152,7 @@ def _answer(source: Source, now: float) -> QosSamples:
 
 
 def fold_cost() -> float:
-    """Microseconds of processor time that a new sample costs, with one show of each clean family."""
+    """Return the microseconds of processor time for a new sample, with one show of each clean family."""
     samples, rules = 0, StreamRules(Thresholds(), Thresholds().floor(("1080p",)))
     begun = time.process_time()
     for name in CLEAN:
@@ -166,13 +169,13 @@ def fold_cost() -> float:
 
 
 def play(show: Show) -> Run:
-    """What a deck says of that show."""
+    """Return the alarms that a deck raises in that show."""
     return asyncio.run(Deck(show).play())
 
 
 @dataclass(slots=True)
 class Score:
-    """Of one family over all its seeds. `early`: alarms of its kinds before the fault began."""
+    """Score of one family over all its seeds. `early`: alarms of its kinds before the fault began."""
 
     name: str
     false: int = 0
@@ -184,7 +187,7 @@ class Score:
     kinds: dict[str, int] = field(default_factory=dict)
 
     def add_clean(self, show: Show, run: Run) -> None:
-        """Count what was told for nothing."""
+        """Count the false alarms of a clean show."""
         for told in run.told:
             if told.place not in show.struck:
                 self.false += 1
@@ -193,7 +196,7 @@ class Score:
         self.hours += run.hours
 
     def add_fault(self, show: Show, run: Run) -> None:
-        """Count when it was told."""
+        """Count the delay of a fault, or that it was missed."""
         onset = show.onset or 0.0
         times = [told.at for told in run.told if told.kind in show.kinds and told.at >= onset]
         self.early += sum(told.at < onset and told.kind in show.kinds for told in run.told)
@@ -204,18 +207,18 @@ class Score:
 
     @property
     def median(self) -> float:
-        """Seconds to the alarm; inf where none came."""
+        """Seconds to the alarm, the median; inf if the fault was never found."""
         return median(self.delays) if self.delays else inf
 
     @property
     def p95(self) -> float:
-        """Likewise, of 95 in 100."""
+        """Seconds to the alarm in 95 of 100 runs; inf if the fault was never found."""
         return sorted(self.delays)[int(0.95 * (len(self.delays) - 1))] if self.delays else inf
 
 
 @dataclass(slots=True)
 class Table:
-    """Every family."""
+    """Scores of every family."""
 
     clean: list[Score] = field(default_factory=list)
     faults: list[Score] = field(default_factory=list)
@@ -232,11 +235,11 @@ class Table:
 
     @property
     def critical_rate(self) -> float:
-        """Critical ones of them."""
+        """Critical false alarms a stream-hour."""
         return sum(score.critical for score in self.clean) / self.hours
 
     def shortcomings(self) -> list[str]:
-        """What is missed or told too late."""
+        """Return the faults that are missed or found too late."""
         found = [f"{score.name}: missed {score.missed}" for score in self.faults if score.missed]
         found += [
             f"{score.name}: {score.median:.0f} s, {LIMITS[score.name]:.0f} and 5 are allowed"
@@ -249,7 +252,7 @@ class Table:
 def measure(
     clean: Iterable[str], faults: Iterable[str], seeds: Iterable[int], note: Callable[[str], None] = lambda _: None
 ) -> Table:
-    """The table of those families over those seeds."""
+    """Return the table of those families over those seeds."""
     table, seeds = Table(), list(seeds)
     for names, makers, scores, add in (
         (clean, CLEAN, table.clean, Score.add_clean),

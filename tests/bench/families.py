@@ -1,7 +1,6 @@
 """Shows that an encoder might send and a platform deliver, by families: clean ones, and ones with a fault.
 
-Each is made of a seed alone. They are no recordings: what is measured with them compares detectors, and promises no
-rate.
+Each is made from a seed alone. They are no recordings: measurements with them compare detectors and promise no rate.
 """
 
 from __future__ import annotations
@@ -23,7 +22,10 @@ Curve = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What one event's encoder sends: rows at seconds from the start of the stream, and when each can be asked for."""
+    """Samples of an event's encoder.
+
+    `rows`: by seconds from the start of the stream. `arrivals`: when each can be polled.
+    """
 
     rows: tuple[Reading, ...]
     arrivals: tuple[float, ...]
@@ -33,10 +35,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """One run. `opened`: when the deck is opened (s of the stream); `lasts`: until when it runs.
+    """A run. `opened`: when the deck is opened (s of the stream). `lasts`: end of the run (s of the stream).
 
-    `onset`, `kinds`: when the fault begins, and the kinds of alarm that tell it; both empty of a clean show. `struck`:
-    the events on which an alarm is no false one. `misses_most`: how many answers in turn lack the newest samples.
+    `onset`, `kinds`: start of the fault, and the kinds of alarm that show it; both empty if the show is clean.
+    `struck`: places of the events on which an alarm is no false one. `is_split`: whether every other answer comes from
+    a slower back end.
     """
 
     sources: tuple[Source, ...]
@@ -49,7 +52,7 @@ class Show:
 
 
 class Chance(Random):
-    """Chance of one run, and when the deck is opened in it: at the start of the stream, or in its midst (s)."""
+    """Chance of one run. `opened`: when the deck is opened, at the start of the stream or in its midst (s)."""
 
     def __init__(self, family: str, seed: int) -> None:
         super().__init__(f"{family} {seed}")
@@ -57,7 +60,7 @@ class Chance(Random):
 
 
 class Maker:
-    """Makes the rows of one encoder, by curves; whatever is not said is a constant rate with a little noise."""
+    """Maker of the rows of one encoder, by curves. Without other curves, all rates are constant with a little noise."""
 
     def __init__(self, random: Chance, cadence: float = 2.0) -> None:
         self.random, self.cadence = random, cadence
@@ -69,11 +72,11 @@ class Maker:
         self.next: Callable[[], float] = lambda: cadence
 
     def constant(self, rate: float, noise: float) -> Curve:
-        """A rate that scatters by that share."""
+        """Return a rate that scatters by the share `noise`."""
         return lambda _: max(0.0, rate * self.random.gauss(1, noise))
 
     def rows(self, lasts: float) -> tuple[Reading, ...]:
-        """Everything that is sent until then."""
+        """Return everything that is sent in the first `lasts` seconds."""
         rows, time = [], self.random.uniform(0, self.cadence)
         while time < lasts:
             if self.sends(time):
@@ -84,14 +87,14 @@ class Maker:
         return tuple(rows)
 
     def source(self, lasts: float = HOUR, lag: Curve | None = None, **fields: object) -> Source:
-        """What is sent, and delivered so many seconds late."""
+        """Return the sent samples, each delivered `lag` seconds late."""
         rows = self.rows(lasts)
         late = lag or (lambda _: self.random.uniform(0.3, 2.5))
         return Source(rows, tuple(row.time + late(row.time) for row in rows), **fields)  # type: ignore[arg-type]
 
 
 def steps(random: Chance, lasts: float, least: float, most: float, level: Callable[[], float]) -> Curve:
-    """A level that holds for so many seconds, then another."""
+    """Return a level that holds for `least` to `most` seconds, then another."""
     ends, levels, time = [0.0], [level()], 0.0
     while time < lasts:
         time += random.uniform(least, most)
@@ -109,12 +112,12 @@ def steps(random: Chance, lasts: float, least: float, most: float, level: Callab
 
 
 def times(curve: Curve, other: Curve) -> Curve:
-    """The product."""
+    """Return the product of two curves."""
     return lambda at: curve(at) * other(at)
 
 
 def wandering(random: Chance, spread: float, minutes: float, cadence: float = 2.0) -> Curve:
-    """About 1, going up and down by that share within those minutes."""
+    """Return a curve about 1 that goes up and down by the share `spread` within `minutes`."""
     level, keep = 0.0, exp(-cadence / (minutes * MINUTE))
 
     def curve(_: float) -> float:
@@ -126,7 +129,7 @@ def wandering(random: Chance, spread: float, minutes: float, cadence: float = 2.
 
 
 def alone(random: Chance, maker: Maker, **fields: object) -> Show:
-    """A show of one event, an hour long."""
+    """Return a show of one event, an hour long."""
     opened = random.opened
     return Show((maker.source(HOUR, **fields),), opened=opened)  # type: ignore[arg-type]
 
@@ -145,7 +148,7 @@ def cbr_sd15(random: Chance) -> Show:
 
 
 def cbr_gop_beat(random: Chance) -> Show:
-    """Key frames fall into every other sample."""
+    """Return a show whose key frames fall into every other sample."""
     maker = Maker(random)
     noise = maker.constant(FULL, 0.01)
     maker.video = lambda at: noise(at) * (1.07 if int(at / 2) % 2 else 0.93)
@@ -153,7 +156,7 @@ def cbr_gop_beat(random: Chance) -> Show:
 
 
 def cbr_no_filler(random: Chance) -> Show:
-    """A capped rate: flat at the cap while something moves, less by what a slide saves."""
+    """Return a show with a capped rate: flat at the cap in motion, lower by the bits that a slide saves."""
     maker = Maker(random)
     flat = maker.constant(FULL, 0.02)
     share = steps(random, HOUR, 15, 150, lambda: random.uniform(0.25, 0.8) if random.random() < 0.35 else 1.0)
@@ -182,7 +185,7 @@ def vbr_long_scenes(random: Chance) -> Show:
 
 
 def vbr_real(random: Chance) -> Show:
-    """Scenes of all lengths under a cap, with bursts at cuts."""
+    """Return a show with scenes of all lengths under a cap, with bursts at cuts."""
     maker = Maker(random)
     scenes = steps(random, HOUR, 2, 90, lambda: 3.2e6 * exp(random.gauss(0, 0.5)))
     maker.video = lambda at: min(6e6, scenes(at) * exp(random.gauss(0, 0.18)))
@@ -297,7 +300,7 @@ def interval_slate(random: Chance) -> Show:
 
 
 def rare_blips(random: Chance) -> Show:
-    """Now and then one sample with loss, with a key frame that came late, or with few bits."""
+    """Return a show with rare single samples that have loss, a late key frame, or few bits."""
     maker = Maker(random)
     maker.status = lambda _: random.choices((0, 5, 3, 4), (1, 0.006, 0.008, 0.003))[0]
     noise = maker.video
@@ -328,7 +331,7 @@ def ramp_up(random: Chance) -> Show:
 
 
 def start_quiet(random: Chance) -> Show:
-    """A waiting picture under the floor before the show begins."""
+    """Return a show with a waiting picture under the floor before it begins."""
     maker = Maker(random)
     quiet, noise = maker.constant(0.25e6, 0.03), maker.video
     maker.video = lambda at: quiet(at) if at < 420 else noise(at)
@@ -354,13 +357,13 @@ def he_aac_24k(random: Chance) -> Show:
 
 
 def several(random: Chance, makers: Iterable[Maker], **fields: object) -> Show:
-    """Twenty minutes of several events."""
+    """Return twenty minutes of several events."""
     sources = tuple(maker.source(20 * MINUTE, **fields) for maker in makers)  # type: ignore[arg-type]
     return Show(sources, lasts=20 * MINUTE, opened=random.opened / 2)
 
 
 def independent_losses(random: Chance) -> Show:
-    """Each event loses a sample now and then, none with another."""
+    """Return a show in which each event loses a sample now and then, none with another."""
     makers = [Maker(random) for _ in range(6)]
     for maker in makers:
         maker.status = lambda _: 5 if random.random() < 0.004 else 0
@@ -377,7 +380,7 @@ def lag40_all(random: Chance) -> Show:
 
 
 def one_encoder_three_events(random: Chance) -> Show:
-    """One encoder feeds three of five events and is away for a minute: that is its own fault, and nobody else's."""
+    """Return a show in which the encoder of three of five events is away for a minute, which is its own fault alone."""
     shared, others = Maker(random), [Maker(random) for _ in range(2)]
     shared.sends = lambda at: not 600 <= at < 660
     source = shared.source(20 * MINUTE)
@@ -422,7 +425,7 @@ CLEAN: Mapping[str, Callable[[Chance], Show]] = {
     "ramp-up": ramp_up,
     "three-profiles": three_profiles,
 }
-"""Nothing is wrong with them; where something is told all the same, a person was disturbed for nothing."""
+"""Families of shows in which nothing is wrong. An alarm in them disturbs a person for nothing."""
 
 
 # Families with a fault
@@ -439,7 +442,10 @@ _ANY = _FRAMES | _BITS | _LOSS | frozenset({"AUDIO_LOW"})
 
 @dataclass(slots=True)
 class Fault:
-    """A fault of one event that begins after a quarter of an hour, and how long it is watched."""
+    """A fault of one event that begins after a quarter of an hour.
+
+    `watched`: seconds from its onset to the end of the run.
+    """
 
     random: Chance
     kinds: frozenset[str]
@@ -453,21 +459,21 @@ class Fault:
         self.onset = 900 + self.random.uniform(0, 60)
 
     def since(self, at: float) -> float:
-        """Seconds since it began; negative before."""
+        """Return the seconds since the onset; negative before."""
         return at - self.onset
 
     def is_on(self, at: float, on: float = inf, each: float = inf) -> bool:
-        """Whether it is there, `on` seconds of `each`."""
+        """Return whether the fault is present: `on` seconds of `each`."""
         since = self.since(at)
         return since >= 0 and (since if each == inf else since % each) < on
 
     def video(self, share: Curve) -> None:
-        """While it lasts the video rate has that share."""
+        """Multiply the video rate by `share` while the fault lasts."""
         before = self.maker.video
         self.maker.video = lambda at: before(at) * (share(at) if self.is_on(at) else 1.0)
 
     def show(self, lag: Curve | None = None, **fields: object) -> Show:
-        """The run."""
+        """Return the show with the fault."""
         lasts = self.onset + self.watched
         source = self.maker.source(lasts, lag, **fields)
         opened = self.random.opened
@@ -486,7 +492,7 @@ def _steady(random: Chance, least: float, most: float) -> Curve:
 
 
 def _away(random: Chance, on: float, each: float, delay: Curve | None = None, watched: float = 700.0) -> Show:
-    """It comes and goes; the sample in which it comes back is lost with the others."""
+    """Return a show whose encoder comes and goes. The sample in which it returns is lost with the others."""
     fault = Fault(random, _GONE, watched)
     fault.maker.sends = lambda at: not fault.is_on(at, on + fault.cadence, each)
     return fault.show(delay)
@@ -508,7 +514,7 @@ def _mute(random: Chance, on: float = inf, each: float = inf) -> Show:
 
 
 def _starve(random: Chance, share: float, *, loss: float = 0.15, sound: float = 1.0, frames: float = 1.0) -> Show:
-    """The line carries so much, unsteadily; frames fall a little, and some samples report loss."""
+    """Return a show over a thin, unsteady line: frames fall a little, and some samples report loss."""
     fault = Fault(random, _ANY)
     fps, audio = fault.maker.fps, fault.maker.audio
     fault.video(lambda _: share * random.uniform(0.75, 1.2))
@@ -519,7 +525,7 @@ def _starve(random: Chance, share: float, *, loss: float = 0.15, sound: float = 
 
 
 def saw_tooth(random: Chance) -> Show:
-    """The rate climbs and breaks down, with loss as it breaks."""
+    """Return a show whose rate climbs and breaks down, with loss as it breaks."""
     fault = Fault(random, _ANY)
     fault.video(lambda at: 0.35 + 0.65 * (fault.since(at) % 20) / 20)
     fault.maker.status = lambda at: 5 if fault.is_on(at, 3, 20) else 0
@@ -554,7 +560,7 @@ def fps_decay(random: Chance) -> Show:
 
 
 def too_few_bits(random: Chance) -> Show:
-    """From the beginning, so there is nothing usual to hold them against."""
+    """Return a show with too few bits from its start, so that there is no usual rate to compare with."""
     maker = Maker(random)
     maker.video = maker.constant(6e5, 0.03)
     opened = random.opened
@@ -570,7 +576,7 @@ def frozen_camera(random: Chance) -> Show:
 
 
 def _mass_drop(random: Chance, *, older: bool) -> Show:
-    """Every encoder loses the platform within some seconds."""
+    """Return a show in which every encoder loses the platform within some seconds."""
     lasts, onset = 1100.0, 900 + random.uniform(0, 60)
     makers = [Maker(random) for _ in range(6)]
     for maker in makers:
@@ -599,7 +605,7 @@ def early_audio_lost(random: Chance) -> Show:
 
 
 def after_profile_change(random: Chance) -> Show:
-    """The rate was lowered on purpose five minutes before the line gets thin."""
+    """Return a show whose rate was lowered on purpose five minutes before the line gets thin."""
     fault = Fault(random, _ANY)
     noise = fault.maker.video
     fault.maker.video = lambda at: noise(at) * (0.6 if fault.since(at) >= -300 else 1.0)
@@ -621,7 +627,7 @@ def starve_vbr_fps_only(random: Chance) -> Show:
 
 
 def half_bits_silent(random: Chance) -> Show:
-    """A clean steady half, which nobody can tell from a decision."""
+    """Return a show with half its bits from the onset on, clean and steady like a decision."""
     fault = Fault(random, _BITS)
     fault.video(lambda _: 0.5)
     return fault.show()
@@ -671,10 +677,10 @@ FAULTS: Mapping[str, Callable[[Chance], Show]] = {
     "away-20-of-60-lag40": lambda random: _away(random, 20, 60, lambda _: 40.0),
     "half-bits-silent": half_bits_silent,
 }
-"""Something is wrong with each from `onset` on."""
+"""Families of shows in which something is wrong from `onset` on."""
 
 IMPOSSIBLE = frozenset({"half-bits-silent"})
-"""Faults that nobody can tell from a decision by these numbers: they may be missed."""
+"""Faults that these numbers cannot tell from a decision: they may be missed."""
 
 LIMITS: Mapping[str, float] = {
     "drop-60s": 14,
@@ -719,4 +725,4 @@ LIMITS: Mapping[str, float] = {
     "starve-vbr-fps-only": 22,
     "away-20-of-60-lag40": 53,
 }
-"""Seconds from the onset to the alarm, the median of many seeds; five more are tolerated."""
+"""Seconds from the onset to the alarm, the median of many seeds. Five more are tolerated."""

@@ -1,9 +1,9 @@
-"""The deck's budgets 1, 2, 7, 8, 9 at a terminal (performance.md, "Budgets"), each beside its baseline in the same run.
+"""Measure the deck's budgets 1, 2, 7, 8 and 9 at a terminal (performance.md, "Budgets"), each beside its baseline.
 
     PYTHONPATH=src:tests python tests/bench/frame.py [--rounds 9] [--seconds 20]
 
-The deck is started as a process behind a pseudo terminal of 120x40, against a `livedeck serve` of its own. Processor
-time of the process is compared, as the kernel counts it: neighbours on a shared machine lengthen any other.
+The deck is a process behind a pseudo terminal of 120x40, against a `livedeck serve` of its own. The kernel's count of
+processor time is compared, because neighbours on a shared machine lengthen any other time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LINES, CELLS = 40, 120
 
 COMPILED = TemporaryDirectory(prefix="frame-bench-")
-"""Where bytecode is kept for the run: an installed package has it too."""
+"""Folder for bytecode during the run, because an installed package has bytecode too."""
 
 BARE = """
 from textual.app import App, ComposeResult
@@ -43,11 +43,11 @@ class Bare(App):
 
 Bare().run()
 """
-"""The baseline of a start."""
+"""Program of the baseline of a start."""
 
 ROWS = (100, 1_000, 10_000)
 QUIET = 0.06
-"""Seconds without a byte after which a picture is taken to be whole."""
+"""Seconds without a byte after which a picture counts as whole."""
 
 
 class Child(NamedTuple):
@@ -57,11 +57,11 @@ class Child(NamedTuple):
     master: int
 
     def processor(self) -> float:
-        """Seconds of processor time so far, of all its threads."""
+        """Return the processor seconds of the process so far, of all its threads."""
         return time.clock_gettime((~self.process.pid << 3) | 2)  # clock_getcpuclockid(3), which Python lacks
 
     def until(self, text: bytes, most: float = 30.0) -> None:
-        """Wait for that text. Raises TimeoutError."""
+        """Wait for `text`. Raises TimeoutError after `most` seconds."""
         seen, end = b"", time.monotonic() + most
         while text not in seen:
             if not select.select([self.master], [], [], max(0.0, end - time.monotonic()))[0]:
@@ -69,7 +69,7 @@ class Child(NamedTuple):
             seen += os.read(self.master, 1 << 16)
 
     def drained(self, seconds: float, quiet: float | None = None) -> tuple[int, float]:
-        """Bytes that came within so many seconds, or until it was quiet; and when the last one came."""
+        """Count bytes for `seconds`, or until `quiet` seconds bring none. Return the count and the last byte's time."""
         end, count, last = time.monotonic() + seconds, 0, time.monotonic()
         while (left := min(end - time.monotonic(), quiet or seconds)) > 0:
             if select.select([self.master], [], [], left)[0]:
@@ -86,7 +86,7 @@ def _environment() -> dict[str, str]:
 
 @contextmanager
 def started(*arguments: str, **environment: str) -> Iterator[Child]:
-    """Python with these arguments, behind a terminal of true colour."""
+    """Start Python with these arguments behind a terminal of true colour. Yield the process."""
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (LINES, CELLS))
     process = subprocess.Popen(
@@ -108,7 +108,7 @@ def started(*arguments: str, **environment: str) -> Iterator[Child]:
 
 @contextmanager
 def platform() -> Iterator[dict[str, str]]:
-    """A simulated platform; what a deck has to be told to find it, and no settings of this person's."""
+    """Start a simulated platform. Yield the environment of a deck that finds it, without this person's settings."""
     with TemporaryDirectory() as home, started("-m", "livedeck", "serve", "--port", "0", "--json") as served:
         said = b""
         while b"}" not in said:
@@ -118,9 +118,9 @@ def platform() -> Iterator[dict[str, str]]:
 
 
 def paint(deck: dict[str, str], rounds: int) -> tuple[float, float, float]:
-    """Median seconds to the picture of a bare app; to the deck's frame, which answers keys; to its first event.
+    """Return the median seconds to a bare app's picture, to the deck's frame (it takes keys), and to its first event.
 
-    The first round is for the caches alone.
+    The first round only fills the caches.
     """
     taken: list[tuple[float, ...]] = []
     for _ in range(1 + rounds):
@@ -137,7 +137,7 @@ def paint(deck: dict[str, str], rounds: int) -> tuple[float, float, float]:
 
 
 def answered(rounds: int) -> dict[str, float]:
-    """Median seconds of `python -c pass`, and of `import click` and of a question about the command."""
+    """Return the median seconds of `python -c pass`, of `import click`, and of a question about the command."""
     asked: dict[str, tuple[str, ...]] = {"pass": ("-c", "pass"), "click alone": ("-c", "import click")}
     asked |= {name: ("-m", "livedeck", name) for name in ("--help", "--version")}
     taken: dict[str, list[float]] = {name: [] for name in asked}
@@ -155,9 +155,9 @@ def _spent(arguments: Sequence[str]) -> float:
 
 
 def pressed(rows: int, presses: int = 60) -> tuple[float, float]:
-    """Median milliseconds from a key to its last byte, and of processor time; half the keys turn a page."""
+    """Return the median ms from a key to its last byte, and of processor time. Half the keys turn a page."""
     with started(__file__, "--rows", str(rows)) as child:
-        child.until(b"Harbour webcam 2", 60.0)  # which the crowd alone has
+        child.until(b"Harbour webcam 2", 60.0)  # only the crowd has this event
         child.drained(8.0, 1.0)
         late, spent = [], []
         for press in range(presses):
@@ -172,14 +172,14 @@ def pressed(rows: int, presses: int = 60) -> tuple[float, float]:
 
 
 async def _crowded(rows: int) -> None:
-    """A deck that stands still, with so many events."""
+    """Run a deck that stands still, with `rows` events."""
     from livedeck.cli.screenshots import still_deck
     from ui.wall_stage import many
 
     async with still_deck() as deck:
 
         async def crowd(pilot: Pilot[object]) -> None:
-            while deck.snapshot is None:  # what the monitor publishes would take the place of a crowd that came before
+            while deck.snapshot is None:  # an earlier crowd would be replaced by the monitor's first snapshot
                 await pilot.pause()
             deck.workers.cancel_all()
             deck.snapshot = many(deck.snapshot, rows) if rows else deck.snapshot
@@ -189,7 +189,7 @@ async def _crowded(rows: int) -> None:
 
 
 def sent(seconds: float, *arguments: str, **environment: str) -> tuple[float, float]:
-    """Bytes a second, and the part of a processor, of a deck that nobody touches."""
+    """Return the bytes a second, and the share of a processor, of a deck that nobody touches."""
     with started(*arguments, **environment) as child:
         child.until(b"Harbour webcam", 60.0)
         child.drained(8.0)

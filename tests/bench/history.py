@@ -1,11 +1,10 @@
-"""What the history costs (performance.md, "Budgets"), against a naive schema of text in the same run.
+"""Measure the cost of the history (performance.md, "Budgets") against a naive schema of text in the same run.
 
-Run as `python tests/bench/history.py [days]`: a month of ten events at one sample each 2 s, which takes some
-minutes and 2 GB of disk under the temporary folder. Prints every figure with its budget, and fails where one is missed.
-Storing and reading are judged by the processor time of the thread that does it, median of many rounds, for the disk
-and the neighbours of a shared machine are in the other figure, that of the clock on the wall, which is printed beside
-it. A budget in milliseconds counts as kept too where the same work on the naive schema, in the same run, takes three
-times as long.
+Run as `python tests/bench/history.py [days]`: a month of ten events at one sample each 2 s, which takes some minutes
+and 2 GB of disk under the temporary folder. Prints every figure with its budget, and fails if one is missed. Storing
+and reading are judged by the processor time of their thread, the median of many rounds. The time by the clock, in which
+the disk and the neighbours of a shared machine count, is printed beside it. A budget in milliseconds is kept too if the
+same work on the naive schema, in the same run, takes three times as long.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _NAIVE_INDEX = "CREATE INDEX sample_time ON sample (event, stream, time)"
 
 
 class Stream:
-    """One stream that goes on sample by sample, as the monitor has it."""
+    """A stream that goes on sample by sample, as the monitor has it."""
 
     def __init__(self, number: int, known: int, first: int) -> None:
         self.event = Event.model_validate({"id": f"event-{number}", "stream": {"id": f"stream-{number}"}})
@@ -73,7 +72,7 @@ class Stream:
             self.tick()
 
     def tick(self) -> EventState:
-        """The stream with one sample more, the newest 3600 of it."""
+        """Return the stream's event with one sample more, and the newest 3600 of them."""
         new, old = self._next, self.readings
         self._next += 1
         values = (
@@ -93,12 +92,12 @@ class Stream:
 
 
 def snapshot(streams: list[Stream], at: datetime) -> Snapshot:
-    """Every stream with one sample more."""
+    """Return a snapshot in which every stream has one sample more."""
     return Snapshot(0, at, ConnectionStatus(ConnectionState.OK, START), tuple(stream.tick() for stream in streams))
 
 
 class Naive:
-    """What one would write first: text in a table, an index, a commit each tick."""
+    """The schema of a first attempt: text in a table, an index, and a commit each tick."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -107,7 +106,7 @@ class Naive:
             self.db.execute(statement)
 
     def tick(self, numbers: range, step: int) -> None:
-        """A sample of each."""
+        """Store a sample of each stream."""
         self.db.execute("BEGIN")
         when = (START + timedelta(seconds=step * EVERY)).isoformat()
         for number in numbers:
@@ -116,7 +115,7 @@ class Naive:
         self.db.execute("COMMIT")
 
     def fill_day(self) -> None:
-        """A day of one stream."""
+        """Store a day of one stream."""
         self.db.execute("BEGIN")
         self.db.executemany(
             "INSERT INTO sample VALUES (?, ?, ?, '4500000', '128000', '29.97', '0')",
@@ -129,7 +128,7 @@ class Naive:
         self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def read(self, number: int, seconds: float) -> int:
-        """Every sample of the first so many seconds, as numbers."""
+        """Read every sample of the first `seconds` as numbers."""
         until = (START + timedelta(seconds=seconds)).isoformat()
         rows = self.db.execute(
             "SELECT time, video, audio, fps, status FROM sample WHERE event = ? AND stream = ? AND time < ?",
@@ -139,7 +138,7 @@ class Naive:
 
 
 async def timed(work: Callable[[], Awaitable[object]], turns: int = TURNS) -> tuple[float, float]:
-    """Median and slowest of so many turns, in ms."""
+    """Return the median and the slowest of `turns` turns, in ms."""
     took = []
     for _ in range(turns):
         began = time.perf_counter()
@@ -149,7 +148,7 @@ async def timed(work: Callable[[], Awaitable[object]], turns: int = TURNS) -> tu
 
 
 class Took(NamedTuple):
-    """Milliseconds of a turn: of the processor, for this thread, and on the wall."""
+    """Milliseconds of a turn: processor time of this thread, and time on the wall."""
 
     processor: float
     wall: float
@@ -159,30 +158,30 @@ class Took(NamedTuple):
 
 
 def once(work: Callable[[], object]) -> Took:
-    """What one turn takes."""
+    """Return the time that one turn takes."""
     processor, wall = time.thread_time(), time.perf_counter()
     work()
     return Took((time.thread_time() - processor) * 1000, (time.perf_counter() - wall) * 1000)
 
 
 def middle_of(turns: Iterable[Took]) -> Took:
-    """The median of each figure."""
+    """Return the median of each figure."""
     return Took(*(median(column) for column in zip(*turns, strict=True)))
 
 
 def _at(tick: int) -> datetime:
-    """Time of a tick: each has its own, as that of a snapshot makes its segment's number."""
+    """Return the time of a tick. No two are equal, because a segment's number is made from its snapshot's time."""
     return START + timedelta(seconds=tick * EVERY)
 
 
 def _bytes_written() -> int:
-    """Bytes that this process has written."""
+    """Return the bytes that this process has written."""
     facts = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
     return int(facts["wchar"])
 
 
 class Report:
-    """Prints figures as they come, and remembers whether one missed its budget."""
+    """Printer of figures that remembers whether one missed its budget."""
 
     def __init__(self) -> None:
         self.missed = False
@@ -190,7 +189,7 @@ class Report:
     def tell(
         self, what: str, figure: float, budget: float | None = None, naive: float | None = None, more: str = ""
     ) -> None:
-        """One line; see the module for when a budget is kept."""
+        """Print a line. See the module for when a budget is kept."""
         kept = budget is None or figure <= budget or (naive is not None and figure <= naive / 3)
         self.missed |= not kept
         words = [f"{what}: {figure:.2f}"]
@@ -202,7 +201,7 @@ class Report:
 
 
 async def ticks(folder: Path, report: Report) -> None:
-    """Two hundred streams: what a tick costs, how long the event loop is held, and bytes a sample."""
+    """Measure a tick of two hundred streams: its cost, the holds of the event loop, and the bytes of a sample."""
     history = await History.open(folder / "ticks.sqlite", START)
     streams = [Stream(number, 600, 0) for number in range(200)]
     lag = asyncio.create_task(worst_lag())
@@ -245,10 +244,10 @@ async def ticks(folder: Path, report: Report) -> None:
 
 
 async def published(folder: Path, report: Report) -> None:
-    """What the record of what was published adds: to the thread that stores a tick, to the event loop, and in bytes.
+    """Measure the cost of stored snapshots: for the thread that stores a tick, for the event loop, and in bytes.
 
-    A tick with it and one without take turns, in one run; of a stream that changes in its samples alone. What a real
-    event comes to is read in a recording, in which alarms come and go.
+    Ticks with and without snapshots take turns in one run, with a stream that changes only in its samples. The cost of
+    a real event is measured with a recording, in which alarms come and go.
     """
     streams = [Stream(number, 600, 0) for number in range(200)]
     now = START
@@ -284,7 +283,7 @@ LAGS = [0.0]
 
 
 async def worst_lag() -> None:
-    """Measure, until cancelled, how late the event loop comes to a timer of 1 ms."""
+    """Measure until cancelled how late the event loop reaches a timer of 1 ms."""
     while True:
         began = time.perf_counter()
         await asyncio.sleep(0.001)
@@ -292,13 +291,13 @@ async def worst_lag() -> None:
 
 
 async def both(history: History, given: Snapshot) -> None:
-    """Give it, and wait until it is safe."""
+    """Append a snapshot and wait until it is safe."""
     await history.append(given)
     await history.flush()
 
 
 def fill(path: Path, days: float) -> int:
-    """A file of ten events over so many days, as a deck leaves it; the number of samples."""
+    """Write a file of ten events over `days`, as a deck leaves it. Return the number of samples."""
     number = int(days * DAY / EVERY)
     base = int(START.timestamp() * 1000)
     streams = [StoredStream(number, base) for number in range(EVENTS)]
@@ -326,7 +325,7 @@ def fill(path: Path, days: float) -> int:
 
 
 async def month(folder: Path, days: float, report: Report) -> None:
-    """Size, queries and pruning of the whole file."""
+    """Measure size, queries and pruning of the whole file."""
     path = folder / "month.sqlite"
     began = time.perf_counter()
     samples = fill(path, days)
@@ -342,7 +341,7 @@ async def month(folder: Path, days: float, report: Report) -> None:
 
 
 async def queries(path: Path, days: float, naive: Naive, report: Report) -> None:
-    """The views of the QoS screen."""
+    """Measure the queries of the QoS screen's views."""
     end = START.timestamp() + days * DAY
     history = await History.open(path, START + timedelta(days=days))
     db = Database(path, reads=True)
@@ -370,7 +369,7 @@ async def queries(path: Path, days: float, naive: Naive, report: Report) -> None
 
 
 async def known(history: History, end: float) -> float:
-    """Milliseconds for a chart of everything, of every event."""
+    """Return the milliseconds for a chart of the whole time of every event."""
     began = time.perf_counter()
     views = (history.series(f"event-{n}", f"stream-{n}", START.timestamp(), end, COLUMNS) for n in range(EVENTS))
     await asyncio.gather(*views)
@@ -378,7 +377,7 @@ async def known(history: History, end: float) -> float:
 
 
 def maintaining(folder: Path, report: Report) -> None:
-    """What `livedeck past show` does with the whole file, as so many copies of it by hand in the same run."""
+    """Measure the maintenance of the whole file by `livedeck past`, beside as many copies by hand in the same run."""
     path = folder / "month.sqlite"
     began = time.perf_counter()
     shutil.copy(path, folder / "copy.sqlite")
@@ -417,7 +416,7 @@ _DAY_OF_ONE: dict[str, Any] = {
 
 
 async def pruning(path: Path, days: float, report: Report) -> None:
-    """A day grows too old: the ticks that prune it, a step each."""
+    """Measure the ticks that prune a day that has grown too old, a step each."""
     now = START + timedelta(days=days + 1)
     history = await History.open(path, now, retention_days=days)
     first = int(days * DAY / EVERY) + 1
@@ -433,7 +432,7 @@ async def pruning(path: Path, days: float, report: Report) -> None:
 
 
 async def measure(days: float) -> int:
-    """Everything; 0 where every budget is kept."""
+    """Measure everything. Return 0 if every budget is kept, else 1."""
     report = Report()
     with TemporaryDirectory() as name:
         await ticks(Path(name), report)

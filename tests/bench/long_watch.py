@@ -1,8 +1,8 @@
-"""What three days of watching cost: 25 events, their faults, outages and an operator, on a clock that jumps.
+"""Measure three days of watching: 25 events, their faults, outages and an operator, on a clock that jumps.
 
-`PYTHONPATH=src:tests python tests/bench/long_watch.py [HOURS]` prints the figures of every twelve hours and fails where
-memory grew by 5 % or more since the first day. Asked each two minutes, samples each 30 s: so three days take minutes.
-Two figures must stand: the resident size (of /proc: Linux only) and the number of objects that Python holds.
+`PYTHONPATH=src:tests python tests/bench/long_watch.py [HOURS]` prints the figures of every twelve hours, and fails if
+memory grew by 5 % or more since the first day. Polls are two minutes apart and samples 30 s, so three days take
+minutes. Two figures must stand: the resident size (of /proc: Linux only), and the number of objects that Python holds.
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ _Message = MutableMapping[str, Any]
 
 
 class World:
-    """The two calls that a monitor makes. Five events keep their stream for ever; the others get one each six hours.
+    """Platform with the two calls that a monitor makes.
 
-    In each hour each event has a fault of five minutes or none; each five hours the platform is away for two minutes;
-    each twelve hours one event goes for good and another comes.
+    Five events keep their stream for ever; others change it every 6 h.
+
+    In each hour each event has a fault of five minutes or none. Every five hours the platform is away for two minutes,
+    and every twelve hours one event goes for good and another comes.
     """
 
     def __init__(self, clock: VirtualClock) -> None:
@@ -96,13 +98,13 @@ def _fault(event_id: str, time: float) -> str:
 
 
 class Operator:
-    """Acknowledges what waits for it, shelves one alarm in ten, and now and then leaves a note."""
+    """Operator who acknowledges the waiting alarms, shelves one in ten, and sometimes leaves a note."""
 
     def __init__(self, monitor: Monitor) -> None:
         self._monitor, self._random, self._next = monitor, Random(1), 0.0
 
     async def act(self, snapshot: Snapshot, now: float) -> None:
-        """Once in ten minutes, all that is listed."""
+        """Act on all listed alarms, once in ten minutes."""
         if now < self._next:
             return
         self._next = now + 600
@@ -115,7 +117,7 @@ class Operator:
 
 
 class Figures(NamedTuple):
-    """Bytes that are resident, and blocks of memory that Python's objects take."""
+    """Resident bytes, and blocks of memory that Python's objects take."""
 
     resident: int
     blocks: int
@@ -128,7 +130,7 @@ def _measured() -> Figures:
 
 
 async def watch(clock: VirtualClock, hours: float) -> list[Figures]:
-    """What was in use at each mark."""
+    """Watch for `hours`. Return the figures at each mark."""
     world, figures, raised, begun = World(clock), list[Figures](), 0, time.monotonic()
     cadence = Cadence(events=120, events_near=120, qos=120, tick=120, jitter=0, together=5)
     async with Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=world) as api:
@@ -152,12 +154,12 @@ async def watch(clock: VirtualClock, hours: float) -> list[Figures]:
 
 
 async def on(clock: VirtualClock, hours: float) -> list[Figures]:
-    """The same, the clock driven."""
+    """Drive the clock while watching. Return the figures as `watch` does."""
     return await clock.run(watch(clock, hours))
 
 
 def main() -> int:
-    """The exit code: 1 where either figure grew by 5 % since the first day."""
+    """Watch and print. Return 1 if either figure grew by 5 % since the first day, else 0."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     hours = float(sys.argv[1]) if len(sys.argv) > 1 else 72.0
     figures = asyncio.run(on(VirtualClock(), hours))

@@ -1,9 +1,9 @@
-"""How long the event loop is held by the monitor (performance.md, "Budgets": 16 ms at most), history on.
+"""Measure how long the monitor holds the event loop (performance.md, "Budgets": 16 ms at most), with a history.
 
-Run as `PYTHONPATH=src python tests/bench/loop_held.py`: the first round of 25 events that have 3,600 samples each, then
-steady rounds of 200 events. Prints the longest hold of each, from one turn of a timer of 1 ms to its next: as the clock
-on the wall has it, in which the neighbours of a shared machine count too, and in processor time of the loop's thread,
-by which the budget is judged. Fails where it is missed.
+Run as `PYTHONPATH=src python tests/bench/loop_held.py`: the first round of 25 events with 3,600 samples each, then
+steady rounds of 200 events. Prints the longest hold of each, from one turn of a timer of 1 ms to its next: by the clock
+on the wall, where the neighbours of a shared machine count too, and in processor time of the loop's thread, which the
+budget judges. Fails if it is missed.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from livedeck.simulator.engine.encoder import SHAPES, qos
 BUDGET = 16.0
 EVERY = 2.0
 KEPT, MORE = 3600, 100
-"""Samples that the platform answers at most (platform-api.md, "QoS response"), and that a stream gets while it is
-watched."""
+"""Most samples in an answer (platform-api.md, "QoS response"), and new samples of a stream while it is watched."""
 
 HARD = ("clean", "variable", "packet-loss", "fps-halving", "keyframe-severe")
-"""Shapes, the dearest to judge among them."""
+"""Shapes of streams that are the dearest to judge."""
 
 USUAL = ("clean", "variable") * 5 + HARD
-"""A bad evening: of fifteen events three fail."""
+"""Shapes of a bad evening, in which three of fifteen events fail."""
 
 _Message = MutableMapping[str, Any]
 
 
 class World:
-    """The two calls that a monitor makes, answered from bytes made before: streams that began so many samples ago.
+    """Platform with the two calls that a monitor makes, answered from bytes made before.
 
-    An answer takes from 1 to 30 ms, as over a network: they do not all come in one turn of the loop.
+    `samples`: number of samples that each stream has at the start. An answer takes from 1 to 30 ms, as over a network,
+    so not all answers come in one turn of the loop.
     """
 
     def __init__(self, events: int, samples: int, shown: tuple[str, ...]) -> None:
@@ -100,7 +100,7 @@ class World:
 
 @dataclass
 class Hold:
-    """The longest hold so far, in ms."""
+    """The longest hold so far, in ms: on the wall, and in processor time."""
 
     wall: float = 0.0
     processor: float = 0.0
@@ -108,7 +108,7 @@ class Hold:
 
 @asynccontextmanager
 async def watched() -> AsyncIterator[Hold]:
-    """Measures what goes on inside."""
+    """Measure the holds of the loop inside the block."""
     hold = Hold()
     ticker = asyncio.create_task(_tick(hold))
     await asyncio.sleep(0.01)
@@ -127,7 +127,7 @@ async def _tick(hold: Hold) -> None:
 
 
 async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
-    """The longest holds of a deck that starts on that platform, and of its next `seconds`."""
+    """Return the longest holds of a deck that starts on that platform, and of its next `seconds`."""
     gc.freeze()  # as `lasting_imports` does
     history = await History.open(path, datetime.now(UTC))
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
@@ -146,7 +146,7 @@ async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
 
 
 async def measure() -> int:
-    """Both, printed; 1 where the budget is missed."""
+    """Measure and print both. Return 1 if the budget is missed, else 0."""
     with TemporaryDirectory() as name:
         first, _ = await rounds(World(25, KEPT, HARD), 0.0, Path(name) / "first.sqlite")
         _, steady = await rounds(World(200, 300, USUAL), 15.0, Path(name) / "steady.sqlite")

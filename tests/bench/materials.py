@@ -1,8 +1,8 @@
-"""An additional material of half a gigabyte, sent to the simulated platform and fetched again: peak memory and time.
+"""Send an additional material of half a gigabyte to the simulator and fetch it again: peak memory and time.
 
 Run as `python tests/bench/materials.py [megabytes]`. Each size is a process of its own against the same platform, in a
-third one. It prints the figures, and fails where the large one needs more than 16 MiB beyond what the small one needs:
-memory may not grow with the file.
+third one. Prints the figures. Fails if the large size needs over 16 MiB more than the small one, because memory may not
+grow with the file.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _child(*arguments: str) -> str:
 
 
 def main(size: int) -> int:
-    """Both sizes, one after the other."""
+    """Run both sizes one after the other."""
     with TemporaryDirectory() as name:
         command = [sys.executable, __file__, "platform", name]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as platform:

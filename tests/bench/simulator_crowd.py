@@ -1,8 +1,8 @@
-"""What 500 idle and 50 slow connections cost those who work, at a limit of 600 descriptors.
+"""Measure the cost of 500 idle and 50 slow connections for working ones, at a limit of 600 descriptors.
 
-`PYTHONPATH=tests python tests/bench/simulator_crowd.py` prints the medians without and with them, and fails where the
-second is half as long again, where a request is not answered, or where one of the 550 is still there after its time.
-Linux only: the limit is set from outside.
+`PYTHONPATH=tests python tests/bench/simulator_crowd.py` prints the medians without and with them. Fails if the second
+is half as long again, if a request is not answered, or if one of the 550 is still there after its time. Linux only: the
+limit is set from outside.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def median_of(address: tuple[str, int], simulator: Row) -> float:
-    """The median of so many requests, in seconds, on a connection that is kept and one that is made for each."""
+    """Return the median seconds of a request, on a kept connection and on a new one for each."""
     seconds: list[float] = []
     kept = HTTPConnection(*address, timeout=30)
     for number in range(REQUESTS):

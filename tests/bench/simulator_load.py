@@ -1,4 +1,4 @@
-"""What the simulator costs: memory for a million messages and for 512 MiB of upload, and time for 200 events on air.
+"""Measure the simulator: memory for a million messages and 512 MiB of upload, and time for 200 events on air.
 
 `PYTHONPATH=tests python tests/bench/simulator_load.py` prints the figures and fails over 150 MB or half a core.
 Linux only: the figures are those of /proc.
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 async def main() -> int:
-    """Measure each with a simulator of its own; the exit code."""
+    """Measure each figure with a simulator of its own. Return the exit code."""
     with TemporaryDirectory() as home:
         core, slowest = await with_simulator(Path(home), poll_all)
         peak = await with_simulator(Path(home), exhaust_memory)
@@ -36,7 +36,7 @@ async def main() -> int:
 
 
 async def with_simulator(home: Path, work: Callable[[httpx.AsyncClient, Row, int], Awaitable[T]]) -> T:
-    """The result of that work on a simulator of its own: its API, the token of its control API, its process."""
+    """Return the result of `work` on a simulator of its own: its API, the head of its control API, its process."""
     with served(home) as (process, simulator):
         headers = {"Authorization": f"Bearer {simulator['token']}"}
         control = {"Authorization": f"Bearer {simulator['control_token']}"}
@@ -45,7 +45,7 @@ async def with_simulator(home: Path, work: Callable[[httpx.AsyncClient, Row, int
 
 
 async def poll_all(api: httpx.AsyncClient, control: Row, pid: int) -> tuple[float, float]:
-    """The share of a core, and the 99th percentile in seconds, with 3600 samples in every answer."""
+    """Return the share of a core, and the 99th percentile in seconds, with 3600 samples in every answer."""
     paths = [await on_air(api, control) for _ in range(ON_AIR)]
     data(await api.post("/_control/clock", json={"step": 7300}, headers=control))
     for path in paths:
@@ -54,19 +54,19 @@ async def poll_all(api: httpx.AsyncClient, control: Row, pid: int) -> tuple[floa
 
 
 async def exhaust_memory(api: httpx.AsyncClient, control: Row, pid: int) -> float:
-    """The peak of memory in MB after the long log and the large file."""
+    """Return the peak of memory in MB after the long log and the large file."""
     await chat(api, control)
     await upload(api)
     return peak_of(pid)
 
 
 def report(line: str) -> None:
-    """For the person who runs this."""
+    """Print a line."""
     sys.stdout.write(f"{line}\n")
 
 
 async def on_air(api: httpx.AsyncClient, control: Row) -> str:
-    """A new event on air; its path."""
+    """Put a new event on air. Return its path."""
     path = f"/v2/live/events/{data(await api.post('/v2/live/events', json={'name': 'x', 'type': 'one-time'}))['id']}"
     data(await api.put(f"{path}/enable"))
     data(await api.post(f"{path}/stream", json={"started_at": "2026-01-01T00:00:00Z"}))
@@ -75,7 +75,7 @@ async def on_air(api: httpx.AsyncClient, control: Row) -> str:
 
 
 async def poll(api: httpx.AsyncClient, paths: list[str], pid: int) -> tuple[float, float]:
-    """Ask all of them in turn, spread over the interval, by bare sockets: another client would be slower than it."""
+    """Poll all events in turn, spread over the interval, by bare sockets: a client would be slower than that."""
     durations: list[float] = []
     url, token = api.base_url, api.headers["authorization"]
 
@@ -98,7 +98,7 @@ async def poll(api: httpx.AsyncClient, paths: list[str], pid: int) -> tuple[floa
 
 
 async def chat(api: httpx.AsyncClient, control: Row) -> None:
-    """A log of a million messages, read to its end."""
+    """Read a log of a million messages to its end."""
     events = data(await api.get("/v2/live/events", params={"per_page": 100, "order": "created_at.asc"}))
     event = next(event for event in events if event["name"] == "Choir, hall B")
     data(await api.post(f"/_control/chats/{event['id']}", json={"rate": 10_000}, headers=control))
@@ -111,7 +111,7 @@ async def chat(api: httpx.AsyncClient, control: Row) -> None:
 
 
 async def upload(api: httpx.AsyncClient) -> None:
-    """The largest file that is taken."""
+    """Upload the largest file that the platform takes."""
     events = data(await api.get("/v2/live/events", params={"per_page": 100, "order": "created_at.asc"}))
     past = next(event["id"] for event in events if event["name"] == "Rehearsal Tuesday")
     video = data(await api.get(f"/v2/live/events/{past}/videos"))[0]["id"]
@@ -127,13 +127,13 @@ async def upload(api: httpx.AsyncClient) -> None:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Seconds of processor time so far."""
+    """Return the processor seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def peak_of(pid: int) -> float:
-    """The peak of resident memory in MB."""
+    """Return the peak of a process's resident memory in MB."""
     lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000
 

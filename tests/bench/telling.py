@@ -1,4 +1,4 @@
-"""What a step of the notifier costs as alarms grow: of ten times as many not 30 times the processor time."""
+"""Measure a step of the notifier as alarms grow: ten times as many may not cost 30 times the processor time."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from notify.stage import NOW, acknowledged, alarm
 
 FEW, MANY = 300, 3000
 BUDGET = 30.0
-"""The square would be 100."""
+"""Ratio of processor times that fails; a step of quadratic cost would have 100."""
 
 PLAN, BOX = Plan((Route("ops", "ops"),)), Box("ops", "ops")
 
 
 def timed(state: State, board: Board, seconds: int) -> tuple[float, Outcome]:
-    """Processor seconds of a step so long after the beginning, and what it came to."""
+    """Return the processor seconds of a step `seconds` after the beginning, and its outcome."""
     begun = time.process_time()
     outcome = step(PLAN, state, board, NOW + timedelta(seconds=seconds))
     return time.process_time() - begun, outcome
 
 
 def measure(count: int) -> tuple[float, float]:
-    """Seconds to tell of so many alarms at once; and to drop them, acknowledged while the rate holds them back."""
+    """Return the seconds to notify of `count` alarms at once, and to drop them after they were acknowledged."""
     alarms = [alarm(f"event-{number}") for number in range(count)]
     events = {known.event_id: EventInfo(known.event_id, is_on_air=True) for known in alarms}
     _, opened = timed(State(), Board(alarms, events), 0)
@@ -37,7 +37,7 @@ def measure(count: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print both as ratios; ends with 1 where one is over the budget."""
+    """Print both as ratios. Exits with 1 if one is over the budget."""
     few, many = (min(measure(count) for _ in range(3)) for count in (FEW, MANY))
     ratios = [large / small for small, large in zip(few, many, strict=True)]
     print(f"{MANY} alarms for {FEW}: telling x {ratios[0]:.1f}, dropping x {ratios[1]:.1f}")  # noqa: T201

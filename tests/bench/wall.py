@@ -1,9 +1,8 @@
-"""The wall's budgets (performance.md, "Budgets"), beside 24 Static widgets and a Textual app that is nothing but a
-clock.
+"""Measure the wall's budgets (performance.md, "Budgets"), beside 24 Static widgets and a Textual app with only a clock.
 
     PYTHONPATH=src:tests python tests/bench/wall.py [--seconds 20]
 
-All run at the same time. Bytes are counted at a pseudo terminal of 240x67, processor time is that of the child as the
+All run at the same time. Bytes are counted at a pseudo terminal of 240x67; processor time is that of the child as the
 kernel counts it.
 """
 
@@ -42,40 +41,40 @@ from ui.wall_stage import evening, many
 TILES, CELLS, LINES = 24, 240, 67
 ALARMS = 80
 SHARE = 0.5 / 1.7
-"""Of what 24 Static widgets take in the same run (performance.md, "Budgets": 1.7 %); a load alone tells the
-machine's."""
+"""Share of the load of 24 Static widgets in the same run (performance.md, "Budgets": 1.7 %), because a load alone
+measures the machine."""
 START = 15.0
 """Seconds until all have started and painted."""
 
 
 class Still(SystemClock):
-    """A wall clock that stands: what is sent now is sent for nothing."""
+    """Clock of a wall that stands still: every byte that is sent now is wasted."""
 
     def __init__(self) -> None:
         self._at = EVENING
 
     def now(self) -> datetime:
-        """Always the same second."""
+        """Return the same second each time."""
         return self._at
 
     async def sleep(self, seconds: float) -> None:
-        """For as long as it would really be."""
+        """Sleep for that many real seconds."""
         await asyncio.sleep(seconds)
 
 
 class Shifted(SystemClock):
-    """This machine's seconds, counted from the evening on."""
+    """Clock with this machine's seconds, counted from the evening on."""
 
     def __init__(self) -> None:
         self._ahead = EVENING - datetime.now(UTC).replace(microsecond=0)
 
     def now(self) -> datetime:
-        """Aware, UTC."""
+        """Return the aware time, in UTC."""
         return super().now() + self._ahead
 
 
 class Statics(App[None]):
-    """The baseline: a widget a tile, updated once a second; `ticking`: with another text each time."""
+    """The baseline: a widget for each tile, updated once a second. `ticking`: with another text each time."""
 
     CSS = "Screen { layout: grid; grid-size: 6 4; } Static { border: solid grey; }"
 
@@ -115,13 +114,13 @@ async def _wall(clock: Clock, *, tiles: int, snapshots: AsyncGenerator[Snapshot,
 
 
 async def _held(snapshot: Snapshot) -> AsyncGenerator[Snapshot, None]:
-    """One snapshot, believed for an hour."""
+    """Yield one snapshot, which stays fresh for an hour."""
     yield replace(snapshot, link=replace(snapshot.link, interval=3600.0))
     await asyncio.Event().wait()
 
 
 def _child(what: str, told: int) -> None:
-    """What the measured process does; it never returns."""
+    """Run the measured process `what` until it is ended."""
     snapshot = asyncio.run(evening())
     crowd = replace(many(snapshot, TILES), alarms=())
     if what == "alarm":
@@ -136,7 +135,7 @@ def _child(what: str, told: int) -> None:
 
 
 class Child(NamedTuple):
-    """A process behind a pseudo terminal, and where it tells."""
+    """A process behind a pseudo terminal, and the descriptor of its lines."""
 
     pid: int
     master: int
@@ -163,13 +162,13 @@ def _started(what: str) -> Iterator[Child]:
 
 
 def _processor(pid: int) -> float:
-    """Seconds of processor time so far."""
+    """Return the processor seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _drained(children: Sequence[Child], seconds: float) -> list[int]:
-    """Bytes that came from each within so many seconds."""
+    """Return the bytes from each child within `seconds`."""
     end, counts = monotonic() + seconds, dict.fromkeys((child.master for child in children), 0)
     while (left := end - monotonic()) > 0:
         for master in select.select([*counts], [], [], left)[0]:
@@ -178,14 +177,14 @@ def _drained(children: Sequence[Child], seconds: float) -> list[int]:
 
 
 class Cost(NamedTuple):
-    """Bytes a second, and the part of a processor."""
+    """Cost of a process: bytes a second, and the share of a processor."""
 
     bytes: float
     load: float
 
 
 def measured(apps: Sequence[str], seconds: float) -> list[Cost]:
-    """Those apps at rest, all at the same time, once they have started and painted."""
+    """Return the cost of those apps at rest, all at the same time, after they have started and painted."""
     with ExitStack() as stack:
         children = [stack.enter_context(_started(what)) for what in apps]
         _drained(children, START)
@@ -196,7 +195,7 @@ def measured(apps: Sequence[str], seconds: float) -> list[Cost]:
 
 
 class Terminal:
-    """What stands on the terminal of a child: only the cells that changed are sent to it."""
+    """The text on the terminal of a child, which is sent only the changed cells."""
 
     _SENT = re.compile(r"\x1b\[(?P<line>\d+);(?P<cell>\d+)H|\x1b(?:[@-Z\\^_]|\[[0-?]*[ -/]*[@-~])|(?P<text>[^\x1b]+)")
 
@@ -206,7 +205,7 @@ class Terminal:
         self._rest, self._line, self._cell = "", 0, 0
 
     def take(self, sent: bytes) -> None:
-        """The next bytes."""
+        """Take the next bytes."""
         text, end = self._rest + self._decode(sent), 0
         for found in self._SENT.finditer(text):
             end = found.end()
@@ -218,19 +217,19 @@ class Terminal:
         self._rest = text[end:]
 
     def shows(self, text: str) -> bool:
-        """Whether it stands in a line."""
+        """Return whether a line contains `text`."""
         return any(text in "".join(line) for line in self._cells)
 
 
 class Late(NamedTuple):
-    """Milliseconds from an answer that brings a fault to its words: at the terminal, and in processor time."""
+    """Milliseconds from an answer with a fault to its words on the wall: at the terminal, and in processor time."""
 
     wall: float
     processor: float
 
 
 def latencies() -> list[Late]:
-    """Of so many alarms, 200 events being polled."""
+    """Return the delays of many alarms while 200 events are polled."""
     with _started("alarm") as child:
         terminal, told, came = Terminal(), b"", dict[str, float]()
         end = monotonic() + 3 * ALARMS
@@ -256,7 +255,7 @@ def _served(told: bytes) -> set[str]:
 
 
 def main() -> int:
-    """Print the figures and whether the budgets are kept; 1 where one is not."""
+    """Print the figures and whether the budgets are kept. Return 1 if one is not, else 0."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--seconds", type=float, default=20.0)
     seconds = arguments.parse_args().seconds

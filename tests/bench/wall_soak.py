@@ -1,11 +1,11 @@
-"""A wall over days: does its memory grow, does its clock drift, does anything ever go wrong?
+"""Run a wall for days: memory that grows, a clock that drifts, or an exception fails.
 
     PYTHONPATH=src:tests python tests/bench/wall_soak.py [--hours 72] [--minutes 30] [--keys 10000]
 
 `--hours`: the bad night played again and again on a virtual clock, at a round a minute, one picture a round.
 `--minutes`: the real command at a pseudo terminal beside a real `livedeck serve`, its window resized 200 times.
-`--keys`: keys and clicks at random at a running wall. Any of them may be 0. Fails where memory grows by 5 % or more, a
-line of the log tells of an exception, the clock is off, or anything but a GET is asked.
+`--keys`: keys and clicks at random at a running wall. Any of them may be 0. Fails if memory grows by 5 % or more, a
+line of the log has an exception, the clock is off, or a request is no GET.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ GROWTH = 1.05
 
 
 def _resident(pid: str = "self") -> int:
-    """KiB."""
+    """Return the resident memory of a process in KiB."""
     found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="ascii"))
     return int(found[1]) if found else 0
 
@@ -66,12 +66,12 @@ class Nights:
         self._begun = self._clock.now()
         self.time = SimulatorClock(start=self._begun, paused=True)
         self._services.append(Simulator(clock=self.time, scenario="bad-night"))
-        for over in self._services[:-2]:  # of the last night an answer may still be under way
+        for over in self._services[:-2]:  # an answer of the last night may still be under way
             over.close()
         del self._services[:-2]
 
     async def app(self, scope: Message, receive: Any, send: Any) -> None:
-        """The ASGI app of the night that it is."""
+        """Serve a request by the app of the present night."""
         if self._clock.now() - self._begun > NIGHT:
             self._begin()
         self.time.jump(self._clock.now())
@@ -79,7 +79,7 @@ class Nights:
 
 
 class Patient(VirtualClock):
-    """Waits a moment of real time where all that could happen happens in a thread."""
+    """Clock that waits a moment of real time if everything that could happen happens in a thread."""
 
     def _jump(self) -> None:
         try:
@@ -89,7 +89,7 @@ class Patient(VirtualClock):
 
 
 async def _virtual(clock: VirtualClock, hours: float) -> list[tuple[float, int, int]]:
-    """Hours, KiB and objects, every six hours."""
+    """Run the wall for `hours`. Return hours, KiB and objects of every six hours."""
     nights, marks, due = Nights(clock), list[tuple[float, int, int]](), 1.0
     slow = CadenceSettings(events=60, events_near=60, qos=60, qos_focus=60)
     token = SecretStr("livedeck-demo")
@@ -112,7 +112,10 @@ async def _virtual(clock: VirtualClock, hours: float) -> list[tuple[float, int, 
 
 
 def virtual(hours: float) -> bool:
-    """Say how memory grew from the second mark on: the first hours fill what is bounded. Whether that is well."""
+    """Print how memory grew from the second mark on. Return whether it stays below the limit.
+
+    The first hours fill the bounded stores.
+    """
     clock = Patient(EVENING)
     marks = asyncio.run(clock.run(_virtual(clock, hours)))
     base = marks[min(1, len(marks) - 1)]
@@ -123,7 +126,10 @@ def virtual(hours: float) -> bool:
 
 
 def real(minutes: float) -> bool:
-    """The command itself, resized all the while; its exit code, its memory, its log, its clock. Whether all is well."""
+    """Run the real command while it is resized.
+
+    Return whether its exit code, memory, log and clock are as they should be.
+    """
     with tempfile.TemporaryDirectory() as home:
         env = {**os.environ, "HOME": home, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
         serve = [sys.executable, "-m", "livedeck", "serve", "--json", "--port", "0", "--scenario", "bad-night"]
@@ -145,7 +151,7 @@ def _watched(env: dict[str, str], minutes: float) -> bool:
     if not pid:
         os.execve(sys.executable, [sys.executable, "-m", "livedeck", "wall", "--theme", "dark"], env)
     base = _resized(pid, master, minutes * 60)
-    termios.tcsetwinsize(master, (30, 160))  # the clock in plain letters
+    termios.tcsetwinsize(master, (30, 160))  # in this size the clock is in plain letters
     shown = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", _read(master, 5.0))
     now = _resident(str(pid))
     echo(f"{minutes:g} minutes: memory {base} -> {now} KiB, {now / base - 1:+.1%}")
@@ -161,7 +167,7 @@ def _watched(env: dict[str, str], minutes: float) -> bool:
 
 
 def _read(master: int, seconds: float) -> bytes:
-    """What comes within so many seconds, or until the terminal is let go."""
+    """Return the bytes that come within `seconds`, or until the terminal is closed."""
     end, read = monotonic() + seconds, b""
     while (left := end - monotonic()) > 0:
         if select.select([master], [], [], left)[0]:
@@ -173,7 +179,7 @@ def _read(master: int, seconds: float) -> bytes:
 
 
 def _resized(pid: int, master: int, seconds: float) -> int:
-    """Give the window 200 sizes in that time. Returns the memory (KiB) after the first part of it."""
+    """Give the window 200 sizes in `seconds`. Return the memory (KiB) after the first part of that time."""
     chance, base = random.Random(1), 0
     _read(master, 15.0)
     for number in range(200):
@@ -185,7 +191,7 @@ def _resized(pid: int, master: int, seconds: float) -> int:
 
 
 async def mistreated(times: int) -> bool:
-    """So many keys and clicks; which methods reached the platform. Whether that is well."""
+    """Send `times` keys and clicks. Return whether only GET requests reached the platform."""
     simulator, methods = Simulator(clock=SimulatorClock(start=EVENING, paused=True)), list[str]()
 
     async def counted(scope: Message, receive: Any, send: Any) -> None:
@@ -205,7 +211,7 @@ async def mistreated(times: int) -> bool:
 
 
 def main() -> int:
-    """Run what is asked for; 1 where anything is not well."""
+    """Run the chosen parts. Return 1 if any of them fails, else 0."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--hours", type=float, default=72.0)
     arguments.add_argument("--minutes", type=float, default=30.0)

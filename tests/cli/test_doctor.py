@@ -21,6 +21,7 @@ from livedeck.cli.doctor import (
     check_events,
     check_file,
     check_platform,
+    check_rates,
     check_terminal,
 )
 from livedeck.environment import Terminal
@@ -45,7 +46,7 @@ def test_a_healthy_machine_is_told_so(tmp_path: Path) -> None:
         refused, refusal = examined(tmp_path, env | {"LIVEDECK_TOKEN": SECRET})
     assert (code, words.returncode) == (0, 0)
     assert [name for name, check in checks.items() if check["verdict"] != "ok"] == ["terminal"]
-    of_platform = {"settings", "token", "platform", "access", "clock", "fields", "keys"}
+    of_platform = {"settings", "token", "platform", "access", "clock", "fields", "keys", "rates"}
     assert of_platform | {"colour", "size", "encoding", "history", "log"} <= set(checks)
     assert "LIVEDECK_TOKEN" in checks["token"]["found"]
     assert "✓ ok" in words.stdout
@@ -131,6 +132,40 @@ async def test_a_field_that_cannot_be_read_is_a_warning_that_names_event_and_fie
     assert odd.advice
     assert missing.advice
     assert SECRET not in f"{odd} {missing}"
+
+
+@pytest.mark.parametrize(
+    ("video", "audio", "unit", "status", "finding"),
+    [
+        (2438, 156, "auto", CheckStatus.WARN, 'rates look like kbit/s (2438 / 156): set bitrate_unit = "kbit"'),
+        (2438, 156, "bit", CheckStatus.WARN, 'rates look like kbit/s (2438 / 156), but bitrate_unit is "bit"'),
+        (2438, 156, "kbit", CheckStatus.OK, "counted in kbit/s, by the settings"),
+        (2438000, 156000, "auto", CheckStatus.OK, "counted in bit/s, by the samples"),
+        (
+            2438000,
+            156000,
+            "kbit",
+            CheckStatus.WARN,
+            'rates look like bit/s (2438000 / 156000), but bitrate_unit is "kbit"',
+        ),
+        (0, 0, "auto", CheckStatus.OK, "no sample shows yet in which unit bit rates are counted"),
+    ],
+)
+async def test_rates_that_contradict_their_unit_or_leave_it_open_are_a_warning(
+    video: int, audio: int, unit: str, status: CheckStatus, finding: str
+) -> None:
+    event = {"id": "e0", "stream": {"id": "s", "status": "live"}}
+    sent = [
+        {"time": f"2026-03-01T12:0{minute}:00Z", "bitrate_video": video, "bitrate_audio": audio, "frame_rate": 25}
+        for minute in range(4)
+    ]
+
+    def reply(path: str, _query: str) -> tuple[int, bytes, Mapping[str, str]]:
+        return 200, json.dumps({"data": sent if path.endswith("/qos") else [event]}).encode(), {}
+
+    async with api_of(Platform(reply)) as api:
+        check = await check_rates(api, Settings.model_validate({"bitrate_unit": unit, "history": "off"}))
+    assert (check.name, check.status, check.finding) == ("rates", status, finding)
 
 
 def answering(events: object, rooms: object) -> Platform:

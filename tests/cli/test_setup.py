@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.secret_sources import read_token
 from livedeck.cli.settings_file import save_settings
+from livedeck.secret_sources import read_token
 from livedeck.settings import SettingsError, load, template
 
 SECRET = "a-token-that-nobody-knows"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import livedeck
-from livedeck.cli.secret_sources import SettingsTokenSource, read_token
+from livedeck.secret_sources import SettingsTokenSource, read_token
 from livedeck.settings import Settings, SettingsError, load
 
 SECRET = "a-token-that-nobody-knows"

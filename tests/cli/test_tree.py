@@ -16,8 +16,8 @@ import pytest
 
 from cli.commands import TIMEOUT, called, environment, served
 from livedeck.cli import SECTIONS, TREE, main
-from livedeck.cli.command_tree import GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe
-from livedeck.cli.description import DESCRIPTION, load_description
+from livedeck.cli.command_tree import GUESSED_FLAGS, GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe
+from livedeck.cli.description import description_file, load_description
 from livedeck.cli.schema import command_schemas
 from livedeck.monitor import ActionKind, HistoryReader
 
@@ -78,7 +78,7 @@ def leaves() -> Iterator[tuple[str, click.Command]]:
 
 def test_the_description_is_that_of_the_commands() -> None:
     """`livedeck docs --write src/livedeck/docs` renews it."""
-    assert describe(TREE, main) == DESCRIPTION.read_text(encoding="utf-8")
+    assert describe(TREE, main) == description_file().read_text(encoding="utf-8")
 
 
 def different_help(width: int) -> list[str]:
@@ -198,6 +198,31 @@ def test_the_option_of_a_field_says_more_than_its_name() -> None:
 def test_an_old_flag_is_answered_with_the_new(tmp_path: Path, flag: str) -> None:
     done = called(tmp_path, "status", flag, "word")
     assert (done.returncode, f"No such option: {flag}. Use {MOVED_FLAGS[flag]}." in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("flag", GUESSED_FLAGS)
+def test_a_guessed_flag_is_answered_with_a_command_that_exists(tmp_path: Path, flag: str) -> None:
+    done = called(tmp_path, "event", "edit", "show", flag)
+    said = " ".join(done.stderr.split())
+    assert (done.returncode, f"No such option: {flag}. Use {GUESSED_FLAGS[flag]}." in said) == (2, True), said
+    _, *words, content = GUESSED_FLAGS[flag].strip("`").split()
+    path, (event, name) = " ".join(words[:2]), TREE.get("event content").params[:2]  # type: ignore[union-attr]
+    assert (path, words[2:]) == ("event content", [event.metavar])
+    assert isinstance(name.type, click.Choice)
+    assert content in {name.metavar, *name.type.choices}
+
+
+def test_a_line_that_follows_the_usage_lacks_no_option() -> None:
+    """A stranger copies the usage: each option without which the command does nothing is in it."""
+    for path, facts in load_description().items():
+        required = [
+            option
+            for option in facts["options"]
+            if option["help"].endswith("[required]") or "[required]" in option["note"]
+        ]
+        words = " ".join(facts["usage"])
+        for option in required:
+            assert option["names"][0] in words.split(), f"{path}: {words}"
 
 
 def test_the_help_shows_its_groups_on_one_screen(tmp_path: Path) -> None:

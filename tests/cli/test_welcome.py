@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cli.commands import served
-from livedeck.cli.secret_sources import read_token
 from livedeck.cli.settings_file import save_platform, try_platform
 from livedeck.environment import config_path
+from livedeck.secret_sources import read_token
 from livedeck.settings import load
 from livedeck.ui.general.welcome import PlatformSettings
 

@@ -11,18 +11,30 @@ from client.answers import Recorder, api_of
 from client.calls import VTT
 from livedeck.client import (
     AnnotationDraft,
+    AnnotationFields,
     Api,
     Draft,
     EventDraft,
+    EventFields,
     EventRestreamDraft,
+    EventRestreamFields,
     Invalid,
+    NewAnnotationFields,
+    NewEventFields,
+    NewRelayFields,
+    NewRoomFields,
     RecordDraft,
+    RecordFields,
     RelayDraft,
+    RelayFields,
     RoomDraft,
     ScheduleDraft,
+    ScheduleFields,
     Secret,
     SubtitleDraft,
+    SubtitleFields,
     VideoDraft,
+    VideoFields,
 )
 
 ANY: Any = None
@@ -187,3 +199,47 @@ async def test_a_time_is_sent_in_utc_with_its_fraction() -> None:
 def test_a_draft_shows_the_names_of_what_was_set_and_no_value() -> None:
     assert repr(relay(name="secret-name")) == "RelayDraft('name', 'stream_key', 'url')"
     assert VTT.decode() not in repr(relay())
+
+
+FIELDS: list[tuple[type[Draft], tuple[type, ...], set[str]]] = [
+    (EventDraft, (EventFields, NewEventFields), set()),
+    (EventRestreamDraft, (EventRestreamFields,), set()),
+    (ScheduleDraft, (ScheduleFields,), set()),
+    (RecordDraft, (RecordFields,), set()),
+    (VideoDraft, (VideoFields,), set()),
+    (AnnotationDraft, (AnnotationFields, NewAnnotationFields), {"video_id"}),  # the name of an argument
+    (RoomDraft, (NewRoomFields,), set()),
+    (RelayDraft, (RelayFields, NewRelayFields), set()),
+    (SubtitleDraft, (SubtitleFields,), set()),
+]
+
+
+@pytest.mark.parametrize(("draft", "fields", "missing"), FIELDS, ids=lambda value: getattr(value, "__name__", ""))
+def test_names_that_a_call_takes_are_those_of_its_draft(
+    draft: type[Draft], fields: tuple[type, ...], missing: set[str]
+) -> None:
+    named = {name for each in fields for name in each.__annotations__}
+    assert named == set(draft.model_fields) - missing
+
+
+async def test_a_call_by_name_is_checked_by_the_type_checker_and_at_run_time() -> None:
+    """mypy fails for a comment below that it does not need, so each of them is an error that it finds."""
+    platform = Recorder({"data": {"id": "x"}})
+    calls: list[Callable[[Api], Any]] = [
+        lambda api: api.events.create(nam="x", type="one-time"),  # type: ignore[call-overload]
+        lambda api: api.events.create(name="x", type="weekly"),  # type: ignore[call-overload]
+        lambda api: api.events.create(name="x"),  # type: ignore[call-overload]
+        lambda api: api.events.update("e", type="one-time"),  # type: ignore[call-arg]
+        lambda api: api.events.update("e", reconnect_window="long"),  # type: ignore[arg-type]
+        lambda api: api.events.update("e", video={"presets": ["8k"]}),  # type: ignore[arg-type]
+        lambda api: api.annotations.create("v", title="x"),  # type: ignore[call-overload]
+        lambda api: api.annotations.update("v", "a", type="text"),  # type: ignore[call-arg]
+        lambda api: api.rooms.create(owner_id="o", name="r", restreams=[{"name": "n"}]),  # type: ignore[list-item]
+        lambda api: api.relays.update("r", "p", key="k"),  # type: ignore[call-arg]
+        lambda api: api.subtitles.update("v", "s", languages="en"),  # type: ignore[call-arg]
+    ]
+    async with api_of(platform) as api:
+        for call in calls:
+            with pytest.raises(Invalid):
+                await call(api)
+    assert not platform.requests

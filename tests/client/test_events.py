@@ -192,10 +192,12 @@ async def test_a_page_says_where_it_lies_in_its_list() -> None:
 
 
 @pytest.mark.parametrize("body", [{"data": []}, {"data": None}, {"data": [], "meta": None}, {"data": [], "meta": {}}])
-async def test_a_list_without_meta_is_read_as_it_was_asked(body: object) -> None:
+async def test_a_list_without_meta_is_read_as_it_was_asked(body: dict[str, object]) -> None:
     async with api_of(saying(body)) as api:
         page = await api.events.list(page=3, per_page=7)
-    assert page == Page(items=(), page=3, per_page=7, total=None, order={}, is_paged=False)
+    assert page == Page(
+        items=(), page=3, per_page=7, total=None, order={}, is_paged=False, is_null=body["data"] is None
+    )
 
 
 def paged(pages: list[list[str]], total: int | None = None) -> Platform:

@@ -30,10 +30,12 @@ from livedeck.client import (
     FileFault,
     Invalid,
     Misconfigured,
+    NewRelayFields,
     Page,
     Rejected,
     RelayDraft,
     RoomDraft,
+    Secret,
     Unauthorized,
     Unreachable,
     Unreadable,
@@ -287,20 +289,21 @@ async def test_an_export_goes_to_a_path_of_any_kind_or_to_what_is_open(tmp_path:
 
 async def test_what_is_made_is_given_as_a_draft_or_by_name_and_is_the_same() -> None:
     platform = Recorder({"data": {"id": "x"}})
-    relay: dict[str, Any] = {"name": "A", "url": "rtmp://a.example/x", "stream_key": "key"}
+    profile = RelayDraft(name="A", url="rtmp://a.example/x", stream_key=Secret("key"))
+    relay: NewRelayFields = {"name": "A", "url": "rtmp://a.example/x", "stream_key": "key"}
     async with api_of(platform) as api:
         await api.events.create(EventDraft(name="A", type="one-time"))
         await api.events.create(name="A", type="one-time")
-        await api.rooms.create(RoomDraft(owner_id="o", name="B", restreams=(RelayDraft(**relay),)))
+        await api.rooms.create(RoomDraft(owner_id="o", name="B", restreams=(profile,)))
         await api.rooms.create(owner_id="o", name="B", restreams=[relay])
         await api.annotations.update("v", "a", AnnotationDraft(title="C"))
         await api.annotations.update("v", "a", title="C")
         with pytest.raises(Invalid, match="name should be part of the draft"):
-            await api.events.create(EventDraft(name="A", type="one-time"), name="B")
+            await api.events.create(EventDraft(name="A", type="one-time"), name="B")  # type: ignore[call-overload]
         with pytest.raises(Invalid, match="colour"):
-            await api.events.create(name="A", type="one-time", colour="red")
+            await api.events.create(name="A", type="one-time", colour="red")  # type: ignore[call-overload]
         with pytest.raises(Invalid, match="type is required"):
-            await api.events.create(name="A")
+            await api.events.create(name="A")  # type: ignore[call-overload]
     assert platform.bodies[::2] == platform.bodies[1::2]
     assert len(platform.bodies) == 6
 

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from client.answers import api_of, saying
-from livedeck.client import QosSample, QosSamples, Unreadable
+from costs import check
+from livedeck.client import QosSample, QosSamples, Unreadable, Validation
+from livedeck.client.resources import qos
+from livedeck.client.resources.qos import MAX_SAMPLES
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
 
@@ -173,3 +176,41 @@ async def test_a_slice_of_samples_is_samples_and_every_time_is_an_aware_one() ->
     assert len(samples[9:]) == 0
     with pytest.raises(IndexError):
         samples[4]
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["oldest first", "newest first"])
+async def test_of_an_answer_without_end_the_newest_samples_are_read(order: int) -> None:
+    """Send a day and 100 samples more; the second newest has a field of its own, and two have no time."""
+    rows: list[dict[str, Any]] = [{"time": NOON + second} for second in range(MAX_SAMPLES + 100)]
+    rows[-2]["note"] = "last but one"
+    rows[-5]["time"] = rows[-7]["time"] = None
+    samples = await read({"data": rows[::order]})
+    assert (len(samples), samples.older, samples.dropped) == (MAX_SAMPLES - 2, 100, 2)
+    assert (min(samples.time), max(samples.time)) == (NOON + 100, NOON + MAX_SAMPLES + 99)
+    ((index, fields),) = samples.extra.items()
+    assert (samples.time[index], fields) == (NOON + MAX_SAMPLES + 98, {"note": "last but one"})
+
+
+async def test_no_step_reads_more_than_an_hour_of_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count the rows of each step, between which the event loop goes on."""
+    steps = list[int]()
+    parse = qos._parse_slice
+
+    def counted(rows: list[object], bits: float) -> QosSamples:
+        steps.append(len(rows))
+        return parse(rows, bits)
+
+    monkeypatch.setattr(qos, "_parse_slice", counted)
+    assert len(await read({"data": [{"time": NOON + second} for second in range(10_000)]})) == 10_000
+    check("samples a step", max(steps))
+    assert sum(steps) == 10_000
+
+
+@pytest.mark.parametrize("row", ["{}", "0", '{"time":1}', "[]"])
+@pytest.mark.parametrize("status", [200, 400])
+async def test_an_answer_of_millions_of_values_is_not_read(status: int, row: str) -> None:
+    body = b'{"data":[%s]}' % b",".join([row.encode()] * 2_000_002)
+    async with api_of(saying(body, status)) as api:
+        with pytest.raises(Unreadable if status == 200 else Validation) as caught:
+            await api.events.list()
+    assert ("the response has more than 2,000,000 values" in str(caught.value)) == (status == 200)

@@ -9,6 +9,7 @@ from livedeck.client import (
     Conflict,
     Forbidden,
     NotFound,
+    PaymentRequired,
     RateLimited,
     Rejected,
     RelayDraft,
@@ -47,6 +48,12 @@ async def refused(status: int, body: object, headers: dict[str, str] | None = No
         (413, error(413413), Validation),
         (401, error(401401), Unauthorized),
         (401, b"", Unauthorized),
+        (402, error(402402), PaymentRequired),
+        (402, b"<html>", PaymentRequired),
+        (402, error(100101, "trial is over"), PaymentRequired),
+        (400, error(100102), Validation),
+        (403, error(100103), Forbidden),
+        (200, error(402402), PaymentRequired),
         (403, error(403403), Forbidden),
         (409, error(409298), RelayRunning),
         (409, error(409409), Conflict),
@@ -69,6 +76,15 @@ async def test_a_refusal_says_what_was_tried_what_happened_and_what_to_do() -> N
     expected = "list events: the platform refused the token (401 401401 token is wrong); check the token"
     assert str(caught) == expected
     assert (caught.code, caught.message) == (401401, "token is wrong")
+
+
+async def test_a_code_that_the_document_does_not_name_is_told_by_its_status_and_its_message() -> None:
+    caught = await refused(402, error(100101, "the trial is over"))
+    assert (caught.status, caught.code, caught.message) == (402, 100101, "the trial is over")
+    assert str(caught) == (
+        "list events: the platform asks for a payment first (402 100101 the trial is over); "
+        "check the plan and the balance of the workspace"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from client.answers import Platform, api_of, listening
 from client.test_transport import nobody
-from livedeck.client import Api, ApiError, Misconfigured, NotFound, RateLimited, ServerFault, Unknown, Unreachable
+from livedeck.client import (
+    Api,
+    ApiError,
+    Misconfigured,
+    NotFound,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    Unknown,
+    Unreachable,
+)
 from virtual_clock import VirtualClock
 
 GOOD: tuple[int, bytes, Mapping[str, str]] = (200, b'{"data": {"id": "x"}}', {})
@@ -40,7 +51,10 @@ def patient(platform: Platform, time: Time, **options: Any) -> Api:
     return api_of(platform, **settings | options)
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
+PASSING = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 528, 529]
+
+
+@pytest.mark.parametrize("status", PASSING)
 async def test_a_read_that_fails_in_passing_is_tried_again(status: int) -> None:
     time, platform = Time(), answering((status, b"", {}), (status, b"", {}), GOOD)
     async with patient(platform, time) as api:
@@ -49,7 +63,7 @@ async def test_a_read_that_fails_in_passing_is_tried_again(status: int) -> None:
     assert time.sleeps == [0.2, 0.4]
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 500, 501])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 413, 501, 505, 519, 530])
 async def test_a_read_that_fails_for_a_reason_is_not(status: int) -> None:
     time, platform = Time(), answering((status, b"", {}))
     async with patient(platform, time) as api:
@@ -59,7 +73,7 @@ async def test_a_read_that_fails_for_a_reason_is_not(status: int) -> None:
     assert not time.sleeps
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
+@pytest.mark.parametrize("status", [status for status in PASSING if status != 425])
 async def test_a_change_is_sent_once_whatever_is_answered(status: int) -> None:
     time, platform = Time(), answering((status, b"", {"Retry-After": "1"}))
     async with patient(platform, time) as api:
@@ -100,11 +114,29 @@ async def test_the_pauses_grow_to_five_seconds_and_end_in_time() -> None:
     assert time.now < 20
 
 
-async def test_a_pause_is_drawn_from_its_upper_half() -> None:
-    time, platform = Time(), answering((503, b"", {}), GOOD)
+async def test_a_pause_is_any_part_of_the_longest() -> None:
+    """Readers that fail together spread over the whole of it (full jitter)."""
+    time, platform = Time(), answering((503, b"", {}))
+    parts = [0.5, 0.25, 0.0]
+    async with patient(platform, time, jitter=lambda: parts.pop(0) if parts else 1.0) as api:
+        with pytest.raises(ServerFault):
+            await api.events.get("x")
+    assert time.sleeps[:4] == [0.1, 0.1, 0.01, 1.6]
+
+
+async def test_a_pause_that_the_platform_asked_for_is_not_shortened() -> None:
+    time, platform = Time(), answering((429, b"", {}), GOOD)
     async with patient(platform, time, jitter=lambda: 0.0) as api:
         await api.events.get("x")
     assert time.sleeps == [0.1]
+
+
+async def test_tries_end_even_if_no_pause_is_drawn_on_a_clock_that_stands_still() -> None:
+    time, platform = Time(), answering((500, b"", {}))
+    async with patient(platform, time, timer=lambda: 0.0, jitter=lambda: 0.0, retry=1.0) as api:
+        with pytest.raises(ServerFault):
+            await api.events.get("x")
+    assert len(platform.requests) == 100
 
 
 async def test_tries_end_even_on_a_clock_that_stands_still() -> None:
@@ -241,13 +273,72 @@ async def test_over_http_a_change_is_sent_once() -> None:
     assert len(heads) == 1
 
 
-async def test_an_answer_that_breaks_off_is_not_asked_for_again() -> None:
+HALF = FOUND[:-3]
+HALF_CHUNKED = b"HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n" + GOOD[1]
+
+
+@pytest.mark.parametrize("broken", [b"", b"HTTP/1.1 200", HALF, HALF_CHUNKED], ids=["none", "head", "half", "chunk"])
+async def test_over_http_a_read_whose_answer_breaks_off_is_tried_again(broken: bytes) -> None:
     time = Time()
-    options: dict[str, Any] = {"token": "t", "retry": 1.0, "timer": time.timer, "sleep": time.sleep}
-    async with listening(b"") as (address, heads), Api(base_url=address, **options) as api:
-        with pytest.raises(Unreachable):
-            await api.events.get("x")
+    options: dict[str, Any] = {"token": "t", "timer": time.timer, "sleep": time.sleep, "jitter": lambda: 1.0}
+    async with listening(broken, broken, FOUND) as (address, heads), Api(base_url=address, **options) as api:
+        assert (await api.events.get("x")).id == "x"
+    assert len(heads) == 3
+    assert time.sleeps == [0.2, 0.4]
+
+
+@pytest.mark.parametrize("broken", [b"", b"HTTP/1.1 200", HALF, http(500), http(408), http(425), http(520)])
+async def test_over_http_a_change_whose_answer_breaks_off_is_sent_once(broken: bytes) -> None:
+    time = Time()
+    options: dict[str, Any] = {"token": "t", "timer": time.timer, "sleep": time.sleep}
+    async with listening(broken, FOUND) as (address, heads), Api(base_url=address, **options) as api:
+        with pytest.raises((Unknown, Rejected)):
+            await api.events.enable("x")
     assert len(heads) == 1
+    assert not time.sleeps
+
+
+async def test_over_http_a_kept_connection_that_is_reset_is_no_failure_of_a_read() -> None:
+    """The platform closes an idle connection just as the next read goes out on it."""
+    time = Time()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(FOUND)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+        writer.transport.abort()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with Api(base_url=address, token="t", timer=time.timer, sleep=time.sleep) as api:
+            for _ in range(4):
+                assert (await api.events.get("x")).id == "x"
+    assert len(time.sleeps) == 3
+
+
+async def test_over_http_a_read_that_is_not_answered_in_time_is_tried_again() -> None:
+    time = Time()
+    options: dict[str, Any] = {"token": "t", "timeout": 0.05, "timer": time.timer, "sleep": time.sleep}
+    async with listening(None, FOUND) as (address, heads), Api(base_url=address, **options) as api:
+        assert (await api.events.get("x")).id == "x"
+    assert len(heads) == 2
+
+
+async def test_tries_end_with_the_time_of_the_caller() -> None:
+    """Each try takes 4 s; a fourth would begin after the 10 s that all of them may take."""
+    time = Time()
+
+    def reply(_path: str, _query: str) -> tuple[int, bytes, Mapping[str, str]]:
+        time.now += 4.0
+        return 500, b"", {}
+
+    platform = Platform(reply)
+    async with patient(platform, time) as api:
+        with pytest.raises(ServerFault):
+            await api.events.get("x")
+    assert (len(platform.requests), time.sleeps) == (3, [0.2, 0.4])
 
 
 async def test_a_stream_is_tried_again_until_it_begins() -> None:

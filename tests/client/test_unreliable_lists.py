@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from urllib.parse import parse_qs
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from client.answers import Platform, api_of, listening
 from client.test_transport import api_at
-from livedeck.client import Event, Page, Unreadable
-from livedeck.client.resources.pages import PagedItems
+from livedeck.client import Page, collect
+from livedeck.client.resources.pages import MAX_UNANNOUNCED, PagedItems
 from trials import trials
 
 
@@ -29,12 +29,6 @@ async def ids_of(*answers: bytes) -> tuple[list[str], int]:
     """The ids that iterating over the events gives, and how many pages were asked for."""
     async with listening(*answers) as (address, heads), api_at(address) as api:
         return [event.id async for event in api.events.iterate()], len(heads)
-
-
-async def note_ids(events: AsyncIterator[Event], ids: list[str]) -> None:
-    """Append the id of each as it comes."""
-    async for event in events:
-        ids.append(event.id)  # noqa: PERF401  what came before an error is to be seen
 
 
 async def test_rows_made_meanwhile_push_others_on_and_none_comes_twice() -> None:
@@ -121,16 +115,40 @@ async def test_two_pages_in_turn_end_the_list_too() -> None:
     assert (ids, pages) == (["a", "b", "c", "d"], 3)
 
 
-async def test_a_list_without_end_is_given_up() -> None:
-    """New rows on every page, for ever: bounded, and what came before is given."""
+@dataclass(frozen=True)
+class Row:
+    """A row that takes little to make."""
 
-    async def fetch(number: int) -> Page[Event]:
-        return Page((Event(id=f"e{number}"),), number, 1)
+    id: str
 
-    ids: list[str] = []
-    with pytest.raises(Unreadable, match="a list has no end: 1,000 items on 1,000 pages"):
-        await note_ids(PagedItems(fetch), ids)
-    assert ids == [f"e{number}" for number in range(1, 1001)]
+
+def rows_of(page: int, size: int) -> tuple[Row, ...]:
+    return tuple(Row(f"r{number}") for number in range((page - 1) * size, page * size))
+
+
+@pytest.mark.parametrize("total", [None, 0, 500])
+async def test_a_list_without_end_ends_by_its_length_and_is_not_complete(total: int | None) -> None:
+    """New rows on every page, for ever: bounded (by a million, if nobody says otherwise)."""
+
+    async def fetch(number: int) -> Page[Row]:
+        return Page(rows_of(number, 100), number, 100, total)
+
+    rows = PagedItems(fetch, max_unannounced=1000)
+    assert len(await collect(rows)) == 1100
+    assert (rows.is_complete, rows.missing) == (False, None)
+    assert MAX_UNANNOUNCED == 1_000_000
+
+
+async def test_an_honest_list_has_no_limit() -> None:
+    """A hundred thousand rows on a thousand pages, far more than a list without a total may have."""
+
+    async def fetch(number: int) -> Page[Row]:
+        return Page(rows_of(number, 100) if number <= 1000 else (), number, 100, 100_000)
+
+    for limit in (1000, MAX_UNANNOUNCED):
+        rows = PagedItems(fetch, max_unannounced=limit)
+        assert len(await collect(rows)) == 100_000
+        assert (rows.is_complete, rows.missing) == (True, 0)
 
 
 Change = Callable[[list[str]], None]

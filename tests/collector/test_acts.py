@@ -240,7 +240,7 @@ async def test_an_alarm_that_is_not_there_is_gone(room: Room) -> None:
 
 async def test_who_may_only_read_cannot_act_and_who_has_no_token_nothing(room: Room) -> None:
     path, body = request_of(room.command(ActionKind.ACKNOWLEDGE))
-    acting = [path, "/v1/events/one/usual", "/v1/events/one/content", "/v1/materials", "/v1/audit"]
+    acting = [path, "/v1/events/one/usual", "/v1/events/one/content", "/v1/unit", "/v1/materials", "/v1/audit"]
     routed = routes(room.monitor, room.history)
     nobody, prometheus = Attached(routed, ""), Attached(routed, "prometheus")
     for target in acting:
@@ -289,6 +289,18 @@ async def test_rulings_are_of_the_person_whose_token_it_is(room: Room) -> None:
     assert snapshot.events[0].content is Content.SLIDES
     assert (await room.bert.post("/v1/events/one/content")).status == 422
     assert (await room.bert.post("/v1/events/two/usual")).status == 404
+
+
+async def test_the_unit_of_the_bit_rates_is_set_for_all_by_the_person_whose_token_it_is(room: Room) -> None:
+    refused = await room.bert.post("/v1/unit", {"unit": "kbit"})
+    assert (refused.status, refused.body["say"]) == (409, "rates look like bit/s (4500000 / 128000)")
+    assert (await room.bert.post("/v1/unit", {"unit": "bit"})).body == {"changed": True}
+    assert (await room.bert.post("/v1/unit", {"unit": "bit"})).body == {"changed": False}
+    snapshot = await room.until(lambda snapshot: snapshot.rule_changes)
+    (change,) = snapshot.rule_changes
+    assert (change.event_id, change.actor) == ("", "bert")
+    assert change.text.endswith("taken as bit/s by bert")
+    assert (await room.bert.post("/v1/unit", {"unit": "byte"})).status == 422
 
 
 async def test_materials_are_remembered_for_all(room: Room) -> None:

@@ -36,21 +36,32 @@ class Patient:
 
 
 class Failing:
-    """A link that answers each request the same way; `asked`: set once it was so often enough."""
+    """A link that refuses each request; the last error stays. `asked`: set once it was asked often enough."""
 
     host = "collector.example"
 
-    def __init__(self, error: CollectorError) -> None:
-        self.error, self.count, self.asked = error, 0, asyncio.Event()
+    def __init__(self, *errors: CollectorError) -> None:
+        self.errors, self.count, self.asked = errors, 0, asyncio.Event()
 
     async def get(self, path: str, query: str = "") -> dict[str, Any]:
-        """Raise it."""
+        """Raise the next error."""
         del path, query
         self.count += 1
         if self.count > TRIES:
             self.asked.set()
             await asyncio.Event().wait()
-        raise self.error
+        raise self.errors[min(self.count, len(self.errors)) - 1]
+
+
+async def after_tries(*errors: CollectorError) -> tuple[Patient, Follower]:
+    """Follow a collector that refuses so, until it was tried often enough."""
+    clock, link = Patient(), Failing(*errors)
+    follower = Follower(cast("Any", link), RemoteClock(clock), lambda *_: None, Random(1))
+    following = asyncio.create_task(follower.follow())
+    await link.asked.wait()
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
+    return clock, follower
 
 
 @pytest.mark.parametrize(
@@ -67,12 +78,24 @@ async def test_a_collector_that_has_just_begun_is_asked_soon_and_one_that_is_awa
     error: CollectorError, least: float, most: float
 ) -> None:
     """So a restart of some seconds is over before the deck takes it for silent."""
-    clock, link = Patient(), Failing(error)
-    follower = Follower(cast("Any", link), RemoteClock(clock), lambda *_: None, Random(1))
-    following = asyncio.create_task(follower.follow())
-    await link.asked.wait()
-    following.cancel()
-    await asyncio.gather(following, return_exceptions=True)
+    clock, _ = await after_tries(error)
     assert len(clock.waited) == TRIES
     assert all(least <= pause <= most for pause in clock.waited[-4:])
     assert clock.waited[0] <= max(0.2, least)
+
+
+@pytest.mark.parametrize(
+    ("later", "reason", "is_refused"),
+    [
+        (CollectorRefusedError("too many wrong tokens", 429, {"error": "too many"}), "unknown token", True),
+        (CollectorRefusedError("nothing is known yet", 503, {"error": "starting"}), "nothing is known yet", False),
+        (CollectorAwayError("it cannot be reached"), "it cannot be reached", False),
+    ],
+    ids=["too many", "starting", "away"],
+)
+async def test_a_refused_token_stays_the_reason_while_only_the_count_of_tries_is_refused(
+    later: CollectorError, reason: str, is_refused: bool
+) -> None:
+    refused = CollectorRefusedError("unknown token", 401, {"error": "unknown token"})
+    _, follower = await after_tries(refused, later)
+    assert (follower.reason, follower.is_refused) == (reason, is_refused)

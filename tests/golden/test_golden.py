@@ -28,7 +28,7 @@ def test_a_guard_raises_nothing_not_even_for_a_parent_to_hide(name: str, seed: i
 
 
 def test_every_kind_of_alarm_can_be_rehearsed() -> None:
-    """But for three that are about the machine of the deck, and for what takes an hour."""
+    """But for those that are about the machine of the deck, for what takes an hour, and for a platform in kbit/s."""
     raised = {expected.kind for name in scenario_names() for expected in load_scenario(name).alarms}
     of_machine = {
         "HISTORY_FAILED",
@@ -38,4 +38,4 @@ def test_every_kind_of_alarm_can_be_rehearsed() -> None:
         "COLLECTOR_LOST",
         "COLLECTOR_SILENT",
     }
-    assert raised == {*ALARM_KINDS} - of_machine - {"VIDEO_DECAY"}
+    assert raised == {*ALARM_KINDS} - of_machine - {"VIDEO_DECAY", "UNIT_UNKNOWN"}

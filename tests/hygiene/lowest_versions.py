@@ -2,7 +2,7 @@
 
 `python tests/hygiene/lowest_versions.py [FOLDER]`: a command of its own, not a test of the suite, for it fetches every
 dependency. It makes an environment with the lowest version of each, builds and installs livedeck there, and runs every
-command of it.
+command of it. A second one has only what the client needs (library.md, "Install").
 """
 
 from __future__ import annotations
@@ -58,6 +58,19 @@ def commands(python: Path, home: Path) -> Iterable[list[str]]:
     return [line.split() for line in done.stdout.splitlines()]
 
 
+def check_client(folder: Path) -> None:
+    """Make an environment of the client alone in that folder, and import the client there."""
+    exact = [f"{name}=={version}" for name, version in declared().items() if name in {"httpx", "msgspec", "pydantic"}]
+    subprocess.run([sys.executable, "-m", "venv", str(folder / "client")], check=True, timeout=TIMEOUT)
+    program, home = folder / "client" / "bin", folder / "home"
+    home.mkdir(exist_ok=True)
+    for packages in (exact, ["--no-deps", str(ROOT)]):
+        subprocess.run([str(program / "pip"), "install", "-q", *packages], check=True, timeout=TIMEOUT)
+    code = "from livedeck.client import Api, Event\nApi(base_url='https://a.example', token='t')\nEvent(id='e')"
+    run(program / "python", "-c", code, home=home)
+    sys.stdout.write(f"the client can be imported with {', '.join(exact)} alone\n")
+
+
 def main(folder: Path) -> None:
     """Make the environment in that folder and run everything in it."""
     exact = [f"{name}=={version}" for name, version in declared().items()]
@@ -77,6 +90,8 @@ def main(folder: Path) -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         main(Path(sys.argv[1]))
+        check_client(Path(sys.argv[1]))
     else:
         with TemporaryDirectory(prefix="livedeck-lowest-") as made:
             main(Path(made))
+            check_client(Path(made))

@@ -34,14 +34,14 @@ def test_one_file_reads_the_environment() -> None:
     assert readers == {"environment.py"}
 
 
-def test_only_cli_constructs_the_api_and_the_monitor() -> None:
+def test_only_connect_constructs_the_api_and_only_cli_the_monitor() -> None:
     makers = {
-        str(path.relative_to(SOURCE))
+        (node.func.id, str(path.relative_to(SOURCE)))
         for path in FILES
         for node in _nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Api", "Monitor"}
     }
-    assert makers == {"cli/wiring.py"}
+    assert makers == {("Api", "connect.py"), ("Monitor", "cli/wiring.py")}
 
 
 def test_nothing_in_cli_calls_back_up() -> None:

@@ -30,7 +30,7 @@ from client.chats import chat
 from livedeck import cli
 from livedeck.cli.collect.receivers import make_targets, notify_faults
 from livedeck.cli.command_tree import describe
-from livedeck.cli.description import DESCRIPTION
+from livedeck.cli.description import description_file
 from livedeck.cli.docs import renew_tables
 from livedeck.client import CHAT_FORMATS, ChatExport, ChatFormat, Draft, Outgoing
 from livedeck.client.resources.annotations import AnnotationDraft
@@ -43,6 +43,7 @@ from livedeck.notify import TARGETS
 from livedeck.operations import annotations as notes
 from livedeck.operations import events, rooms, subtitles
 from livedeck.operations.schema import FormSchema
+from livedeck.report.facts import EventFacts, facts_of
 from livedeck.report.formats import REPORT_FORMATS
 from livedeck.report.sections import SECTIONS, Section
 from livedeck.settings import ADDRESS_SOURCES, Settings, TargetSettings, settings_table, template
@@ -54,7 +55,7 @@ from livedeck.ui.kit.themes import AUTO, PALETTES
 from notify.sinks import Sink, http_sink
 from notify.test_targets import message
 from report.readers import Page, markdown_tables
-from report.test_sections import full, report
+from report.test_sections import full, recorded, report
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "livedeck"
@@ -290,7 +291,7 @@ REPORT_READERS: Mapping[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.key)
 def test_a_section_of_a_report_is_complete(section: Section[Any]) -> None:
     """`report/test_sections.py` compares the columns."""
-    assert [*section.items(full())], f"{section.key}: add an item to `full` in tests/report/test_sections.py"
+    assert [*section.items(full())], f"{section.key}: add records to `recorded` in tests/report/test_sections.py"
     (event,) = json.loads(REPORT_FORMATS["json"].write(report()))["events"]
     assert section.key in event, f"report/document.py: the JSON lacks {section.key}"
     rows = csv.DictReader(io.StringIO(REPORT_FORMATS["csv"].write(report())))
@@ -302,6 +303,16 @@ def test_a_section_of_a_report_is_complete(section: Section[Any]) -> None:
     if section.title and section.on_page:
         html = REPORT_FORMATS["html"].write(report())
         assert f"<h3>{section.title}</h3>" in html, f"report/page.py: no table {section.title}; or on_page=False"
+
+
+@pytest.mark.parametrize("field", fields(EventFacts), ids=lambda field: field.name)
+def test_a_field_of_a_shows_facts_is_filled_from_the_records(field: Any) -> None:
+    """Whatever the sections are tested with, a report has only what `facts_of` finds in the history."""
+    known = recorded()
+    found = getattr(facts_of(known, known.events[0], 99.0, {known.span.since: 3}), field.name)
+    place = "report/facts.py, facts_of; or the records in `recorded` of tests/report/test_sections.py"
+    is_filled = bool(found) and found != field.default
+    assert is_filled, f"nothing fills EventFacts.{field.name}: {place}"
 
 
 @pytest.mark.parametrize("name", REPORT_FORMATS)
@@ -495,7 +506,7 @@ def test_generated_tables_are_renewed(tmp_path: Path) -> None:
     """`livedeck docs --write src/livedeck/docs` renews them."""
     for path in DOCS.glob("*.md"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert describe(cli.main.tree, cli.main) == DESCRIPTION.read_text(), (
+    assert describe(cli.main.tree, cli.main) == description_file().read_text(), (
         "commands.json: livedeck docs --write src/livedeck/docs"
     )
     flags = frozenset(str(param.name) for param in cli.main.params)

@@ -86,6 +86,8 @@ class Stage:
     def __init__(self, clock: Clock, *events: dict[str, Any]) -> None:
         self.clock = clock
         self.events = list(events)
+        self.announced: int | None = None  # the total of the list of events, if not their number
+        self.is_null = False  # null in place of the list of events
         self.fails: tuple[int, dict[str, str]] | None = None
         self.fails_qos: tuple[int, dict[str, str]] | None = None
         self.ahead = 0.0
@@ -152,7 +154,10 @@ class Stage:
         if failure:
             return *failure, {"error": {"code": failure[0] * 1001, "message": "as told"}}
         if what in {"list", "probe"}:
-            pagination = {"page": 1, "per_page": 100, "total": len(self.events)}
+            if self.is_null:
+                return 200, {}, {"data": None}
+            total = len(self.events) if self.announced is None else self.announced
+            pagination = {"page": 1, "per_page": 100, "total": total}
             return 200, {}, {"meta": {"pagination": pagination, "order": {}}, "data": self.events}
         if what == "rooms":
             room = {"id": "room", "name": "Green room", "restreams": []}

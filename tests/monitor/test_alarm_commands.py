@@ -101,6 +101,30 @@ def test_the_same_command_again_is_the_same_answer() -> None:
         watcher.engine.find_action(replace(given, key=AlarmKey("one", "AUDIO_LOST")))
 
 
+def test_an_acknowledgement_that_closed_its_alarm_is_the_same_answer_again_too() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    watcher.look(state(), after=20)
+    given = command(ActionKind.ACKNOWLEDGE, shown=None)
+    answer = watcher.engine.act(given, watcher.now, on_air=True)
+    assert answer
+    assert answer.kind is ActionKind.CLOSE
+    assert watcher.engine.find_action(given) == answer
+    with pytest.raises(AlarmRefused, match="new id for each command"):
+        watcher.engine.find_action(replace(given, kind=ActionKind.SHELVE))
+
+
+def test_a_note_ends_at_no_time_though_its_alarm_is_shelved_until_one() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    shelf = watcher.engine.act(command(ActionKind.SHELVE, shown=None), watcher.now, on_air=True)
+    note = watcher.engine.act(command(ActionKind.NOTE, shown=None), watcher.now, on_air=True)
+    assert shelf
+    assert note
+    assert (shelf.until, note.until) == (watcher.alarm("BLACKOUT").shelved_until, None)
+    assert shelf.until
+
+
 def test_what_came_from_another_deck_is_known_by_its_id_too() -> None:
     anna, bert = Watcher(), Watcher()
     for watcher in (anna, bert):

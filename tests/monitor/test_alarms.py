@@ -681,6 +681,13 @@ def test_an_incident_ends_when_fewer_remain_and_they_speak_for_themselves() -> N
     assert [(alarm.event_id, alarm.state) for alarm in watcher.look(*left, after=21)] == [("event-0", UNACKNOWLEDGED)]
 
 
+def test_an_incident_of_three_lasts_while_two_of_them_fail() -> None:
+    watcher, bad = Watcher(), [gone(name) for name in names(3)]
+    watcher.look(*bad)
+    watcher.every(20, 5, *bad[:2], calm("event-2"))
+    assert kinds(watcher.shown) == ["PLATFORM"]
+
+
 def test_a_fault_that_stood_before_neither_counts_nor_is_hidden() -> None:
     old = [state(critical("PACKET_LOSS", since=NOW - timedelta(minutes=9)), name=name) for name in names(2)]
     watcher = Watcher()
@@ -693,6 +700,15 @@ def test_a_fault_that_stood_before_neither_counts_nor_is_hidden() -> None:
     assert watcher.alarm("RECONNECTING", "event-2").state is AlarmState.CLEARED, (
         "it is over, and its incident speaks for it"
     )
+
+
+@pytest.mark.parametrize(
+    ("severity", "shown"), [(Severity.WARNING, ["PLATFORM"]), (Severity.INFO, ["PACKET_LOSS"] * 3)]
+)
+def test_information_is_no_fault_that_several_events_share(severity: Severity, shown: list[str]) -> None:
+    watcher = Watcher()
+    watcher.look(*(state(finding("PACKET_LOSS", severity, since=NOW), name=name) for name in names(3)), after=5)
+    assert kinds(watcher.shown) == shown
 
 
 def test_events_of_one_encoder_are_one_input() -> None:

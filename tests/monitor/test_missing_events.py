@@ -13,7 +13,7 @@ from livedeck.monitor.history.reads import Recorded
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.operations.events import CompleteEvent, DeleteEvent
-from livedeck.presentation.connection import banner_line
+from livedeck.presentation.connection import banner_line, is_seen, missing_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
 from monitor.conftest import Raise
@@ -66,6 +66,32 @@ async def test_an_empty_list_is_doubted_for_half_a_minute(deck: Raise) -> None:
     assert banner(snapshot) == ""
     one.stage.events = []
     assert (await one.until(130)).events == ()
+
+
+@pytest.mark.parametrize(
+    ("is_null", "announced", "words"),
+    [
+        (False, 2, "≠ 1 of 2 events not received"),
+        (False, 300, "≠ 299 of 300 events not received"),
+        (True, None, "≠ an unknown number of events not received"),
+    ],
+)
+async def test_an_incomplete_list_removes_no_event_however_long_and_says_so(
+    deck: Raise, announced: int | None, words: str, *, is_null: bool
+) -> None:
+    one = deck(event(), event("two"))
+    await one.until(10)
+    one.stage.events, one.stage.announced, one.stage.is_null = one.stage.events[:1], announced, is_null
+    snapshot = await one.until(150)
+    assert {state.id for state in snapshot.events} == {"one", "two"}
+    assert snapshot.alarms == (), "nobody knows that it has ended"
+    assert plain(missing_line(snapshot)).strip() == words
+    assert not is_seen(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at)), "all clear would be a guess"
+    one.stage.announced, one.stage.is_null = None, False
+    snapshot = await one.until(200)
+    assert [state.id for state in snapshot.events] == ["one"]
+    assert missing_line(snapshot) == []
+    assert [alarm.kind for alarm in snapshot.alarms] == ["ENDED_ON_AIR"]
 
 
 async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Raise) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from client.test_validation import anything, paths, replaced
 from livedeck.monitor import Snapshot
 from livedeck.presentation import events
-from livedeck.presentation.connection import unreadable_text
+from livedeck.presentation.connection import missing_text
 from livedeck.presentation.event_detail import short_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object, to_json
@@ -69,7 +69,7 @@ def shown(snapshot: Snapshot) -> str:
     lines: list[ShadedLine] = [row_line(state, render_time, columns) for state in snapshot.events]
     lines += [line for state in snapshot.events for line in cockpit_lines(state, render_time, 76, 40)]
     lines += [line for state in snapshot.events for line in short_lines(state, render_time, 80)]
-    words = [unreadable_text(snapshot), to_json(snapshot_object(snapshot, render_time))]
+    words = [missing_text(snapshot), to_json(snapshot_object(snapshot, render_time))]
     return "\n".join([*map(plain, lines), *words])
 
 

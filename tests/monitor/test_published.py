@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedeck.client import Event, Room
+from livedeck.client import Event, Room, Shortfall
 from livedeck.monitor import (
     ROOM_LIST,
     ActionKind,
@@ -55,6 +55,16 @@ def test_a_difference_makes_the_later_value_of_the_earlier(before: Values, after
     assert apply(diff(before, after), before) == after
     assert (diff(before, after) == {}) == (before == after)
     assert apply({"later": 1, **diff(before, after)}, before) == after, "what a later version adds is ignored"
+
+
+def test_what_a_list_lacks_is_published_with_it_and_nothing_more_where_it_lacks_nothing() -> None:
+    whole = replace(snapshot({}), lists={ROOM_LIST: CachedList((Room(id="r"),))})
+    parts = replace(whole, shortfall=Shortfall(20, 300), lists={ROOM_LIST: CachedList(shortfall=Shortfall())})
+    for published in (whole, parts):
+        restored = decode(encode(published).values)
+        assert restored.shortfall == published.shortfall
+        assert restored.rooms.shortfall == published.rooms.shortfall
+    assert "shortfall" not in str(encode(whole).values), "which programs of before need not know"
 
 
 CANARY = "CANARY7"
@@ -166,6 +176,38 @@ async def test_parts_that_build_on_an_unreadable_one_are_counted_with_it(tmp_pat
             first = "segment = (SELECT min(segment) FROM published)"
             db.execute(f"UPDATE published SET body = x'00' WHERE part = ? AND {first}", [part])
         assert verify(tmp_path / "h").rotten == {"published": count}
+
+
+async def test_of_two_snapshots_of_one_moment_the_later_is_shown(tmp_path: Path) -> None:
+    await kept(tmp_path / "h", *(snapshot({name: readings(ticking(3)) for name in names}) for names in ("a", "ab")))
+    assert len((await travelled(tmp_path / "h", 0)).events) == 2
+
+
+async def test_a_part_that_is_older_than_its_segment_is_not_shown(tmp_path: Path) -> None:
+    states = [snapshot({name: readings(ticking(3)) for name in "abc"[: index + 1]}, at=index) for index in range(3)]
+    await kept(tmp_path / "h", *states)
+    with closing(sqlite3.connect(tmp_path / "h")) as db, db:
+        db.execute("UPDATE published SET at = at - 3600000000 WHERE part = 2")
+    shown = await travelled(tmp_path / "h", 2)
+    assert (len(shown.events), shown.at) == (2, NOW + timedelta(seconds=1))
+
+
+async def test_the_differences_of_a_segment_are_read_up_to_64_mebibytes_and_no_byte_more(tmp_path: Path) -> None:
+    """Whatever its whole part takes."""
+    each, count = 4 * 2**20, 16
+    await kept(tmp_path / "h", snapshot({"a": readings(ticking(3))}), snapshot({"a": readings(ticking(4))}, at=1))
+    with closing(sqlite3.connect(tmp_path / "h")) as db, db:
+        ((segment, body),) = db.execute("SELECT segment, body FROM published WHERE part = 0").fetchall()
+        dictionary = zlib.decompress(body)[-32_768:]
+        for part in range(1, count + 2):
+            text = (b'{"in":{"head":{"set":{"seq":%d}}}}' % part).ljust(each if part <= count else 0)
+            packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=dictionary)
+            row = (segment, part, int((NOW.timestamp() + part) * 1e6), 0, packer.compress(text) + packer.flush())
+            db.execute(
+                "INSERT OR REPLACE INTO published (segment, part, at, is_news, body) VALUES (?, ?, ?, ?, ?)", row
+            )
+    assert (await travelled(tmp_path / "h", count + 1)).seq == count
+    assert verify(tmp_path / "h").rotten == {"published": 1}
 
 
 async def test_what_would_unpack_without_end_is_not_unpacked(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-from contextlib import closing
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -18,7 +20,8 @@ import pytest
 
 from costs import check
 from livedeck.monitor import History, Reading, Readings, Snapshot
-from livedeck.monitor.history import HistoryReader, recording
+from livedeck.monitor.history import HistoryReader, published, recording
+from livedeck.monitor.history.database import Database
 from livedeck.monitor.published.codec import encode
 from monitor.recordings import NOW, everything, readings, snapshot, ticking
 
@@ -187,17 +190,29 @@ def test_calls_that_encode_unchanged_events() -> None:
     given = _Ticks().next()
     before = encode(given)
     again = replace(given, events=tuple(replace(state, phase=replace(state.phase)) for state in given.events))
-    calls = 0
+    with _counted() as calls:
+        after = encode(again, before)
+    assert after.values == before.values == encode(again).values
+    check("history: calls to encode 200 equal events", calls.total())
+    db = Database(None)
+    segment = published.write(db, None, [given])
+    with _counted() as calls:
+        published.write(db, segment, [again])
+    check("history: calls to write 200 equal events", calls.total())
+    db.close()
+
+
+@contextmanager
+def _counted() -> Iterator[Counter[str]]:
+    """Count the calls of this thread by kind."""
+    calls = Counter[str]()
 
     def count(_frame: object, kind: str, _argument: object) -> None:
-        nonlocal calls
-        calls += kind in {"call", "c_call"}
+        calls[kind] += kind in {"call", "c_call"}
 
     profiler = sys.getprofile()
     sys.setprofile(count)
     try:
-        after = encode(again, before)
+        yield calls
     finally:
         sys.setprofile(profiler)
-    assert after.values == before.values == encode(again).values
-    check("history: calls to encode 200 equal events", calls)

@@ -1,4 +1,4 @@
-"""Laws of event changes: equality of values, evidence of a new stream, and reasons of a refusal."""
+"""Laws of event changes: equality of values, evidence of a new stream, reasons of a refusal, and words for a state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,21 @@ from typing import Any
 import pytest
 
 from livedeck.client import Event, Unreachable
-from livedeck.operations.events import EventView, ScheduleStream, edit_entries, has_values, unlike
+from livedeck.monitor import BroadcastState, EventState, HealthAssessment, Phase, QosState
+from livedeck.operations.events import (
+    EDIT_FORM,
+    CompleteEvent,
+    EventTarget,
+    EventView,
+    ScheduleStream,
+    describe_state,
+    edit_entries,
+    has_values,
+    unlike,
+)
+from livedeck.operations.names import Named, id_end, word_to_type
+from livedeck.operations.schema import FieldKind
+from livedeck.presentation.render_time import RenderTime
 from operations.rig import rig
 from operations.samples import SAMPLES
 
@@ -30,6 +44,13 @@ def test_qualities_are_the_same_in_any_order_and_not_with_another_one(presets: t
     assert unlike(shown, {"video.presets": PRESETS[:2]}) == ("video.presets",)
     assert unlike(shown, {"video.presets": (*PRESETS[:2], "240p")}) == ("video.presets",)
     assert edit_entries(shown, None)["video.presets"] == presets
+
+
+def test_what_the_platform_did_not_send_is_as_in_an_empty_form_and_only_a_yes_or_no_is_unknown() -> None:
+    entries = edit_entries(Event(id="e1"), None)
+    assert entries == EDIT_FORM.empty()
+    unknown = {name for name, entry in entries.items() if entry is None}
+    assert unknown == {field.name for field in EDIT_FORM.fields if field.kind is FieldKind.FLAG}
 
 
 def rows_of(shown: Event) -> Any:
@@ -64,3 +85,29 @@ async def test_a_refusal_names_the_scheduled_stream_only_if_it_is_the_reason() -
     assert isinstance(operation, ScheduleStream)
     away = Unreachable("cannot be reached", "refused")
     assert operation.refusal_text(away, EventView(event("old"))) == "cannot be reached"
+
+
+@pytest.mark.parametrize(
+    ("tally", "seconds", "said"),
+    [
+        (BroadcastState.SCHEDULED, -1, "Scheduled, starts in 00:01"),
+        (BroadcastState.SCHEDULED, -90, "Scheduled, starts in 01:30"),
+        (BroadcastState.LATE, 0, "Late for 00:00"),
+        (BroadcastState.LATE, 90, "Late for 01:30"),
+        (BroadcastState.COMPLETED, 90, "Completed"),
+        (BroadcastState.DRAFT, None, "Draft"),
+    ],
+)
+def test_a_state_is_described_with_the_time_to_its_start_or_since(
+    tally: BroadcastState, seconds: float | None, said: str
+) -> None:
+    started = None if seconds is None else START - timedelta(seconds=seconds)
+    state = EventState(event(), START, Phase(tally, started), QosState(), HealthAssessment())
+    assert describe_state(state, RenderTime(START, START, stale=False)) == said
+
+
+def test_an_event_without_a_name_is_confirmed_by_the_end_of_its_id() -> None:
+    nameless = Event(id="5d1c8f00-0000-4000-8000-0000001a2b3c")
+    operation = CompleteEvent(EventTarget.of_event(nameless))
+    named = Named(nameless.id, operation.real_name(EventView(nameless)))
+    assert word_to_type(named, ()) == id_end(nameless.id) == "1a2b3c"

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from livedeck.client import EventDraft, NotFound
+from client.lists import CASES
+from client.raw_lists import raw_platform
+from livedeck.client import Api, EventDraft, NotFound
 from livedeck.monitor import AuditOutcome
 from livedeck.operations import events
 from livedeck.operations.events import DeleteEvent, EditEvent, EnableEvent, EventView, MoveEvent
 from livedeck.operations.executor import NOT_SEEN, SENT_AGAIN
-from livedeck.operations.operation import ConfirmLevel, Platform, Verdict
+from livedeck.operations.operation import ConfirmLevel, PartialRows, Platform, Verdict, all_rows, newest_rows
 from operations.rig import DRAFT, Rig, rig
 from operations.samples import SAMPLES, filled
 
@@ -55,6 +57,33 @@ async def test_what_was_so_before_proves_nothing_and_is_not_looked_for() -> None
         assert (result.verdict, result.watched_until) == (Verdict.UNKNOWN, None)
         assert "the values were the same before" in result.text
         assert not platform.clock.sleeps
+
+
+@pytest.mark.parametrize(
+    "name", ["event.create", "annotation.create", "poster.create", "room.create", "subtitle.upload"]
+)
+async def test_a_list_that_lacks_rows_does_not_show_that_one_is_new(name: str) -> None:
+    """The row may have been there before, or a second one may be there now."""
+    async with rig() as platform:
+        operation: Any = await SAMPLES[name](platform)
+        before = await operation.read(Platform(platform.other))
+        await platform.other_executor().run(operation)
+        after = await operation.read(Platform(platform.other))
+        assert operation.shows(before, after)
+        assert not operation.shows(PartialRows(before), after)
+        assert not operation.shows(before, PartialRows(after))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_whole"),
+    [("null", False), ("null of 5", False), ("nothing of 5", False), ("null of 0", True), ("honest", True)],
+)
+async def test_the_newest_rows_are_whole_if_the_first_page_is(name: str, *, is_whole: bool) -> None:
+    with raw_platform(CASES[name].body) as platform:
+        async with Api(base_url=platform.address, token="t") as api:
+            rows = newest_rows(await api.events.list(per_page=100))
+            every = await all_rows(api.events.iterate())
+    assert isinstance(rows, PartialRows) is isinstance(every, PartialRows) is not is_whole
 
 
 @pytest.mark.parametrize(

@@ -5,35 +5,55 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from livedeck.monitor import EpisodeRecord, Marker, RestreamRecord, Severity
+from livedeck.monitor import (
+    ActionRecord,
+    AlarmRecord,
+    AlarmState,
+    AlarmTransition,
+    AuditOutcome,
+    EpisodeRecord,
+    Marker,
+    RestreamRecord,
+    Severity,
+    WatchRecord,
+)
 from livedeck.presentation.documents import ReportEvent
-from livedeck.report.facts import Acknowledgement, EventFacts, Report, report_of
+from livedeck.report.facts import EventFacts, Report, facts_of, report_of
 from livedeck.report.formats import REPORT_FORMATS
 from livedeck.report.recorded import Recorded
 from livedeck.report.sections import LIMITS_TITLE, SECTIONS, WATCHING_TITLE
-from livedeck.report.timeline import Entry, EntryKind
 from report.readers import Page, markdown_tables
-from report.test_facts import NOW, SHOW, at, facts, record, samples
+from report.test_facts import NOW, SHOW, at, record, samples
+
+
+def recorded() -> Recorded:
+    """Return records from which `facts_of` fills every field of a show's facts."""
+    down = EpisodeRecord("e1", "RESTREAM_DOWN", "r1", "Backup", Severity.CRITICAL, at(10), at(20), "down", "connected")
+    state, words = AlarmState.UNACKNOWLEDGED, ("Show", "Backup", "down", "connected")
+    raised = AlarmRecord(
+        at(12), AlarmTransition.RAISED, "e1", "RESTREAM_DOWN", "r1", Severity.CRITICAL, state, at(10), *words
+    )
+    taken = replace(raised, at=at(17), turn=AlarmTransition.ACKNOWLEDGED, actor="anna@regie:1")
+    return Recorded(
+        SHOW,
+        "e1",
+        (record(restreams=(RestreamRecord("r1", "Backup", "connected", is_enabled=True),)),),
+        alarms=(raised, taken),
+        episodes=(down,),
+        actions=(ActionRecord(at(30), "event.edit", "event", "e1", "Show", AuditOutcome.DONE),),
+        markers=(Marker(at(5), "e1", "now"),),
+        watched=tuple(WatchRecord(at(since), at(until), "p") for since, until in ((0, 600), (1000, 1200))),
+        samples={("e1", "s1"): samples((0, 300), (400, 700), (900, 1200))},
+    )
 
 
 def full() -> EventFacts:
     """Return facts with something in every section."""
-    down = EpisodeRecord("e1", "RESTREAM_DOWN", "r1", "Backup", Severity.CRITICAL, at(10), at(20), "down", "connected")
-    found = facts(
-        samples((0, 300), (400, 700), (900, 1200)),
-        [(0, 600), (1000, 1200)],
-        record(restreams=(RestreamRecord("r1", "Backup", "connected", is_enabled=True),)),
-        markers=(Marker(at(5), "e1", "now"),),
-        episodes=(down,),
-    )
-    chat: Mapping[datetime, int] = {NOW: 3}
-    raised = Acknowledgement("RESTREAM_DOWN", Severity.CRITICAL, at(12), "Backup", "anna@regie", 5.0)
-    action = Entry(at(30), EntryKind.ACTION, "event.edit: done", "e1", "Show", "anna@regie")
-    return replace(found, acknowledgements=(raised,), entries=(action,), chat=chat)
+    known = recorded()
+    return facts_of(known, known.events[0], 99.0, {NOW: 3})
 
 
 def report() -> Report:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.cli.secret_sources import read_collector_token
+from livedeck.secret_sources import read_collector_token
 from livedeck.settings import SettingsError, load
 
 A, B = "https://a.example", "https://b.example"

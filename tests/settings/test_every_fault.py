@@ -135,7 +135,7 @@ CASES = {
     "not a number": Case("timeout = nan\n", (":1", "timeout", "less than or equal to 60")),
     "infinite": Case("retention_days = inf\n", (":1", "retention_days", "less than or equal to 3650")),
     "wrong unit": Case('retention_days = "30d"\n', (":1", "retention_days", "valid number")),
-    "a unit that is none": Case('bitrate_unit = "mbit"\n', (":1", "bitrate_unit", "'bit' or 'kbit'")),
+    "a unit that is none": Case('bitrate_unit = "mbit"\n', (":1", "bitrate_unit", "'auto', 'bit' or 'kbit'")),
     "fraction for a count": Case("[cadence]\nat_once = 1.5\n", (":2", "cadence.at_once", "valid integer")),
     "unknown theme": Case('theme = "neon"\n', (":1", "theme", "'mono'")),
     "date for a number": Case("timeout = 2026-01-01\n", (":1", "timeout", "valid number")),
@@ -182,12 +182,12 @@ CASES = {
     ),
     "upload elsewhere": Case(
         f'{A}token_file = "t"\n',
-        ("--upload-url", "https://b.example", "Name that upload_url"),
+        ("--upload-url", "https://b.example", "Set upload_url in the same place"),
         arguments=(*STATUS, "--upload-url", "https://b.example"),
     ),
     "token of another platform": Case(
         f'{A}token_file = "t"\n',
-        (":1", "--base-url", "Name a token source"),
+        (":1", "--base-url", "Set a source of the token"),
         arguments=(*STATUS, "--base-url", "https://b.example"),
     ),
     "no platform": elsewhere(("no platform", "livedeck config init"), arguments=STATUS),

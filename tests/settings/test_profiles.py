@@ -61,7 +61,7 @@ def test_no_token_and_no_upload_address_of_one_platform_reaches_another(bare: Pa
         ('token_file = "a"\ntoken_keyring = "a/b"\n', {}, "set only one source"),
         ('token_command = "pass show livedeck"\n', {}, "no shell"),
         ('token_keyring = "livedeck"\n', {}, "config.toml:1)"),
-        ('bitrate_unit = "kB"\n', {}, "'bit' or 'kbit'"),
+        ('bitrate_unit = "kB"\n', {}, "'auto', 'bit' or 'kbit'"),
         ('[profiles]\nstaging = "x"\n', {"profile": "staging"}, "config.toml:2)"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import livedeck
-from livedeck.cli.secret_sources import read_token
+from livedeck.secret_sources import read_token
 from livedeck.settings import SettingsError, load
 
 A, B, C = "https://a.example", "https://b.example", "https://c.example"

@@ -289,3 +289,15 @@ async def test_the_panel_has_the_room_that_the_rows_leave_and_no_more() -> None:
         await pilot.pause()
         assert panel.region.bottom == 23
         assert deck.screen.max_scroll_y == 0
+
+
+async def test_enter_on_the_question_of_the_unit_lets_a_person_answer_it() -> None:
+    async with running((120, 40), "7") as (deck, pilot):
+        asked = replace(ALARM, event_id="", kind="UNIT_UNKNOWN", subject="platform", severity=Severity.WARNING)
+        await show(deck, pilot, alarms=(asked,), quiet=())
+        await act(pilot, "row.first", "row.open")
+        await pilot.pause()
+        await pilot.pause()
+        text = text_of(deck)
+        assert "The platform counts bit rates in" in text
+        assert "kbit/s: a picture in HD is 2000 to 8000" in text

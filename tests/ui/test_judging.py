@@ -66,6 +66,30 @@ async def test_content_is_chosen_by_its_number_and_by_command() -> None:
         assert not stage.writes
 
 
+async def test_the_unit_of_the_bit_rates_is_chosen_from_a_list_or_by_command() -> None:
+    history = await History.open(None, EVENING)
+    async with deck_stage(history=history) as stage:
+        stage.deck.dispatch("alarm.unit", "byte")
+        assert stage.last_notice() == "there is no unit byte: bit, kbit"
+        await stage.act("screen.alarms")
+        stage.deck.dispatch("alarm.unit")
+        await stage.settle()
+        assert "The platform counts bit rates in" in stage.text()
+        await stage.press("1")
+        await stage.idle()
+        assert stage.last_notice().startswith("rates look like bit/s (")
+        stage.deck.dispatch("alarm.unit", "bit")
+        await stage.idle()
+        assert stage.last_notice() == "bit rates taken as bit/s"
+        (record,) = await history.audit(datetime.min.replace(tzinfo=UTC))
+        assert (record.action, record.detail) == ("alarm.unit", "bit/s")
+        stage.deck.dispatch("alarm.unit", "bit")
+        await stage.idle()
+        assert stage.last_notice() == "Unit unchanged: it is set already, here or as bitrate_unit in the settings"
+        assert not stage.writes
+    await history.close()
+
+
 async def test_what_the_feed_refuses_is_told_in_its_words_and_is_no_fault_of_the_deck(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -12,7 +12,7 @@ import click
 
 from livedeck import __version__
 from livedeck.cli import options
-from livedeck.cli.command_tree import MOVED_FLAGS, CommandTree, NounGroup
+from livedeck.cli.command_tree import GUESSED_FLAGS, MOVED_FLAGS, CommandTree, NounGroup
 from livedeck.cli.options import appearance, platform
 
 if TYPE_CHECKING:
@@ -151,9 +151,10 @@ class _Livedeck(NounGroup):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
-            if new := MOVED_FLAGS.get(error.option_name):
+            if new := {**MOVED_FLAGS, **GUESSED_FLAGS}.get(error.option_name):
                 raise click.UsageError(f"No such option: {error.option_name}. Use {new}.", error.ctx) from None
-            raise
+            near = [name for name in error.possibilities or () if _is_close(name, error.option_name)]
+            raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
         except SettingsError as error:
             from livedeck.cli.exit_codes import USAGE
             from livedeck.cli.output import echo
@@ -209,6 +210,13 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
 
         moment = _past_moment(at) if at else None
         ctx.exit(run(lambda: _start(flags, moment), is_screen=True))
+
+
+def _is_close(name: str, typed: str) -> bool:
+    """Return whether an option is like the typed one apart from the dashes, which click counts as likeness."""
+    from difflib import get_close_matches
+
+    return bool(get_close_matches(typed.lstrip("-"), [name.lstrip("-")]))
 
 
 def _past_moment(text: str) -> datetime:

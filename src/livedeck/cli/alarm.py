@@ -139,7 +139,8 @@ def shelve_command(
 def unshelve_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
     """Show a shelved or out-of-service alarm again.
 
-    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if it is neither.
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if
+    the alarm is neither shelved nor out of service.
     """
 
     def action(alarm: Alarm) -> tuple[ActionKind, float | None, str]:

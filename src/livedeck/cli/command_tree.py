@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -87,11 +85,14 @@ GUESSES = {
     "collector serve": ("collector run",),
     "collector start": ("collector run",),
     "config get": ("config show",),
+    "config limits": ("config show",),
     "config list": ("config show",),
     "config test": ("config check",),
+    "config thresholds": ("config show",),
     "config verify": ("config check",),
     "event add": ("event create",),
     "event end": ("event complete",),
+    "event limits": ("config show",),
     "event new": ("event create",),
     "event remove": ("event delete",),
     "event set": ("event edit", "event content"),
@@ -99,10 +100,12 @@ GUESSES = {
     "event start": ("event enable", "event schedule"),
     "event status": ("event check", "event get"),
     "event stop": ("event complete",),
+    "event thresholds": ("config show",),
     "event update": ("event edit",),
     "event verify": ("event check",),
     "event view": ("event get",),
     "explain": ("alarm explain",),
+    "limits": ("config show",),
     "notify check": ("notify test",),
     "notify resend": ("notify retry",),
     "notify send": ("notify test",),
@@ -128,6 +131,7 @@ GUESSES = {
     "simulator": ("serve",),
     "token": ("collector token",),
     "video annotation add": ("video annotation create",),
+    "video chat": ("event chat",),
     "video material add": ("video material upload",),
     "video material create": ("video material upload",),
     "video poster add": ("video poster create", "video poster import"),
@@ -145,17 +149,32 @@ MOVED_FLAGS = {
     "--for": "--duration",
     "--html": "--format html",
     "--http-host": "--http HOST:PORT",
+    "--hours": "--duration, such as 2h",
     "--markdown": "--format markdown",
+    "--minutes": "--duration, such as 30m",
     "--ndjson": "--format ndjson",
     "--poster-url": "--url",
+    "--since": "--from",
     "--target": "--objective",
+    "--until": "--to",
     "--write": "`livedeck collector dashboard -o FOLDER`",
 }
-"""Flags of earlier versions -> the flags that replace them."""
+"""Flags of earlier versions, and flags that strangers try first -> the flags that they mean."""
+
+_AS_RADIO, _AS_SILENT = (f"`livedeck event content EVENT {content}`" for content in ("radio", "silent"))
+
+GUESSED_FLAGS = {
+    "--audio-only": _AS_RADIO,
+    "--content": "`livedeck event content EVENT CONTENT`",
+    "--no-audio": _AS_SILENT,
+    "--no-video": _AS_RADIO,
+    "--radio": _AS_RADIO,
+    "--silent": _AS_SILENT,
+}
+"""Flags that strangers try first -> the commands that they mean."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandTree:
+class CommandTree(NamedTuple):
     """The command tree by paths. A path is the words after `livedeck`: `event list`.
 
     `groups`: path of a group -> its purpose. `places`: path of a command -> `module:attribute`. `nouns`: path of a
@@ -176,7 +195,10 @@ class CommandTree:
             command: click.Command | None = getattr(import_module(f"livedeck.cli.{module}"), attribute)
         else:
             command = self._of_noun(group).get(name)
-        return with_examples(path, command) if command else None
+        if command is None:
+            return None
+        _show_required_options(command)
+        return with_examples(path, command)
 
     def names(self, group: str) -> list[str]:
         """Return the names in a group, in the order of the documentation: its commands, then its groups."""
@@ -197,6 +219,15 @@ def _last(path: str) -> str:
 
 def _parent(path: str) -> str:
     return path.rpartition(" ")[0]
+
+
+def _show_required_options(command: click.Command) -> None:
+    """Write the options that the help marks as required into the usage: `--file FILE [OPTIONS] VIDEO`."""
+    ctx = click.Context(command)
+    lines = {option: option.get_help_record(ctx) for option in command.params if isinstance(option, click.Option)}
+    required = [option for option, line in lines.items() if line and line[1].endswith("[required]")]
+    words = [f"{option.opts[0]} {option.make_metavar(ctx)}" for option in required]
+    command.options_metavar = " ".join([*words, "[OPTIONS]"])
 
 
 class NounGroup(click.Group):
@@ -284,6 +315,8 @@ def unknown_text(group: str, words: list[str], names: list[str]) -> str:
 
 def describe(tree: CommandTree, root: click.Group) -> str:
     """Return the description of every command as JSON, each on a line. Imports all commands."""
+    import json
+
     lines = (f"{json.dumps(path)}: {json.dumps(facts)}" for path, facts in _facts(tree, "", root))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

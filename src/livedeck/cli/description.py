@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-DESCRIPTION = Path(__file__).with_name("commands.json")
-"""Purpose, arguments and options of every command, written by `livedeck docs --write`."""
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def description_file() -> Path:
+    """Return the file with purpose, arguments and options of every command, written by `livedeck docs --write`."""
+    from pathlib import Path  # the help of `livedeck` alone reads no file, and starts sooner without it
+
+    return Path(__file__).with_name("commands.json")
 
 
 @cache
 def load_description() -> Mapping[str, Mapping[str, Any]]:
     """Return the description of every command by its path, the words after `livedeck`; the root has an empty path."""
+    import json
+
     try:
-        described: dict[str, Any] = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
+        described: dict[str, Any] = json.loads(description_file().read_text(encoding="utf-8"))
     except FileNotFoundError:  # before it is generated for the first time
         return {}
     return described

@@ -82,7 +82,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
     """Write commands.json, and every generated table between its markers. `flags`: the settings that have a flag."""
     from livedeck.atomic_file import replace_file
     from livedeck.cli.command_tree import NounGroup, describe
-    from livedeck.cli.description import DESCRIPTION, commands_table, load_description
+    from livedeck.cli.description import commands_table, description_file, load_description
     from livedeck.operations.catalogue import evidence_table
     from livedeck.settings import limits_table, settings_table
     from livedeck.ui.features import FEATURES
@@ -90,11 +90,11 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
     from livedeck.ui.shell.context import ActionRegistry
 
     if isinstance(main, NounGroup):
-        described = describe(main.tree, main)
-        if not DESCRIPTION.exists() or described != DESCRIPTION.read_text(encoding="utf-8"):
-            replace_file(DESCRIPTION, described.encode())
+        file, described = description_file(), describe(main.tree, main)
+        if not file.exists() or described != file.read_text(encoding="utf-8"):
+            replace_file(file, described.encode())
             load_description.cache_clear()
-            click.echo(DESCRIPTION)
+            click.echo(file)
     tables = {
         "keys": markdown(ActionRegistry(FEATURES)),
         "settings": settings_table(flags),

@@ -18,7 +18,7 @@ from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import make_api, make_keymap, make_link
+from livedeck.cli.wiring import history_reader, make_api, make_keymap, make_link
 from livedeck.client import (
     Api,
     ApiError,
@@ -29,13 +29,19 @@ from livedeck.client import (
     Rejected,
     Room,
     Secret,
+    Shortfall,
     Unauthorized,
 )
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
+from livedeck.monitor import Rulings
+from livedeck.monitor.detection.units import UnitEvidence, judge_unit
 from livedeck.monitor.polling.connection import skew
 from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
 from livedeck.text import values
 from livedeck.text.secrets import mask_secrets
+
+_LISTED, _SAMPLED = 50, 8
+"""Maximum numbers of events that are listed, and whose samples are read, to find out the unit of the bit rates."""
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
 """Terminal size that shows everything."""
@@ -166,12 +172,15 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
         return [Check("platform", CheckStatus.FAIL, str(error), "correct the named setting", USAGE)]
     async with api:
         (source,) = settings.token_sources
+        access = await _check_access(api)
+        uploads, clock = await _check_uploads(api, settings), [*_check_clock(api, settings)]
+        is_accepted = access[-1].status is CheckStatus.OK
         return [
             Check("token", CheckStatus.OK, f"{source} of {loaded.origins[source]}"),
-            *(access := await _check_access(api)),
-            *await _check_uploads(api, settings),
-            *_check_clock(api, settings),
-            *(await check_events(api) if access[-1].status is CheckStatus.OK else []),
+            *access,
+            *uploads,
+            *clock,
+            *([*await check_events(api), await check_rates(api, settings)] if is_accepted else []),
             *[await _check_event(api, event_id) for event_id in settings.event_thresholds()],
         ]
 
@@ -205,6 +214,9 @@ async def _check_uploads(api: Api, settings: Settings) -> list[Check]:
 _FIELD_ADVICE = "all other fields are shown and judged; set this one again, or send this line to the platform's support"
 
 
+_LIST_ADVICE = "they are neither shown nor monitored here; send this line to the platform's support"
+
+
 async def check_events(api: Api) -> list[Check]:
     """Read all events and rooms; check that their fields are readable and that no name gives away a stream key."""
     listing = api.without_retry().events.iterate()
@@ -212,11 +224,36 @@ async def check_events(api: Api) -> list[Check]:
         events = [event async for event in listing]
     except ApiError as error:
         return [Check("fields", CheckStatus.WARN, str(error), "try again later")]
-    return [*check_fields(events, listing.unreadable), *await check_keys(api, events)]
+    return [*check_fields(events, listing.unreadable, listing.shortfall), *await check_keys(api, events)]
 
 
-def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> list[Check]:
-    """Check that all fields of all events are readable. Returns a warning for each field that is not."""
+async def check_rates(api: Api, settings: Settings) -> Check:
+    """Check that the samples of some live events agree with the unit of bit rates, and that a unit is known."""
+    evidence, reader = UnitEvidence(), history_reader(settings)
+    rulings = Rulings().including(await reader.new_rulings() if reader else ())
+    try:
+        listed = await api.without_retry().events.list(per_page=_LISTED)
+        live = [event for event in listed.items if event.stream and event.stream.status == "live"]
+        for event in live[:_SAMPLED]:
+            samples = await api.without_retry().qos.get(event.id)
+            evidence = evidence.after(event.id, event.stream.id if event.stream else None, samples)
+    except ApiError as error:
+        return Check("rates", CheckStatus.WARN, str(error), "try again later")
+    chosen = rulings.unit_of(api.host)
+    verdict = judge_unit(settings.rate_unit, chosen, evidence)
+    if verdict.question:
+        advice = "compare a rate with the encoder's setting; until the unit is known, no fault is found by a bit rate"
+        return Check("rates", CheckStatus.WARN, verdict.question, advice)
+    origin = "by the settings" if settings.rate_unit else "by a ruling" if chosen else "by the samples"
+    if not (settings.rate_unit or chosen or evidence.proof):
+        return Check("rates", CheckStatus.OK, "no sample shows yet in which unit bit rates are counted")
+    return Check("rates", CheckStatus.OK, f"counted in {verdict.unit}/s, {origin}")
+
+
+def check_fields(
+    events: Sequence[Event], unreadable: Sequence[FieldFault], shortfall: Shortfall | None = None
+) -> list[Check]:
+    """Check that all events were received and all their fields are readable. Returns a warning for each fault."""
     checks = [
         Check("fields", CheckStatus.WARN, f"{_named('event', event)}: {fault}", _FIELD_ADVICE)
         for event in events
@@ -224,8 +261,10 @@ def check_fields(events: Sequence[Event], unreadable: Sequence[FieldFault]) -> l
     ]
     if unreadable:
         finding = f"{len(unreadable)} of the listed events cannot be read: {unreadable[0]}"
-        advice = "they are neither shown nor monitored here; send this line to the platform's support"
-        checks.append(Check("fields", CheckStatus.WARN, finding, advice))
+        checks.append(Check("fields", CheckStatus.WARN, finding, _LIST_ADVICE))
+    if shortfall:
+        finding = f"the list of events is incomplete: {shortfall.text('event')}"
+        checks.append(Check("fields", CheckStatus.WARN, finding, _LIST_ADVICE))
     return checks or [Check("fields", CheckStatus.OK, "all fields of all events are readable")]
 
 
@@ -243,7 +282,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
     for where, key in keys:
         if key.is_public:
             finding = f"{where} {key} is also a name or an id, which everyone can read"
-            advice = "give it another key: anyone can send with this one, and it is not masked where names are shown"
+            advice = "change the key: anyone who reads the name can send with it, and livedeck cannot mask it there"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
     for where, name in _names(events, rooms):
         if mask_secrets(name) != name:

@@ -61,15 +61,12 @@ def check_columns(output: Output, known: Sequence[str]) -> None:
 
 
 def print_list(
-    command: str,
-    items: Sequence[Mapping[str, Any]],
-    columns: Sequence[str],
-    output: Output,
-    unreadable: Sequence[Mapping[str, object]],
+    command: str, items: Sequence[Mapping[str, Any]], columns: Sequence[str], output: Output, gaps: Mapping[str, object]
 ) -> None:
     """Print objects.
 
-    `columns`: columns of the table unless --columns names others. `unreadable`: faults of the rows that were left out.
+    `columns`: columns of the table unless --columns names others. `gaps`: fields of JSON about the rows that the list
+    lacks.
     """
     wanted = output.columns
     if output.quiet:
@@ -77,7 +74,7 @@ def print_list(
             echo("\n".join(str(item.get("id")) for item in items))
     elif output.format == "json":
         shown_items = [picked(item, wanted) for item in items]
-        echo_json({"schema": schema_name(command), "items": shown_items, "unreadable": [*unreadable]})
+        echo_json({"schema": schema_name(command), "items": shown_items, **gaps})
     elif output.format == "ndjson":
         for item in items:
             echo_json(picked(item, wanted))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import wraps
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -54,9 +53,9 @@ def time_zone(name: str) -> ZoneInfo:
 
 READ_ONLY = "Send nothing but GET and HEAD."
 
-FORCE = click.option("--force", is_flag=True, help="Replace what exists.")
+FORCE = click.option("--force", is_flag=True, help="Replace existing files.")
 
-FORCE_TWICE = click.option("--force", count=True, help="Replace what exists.")
+FORCE_TWICE = click.option("--force", count=True, help="Replace existing files.")
 """The option --force of a download. The command receives how often it was given: twice takes unproved content."""
 
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
@@ -71,18 +70,24 @@ CONFIRM = click.option("--confirm", metavar="NAME", help="Confirm a dangerous ch
 
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the change without sending it.")
 
-HISTORY = click.option(
-    "--history",
-    "path",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Use this history file instead of the one in the settings.",
-)
+
+def history() -> Callable[[Command], Command]:
+    """Return the option `--history`, the history file to use."""
+    from pathlib import Path  # the help of `livedeck` alone names no file, and starts sooner without it
+
+    return click.option(
+        "--history",
+        "path",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Use this history file instead of the one in the settings.",
+    )
 
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
     """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
-    return click.option("-o", "--output", metavar=metavar, help="Where to write.", **attributes)
+    text = "File or folder to write. If there is --force, an existing file needs it."
+    return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
 
 def timeout(default: str) -> Callable[[Command], Command]:

@@ -21,7 +21,7 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
     from livedeck.operations.commands import COMMANDS
     from livedeck.operations.nouns import NOUNS, RECORDINGS, RESTREAMS, Noun
     from livedeck.presentation.documents import DOCUMENTS
-    from livedeck.presentation.json_schema import FAULTS, document_schema, model_fields, object_schema
+    from livedeck.presentation.json_schema import FAULTS, SHORTFALL, document_schema, model_fields, object_schema
 
     def document(name: str, fields: dict[str, Any], *, additional: bool = False) -> dict[str, Any]:
         head = {"schema": {"const": schema_name(name)}}
@@ -30,7 +30,7 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
 
     def listed(name: str, fields: dict[str, Any]) -> dict[str, Any]:
         items = {"type": "array", "items": object_schema(fields, additional=True)}
-        return document(name, {"items": items, "unreadable": FAULTS})
+        return document(name, {"items": items, "unreadable": FAULTS, "shortfall": SHORTFALL})
 
     def schemas_of(noun: Noun) -> dict[str, Callable[[], dict[str, Any]]]:
         return {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from livedeck.cli.exit_codes import code_of_link
+from livedeck.cli.exit_codes import UNREACHABLE, code_of_link
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, history_reader, open_watch
 from livedeck.monitor import EventState, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
-from livedeck.presentation.connection import unreadable_text
+from livedeck.presentation.connection import missing_text
 from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object
@@ -47,7 +47,9 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
     if code:
         where = "" if snapshot.attachment else f" at {settings.base_url}"
         echo(f"livedeck: the platform{where} cannot be watched: {snapshot.link.reason}", err=True)
-    return code
+    elif snapshot.shortfall:
+        echo(f"livedeck: {snapshot.shortfall.text('event')}", err=True)
+    return code or (UNREACHABLE if snapshot.shortfall else code)
 
 
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:
@@ -63,7 +65,7 @@ def status_table(snapshot: Snapshot, render_time: RenderTime) -> str:
     widths = [max(width(row[column]) for row in rows) for column in range(len(HEADS))]
     alarms = [line for alarm in snapshot.alarms for line in alarm_text(alarm, render_time, snapshot)]
     lines = [_row_text(row, widths) for row in rows]
-    left_out = [unreadable_text(snapshot)] if snapshot.unreadable else []
+    left_out = [missing] if (missing := missing_text(snapshot)) else []
     return "\n".join([*lines, "", *([*alarms, ""] if alarms else []), *left_out, summary(snapshot)])
 
 
@@ -73,11 +75,15 @@ def _row_text(row: Iterable[Line], widths: Iterable[int]) -> str:
 
 
 def summary(snapshot: Snapshot) -> str:
-    """Return the counts and their time: `12 events, 6 alarms, as of 2026-11-20 21:14:07Z`."""
+    """Return the counts and their time: `12 events, 6 alarms, as of 2026-11-20 21:14:07Z`.
+
+    Of an incomplete list the events are those known.
+    """
     as_of = snapshot.link.as_of
     age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"
     flood = " (FLOOD: more than a person can follow)" if snapshot.flood else ""
-    return f"{len(snapshot.events)} events, {len(snapshot.alarms)} alarms{flood}, {age}"
+    known = " known" if snapshot.shortfall else ""
+    return f"{len(snapshot.events)} events{known}, {len(snapshot.alarms)} alarms{flood}, {age}"
 
 
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:

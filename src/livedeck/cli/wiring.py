@@ -11,11 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from livedeck.cli.secret_sources import SettingsTokenSource, read_collector_token, read_token
+from livedeck import connect
 from livedeck.client import Api, Outgoing, Secret
 from livedeck.egress import Egress
-from livedeck.environment import config_path, expand_user, this_process
+from livedeck.environment import expand_user, this_process
 from livedeck.monitor import Clock, History, HistoryReader, HistoryReads, LimitsSource, Monitor, Shares, Video
+from livedeck.secret_sources import read_collector_token
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 from livedeck.text.secrets import register_address
 
@@ -49,33 +50,12 @@ class SystemClock:
 
 
 def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = None) -> Api:
-    """Return a client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured."""
-    if not settings.base_url:
-        path = config_path()
-        file = f"set base_url in {path}" if path.exists() else "run `livedeck config init`"
-        raise SettingsError(f"no platform: set LIVEDECK_BASE_URL or --base-url, {file}, or try `livedeck demo`")
-    clock, token = clock or SystemClock(), read_token(settings)
-    if settings.proxy:
-        register_address(settings.proxy)
-    return Api(
-        base_url=settings.base_url,
-        upload_url=settings.upload_url or None,
-        token=token,
-        token_source=SettingsTokenSource(settings),
-        read_only=settings.read_only,
-        meet_segment=settings.meet_segment,
-        platforms=settings.platforms,
-        bitrate_unit=settings.bitrate_unit,
-        timeout=settings.timeout,
-        proxy=settings.proxy or None,
-        ca_file=settings.ca_file and expand_user(str(settings.ca_file)),
-        client_cert=settings.client_cert and expand_user(str(settings.client_cert)),
-        use_environment=settings.use_environment,
-        now=clock.now,
-        timer=clock.monotonic,
-        sleep=clock.sleep,
-        mount=mount,
-    )
+    """Return a client of the configured platform, or of the ASGI app `mount`.
+
+    Its QoS samples have bit rates as the platform sends them; `rate_unit` of the settings says how to read them. Raises
+    SettingsError, Misconfigured.
+    """
+    return connect.make_api(settings, clock=clock or SystemClock(), mount=mount)
 
 
 def make_keymap(settings: DisplaySettings) -> Keymap:
@@ -205,6 +185,7 @@ def make_monitor(
         actor=this_process(),
         notify_error=notify_error,
         shares=shares,
+        unit=settings.rate_unit,
     )
 
 

@@ -18,6 +18,7 @@ from livedeck.client.http.errors import (
     Invalid,
     Misconfigured,
     NotFound,
+    PaymentRequired,
     RateLimited,
     ReadOnly,
     Redirected,
@@ -32,37 +33,72 @@ from livedeck.client.http.errors import (
     Unreadable,
     Validation,
 )
-from livedeck.client.http.files import UPLOAD_CHUNK, plain_name
+from livedeck.client.http.files import UPLOAD_CHUNK, FileSource, FileTarget, plain_name
+from livedeck.client.http.hooks import RequestHook, RequestRecord, ResponseHook, ResponseRecord
 from livedeck.client.http.outgoing import Incoming, Outgoing, Reply, check_outgoing
-from livedeck.client.http.request import Progress, ResponseTiming
+from livedeck.client.http.request import Identifier, Progress, ResponseTiming, UploadProgress
 from livedeck.client.http.request_counts import BOUNDS, Durations, RequestCounts
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
-from livedeck.client.resources.annotations import Annotation, AnnotationDraft
+from livedeck.client.http.transport import HttpTransport
+from livedeck.client.resources.annotations import (
+    Annotation,
+    AnnotationDraft,
+    AnnotationFields,
+    Annotations,
+    NewAnnotationFields,
+)
 from livedeck.client.resources.base import Draft, Model
-from livedeck.client.resources.chat import Message
+from livedeck.client.resources.cdn import Cdn
+from livedeck.client.resources.chat import Chat, Message
 from livedeck.client.resources.cues import Cue, cues_out_of_order
 from livedeck.client.resources.events import (
     AudioSettings,
     Event,
     EventDraft,
+    EventFields,
     EventRestream,
     EventRestreamDraft,
+    EventRestreamFields,
+    Events,
+    NewEventFields,
     Record,
     RecordDraft,
+    RecordFields,
     Recording,
     Scheduled,
     ScheduleDraft,
+    ScheduleFields,
     Stream,
+    Streams,
     VideoDraft,
+    VideoFields,
     VideoSettings,
 )
 from livedeck.client.resources.fields import service_of
-from livedeck.client.resources.materials import Material
-from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems, collect
-from livedeck.client.resources.posters import Poster
-from livedeck.client.resources.qos import QosSample, QosSamples
-from livedeck.client.resources.rooms import RelayDraft, RelayProfile, Room, RoomDraft
-from livedeck.client.resources.subtitles import Subtitle, SubtitleDraft, SubtitleFile, checked_cues, subtitle_file
+from livedeck.client.resources.materials import Material, Materials
+from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems, Shortfall, collect
+from livedeck.client.resources.posters import Poster, Posters
+from livedeck.client.resources.qos import BitrateUnit, Qos, QosSample, QosSamples
+from livedeck.client.resources.rooms import (
+    NewRelayFields,
+    NewRoomFields,
+    RelayDraft,
+    RelayFields,
+    RelayProfile,
+    Relays,
+    Room,
+    RoomDraft,
+    Rooms,
+)
+from livedeck.client.resources.subtitles import (
+    Subtitle,
+    SubtitleDraft,
+    SubtitleFields,
+    SubtitleFile,
+    Subtitles,
+    checked_cues,
+    subtitle_file,
+)
 from livedeck.client.resources.validation import FieldFault
 
 __all__ = [
@@ -73,10 +109,15 @@ __all__ = [
     "UPLOAD_CHUNK",
     "Annotation",
     "AnnotationDraft",
+    "AnnotationFields",
+    "Annotations",
     "Api",
     "ApiError",
     "AudioSettings",
+    "BitrateUnit",
     "Cause",
+    "Cdn",
+    "Chat",
     "ChatExport",
     "ChatFormat",
     "Conflict",
@@ -86,62 +127,92 @@ __all__ = [
     "Durations",
     "Event",
     "EventDraft",
+    "EventFields",
     "EventRestream",
     "EventRestreamDraft",
+    "EventRestreamFields",
+    "Events",
     "ExportProgress",
     "ExportResult",
     "FieldFault",
     "FileFault",
+    "FileSource",
+    "FileTarget",
     "Forbidden",
+    "HttpTransport",
+    "Identifier",
     "Incoming",
     "Incomplete",
     "Invalid",
     "Material",
+    "Materials",
     "Message",
     "MessageFilter",
     "Misconfigured",
     "Model",
+    "NewAnnotationFields",
+    "NewEventFields",
+    "NewRelayFields",
+    "NewRoomFields",
     "NotFound",
     "Outgoing",
     "Page",
     "PagedItems",
+    "PaymentRequired",
     "Poster",
+    "Posters",
     "Progress",
+    "Qos",
     "QosSample",
     "QosSamples",
     "RateLimited",
     "ReadOnly",
     "Record",
     "RecordDraft",
+    "RecordFields",
     "Recording",
     "Redirected",
     "Rejected",
     "RelayDraft",
+    "RelayFields",
     "RelayProfile",
     "RelayRunning",
+    "Relays",
     "Reply",
     "RequestCounts",
+    "RequestHook",
+    "RequestRecord",
+    "ResponseHook",
+    "ResponseRecord",
     "ResponseTiming",
     "Room",
     "RoomDraft",
+    "Rooms",
     "ScheduleDraft",
+    "ScheduleFields",
     "Scheduled",
     "Secret",
     "SecretLink",
     "ServerFault",
+    "Shortfall",
     "SignedLink",
     "Stream",
+    "Streams",
     "Subtitle",
     "SubtitleDraft",
+    "SubtitleFields",
     "SubtitleFile",
+    "Subtitles",
     "TooManyProfiles",
     "Unauthorized",
     "Unknown",
     "Unproved",
     "Unreachable",
     "Unreadable",
+    "UploadProgress",
     "Validation",
     "VideoDraft",
+    "VideoFields",
     "VideoSettings",
     "any_request",
     "check_outgoing",

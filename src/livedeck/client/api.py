@@ -16,13 +16,14 @@ from typing import Any, Self
 
 from livedeck.client.http.any_request import Params, any_request
 from livedeck.client.http.errors import Misconfigured
+from livedeck.client.http.hooks import Hooks, RequestHook, ResponseHook
 from livedeck.client.http.renewal import TokenSource
 from livedeck.client.http.request import ResponseTiming, check_base_url
 from livedeck.client.http.request_counts import RequestCounts
 from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
 from livedeck.client.http.timing import ClientTiming
-from livedeck.client.http.transport import RunInThread, Transport, TransportFactory
+from livedeck.client.http.transport import HttpTransport, RunInThread, Transport, TransportFactory
 from livedeck.client.resources.annotations import Annotations
 from livedeck.client.resources.cdn import Cdn
 from livedeck.client.resources.chat import Chat
@@ -70,6 +71,11 @@ class Api:
         jitter: Returns a random number from 0 up to 1.
         token_source: Source to read again after the platform refused the token; a read is then tried once more.
         mount: ASGI app that replaces the platform.
+        http_transport: Transport of httpx that sends the requests, such as a mock or one with a SOCKS proxy. It is
+            closed with the client. The client's own connections also stop an upload that is refused early, and check
+            where the host of a signed link is; another transport does not.
+        on_request: Called with each request, without secrets, before it is sent.
+        on_response: Called with the head of each response, without secrets, or with the reason for its absence.
         run_in_thread: Runs the decoding of long responses.
 
     Raises:
@@ -101,12 +107,19 @@ class Api:
         jitter: Callable[[], float] = random,
         token_source: TokenSource | None = None,
         mount: TransportFactory | None = None,
+        http_transport: HttpTransport | None = None,
+        on_request: RequestHook | None = None,
+        on_response: ResponseHook | None = None,
         run_in_thread: RunInThread = asyncio.to_thread,
     ) -> None:
         if not meet_segment.replace("-", "").isalnum() or not meet_segment.isascii():
             raise Misconfigured("meet_segment should be a single path segment of letters, digits and hyphens")
         if not (timeout > 0 and retry >= 0 and rate > 0 and upload_timeout > 0):
             raise Misconfigured("timeout and rate should be above 0, and retry at least 0")
+        if http_transport is not None and (mount or http2 or proxy or ca_file or client_cert or use_environment):
+            raise Misconfigured(
+                "http_transport has a route of its own: set mount, http2, proxy and certificates there, not here"
+            )
         api_url = check_base_url("base_url", base_url)
         self._platforms = dict(platforms or {})
         self._options = meet_segment, bitrate_unit
@@ -123,6 +136,8 @@ class Api:
             ),
             token_source=token_source,
             mount=mount,
+            http_transport=http_transport,
+            hooks=Hooks(on_request, on_response),
             http2=http2,
             run_in_thread=run_in_thread,
         )
@@ -249,10 +264,17 @@ class Api:
         """Timings of the last five responses, newest last."""
         return self._transport.timings
 
+    async def aclose(self) -> None:
+        """Close the connections, for a program that cannot use `async with`. May be repeated.
+
+        >>> await api.aclose()
+        """
+        await self._transport.close()
+
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._transport.close()
+        await self.aclose()

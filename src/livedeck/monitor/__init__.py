@@ -9,6 +9,7 @@ from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
 from livedeck.monitor.kinds.deck import clock_change_text
+from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
 from livedeck.monitor.model.alarm import (
     Alarm,
     AlarmChange,
@@ -56,7 +57,7 @@ from livedeck.monitor.model.resources import (
     event_key,
     recordings_key,
 )
-from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
+from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import (
     BroadcastState,
@@ -88,6 +89,7 @@ from livedeck.monitor.model.thresholds import (
     limits_of,
     with_overrides,
 )
+from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
@@ -99,6 +101,7 @@ __all__ = [
     "NO_STATUS",
     "ROOM_LIST",
     "TAKE_BACK_FOR",
+    "UNIT_UNKNOWN",
     "WATCH_WRITTEN_EACH",
     "ActionKind",
     "ActionRecord",
@@ -119,6 +122,7 @@ __all__ = [
     "Attachment",
     "AttachmentState",
     "AuditOutcome",
+    "BitrateUnit",
     "BroadcastState",
     "Buckets",
     "CachedList",
@@ -185,6 +189,7 @@ __all__ = [
     "StreamSpan",
     "Thresholds",
     "TimelineEntry",
+    "UnitChoice",
     "UsualMark",
     "Video",
     "WatchRecord",

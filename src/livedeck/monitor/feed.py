@@ -10,6 +10,7 @@ from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Content
+from livedeck.monitor.model.unit import BitrateUnit
 
 
 class Feed(Protocol):
@@ -75,6 +76,12 @@ class Feed(Protocol):
 
     async def choose_content(self, event_id: str, content: Content | None) -> bool:
         """Set the content of an event; None: the content in the settings. Return False if that changes nothing."""
+
+    async def choose_unit(self, unit: BitrateUnit) -> bool:
+        """Set the unit of the platform's bit rates. Return False if that changes nothing.
+
+        Raises AlarmRefused if the newest rates rule it out.
+        """
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
 from livedeck.log import Log
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
+from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
@@ -23,10 +24,11 @@ from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCo
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
-from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
+from livedeck.monitor.model.ruling import LIVEDECK, ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
 from livedeck.monitor.model.thresholds import Cadence, Content, Thresholds
+from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.after_end import EndedStreams
 from livedeck.monitor.polling.losses import LossMeter, is_passing
@@ -72,7 +74,8 @@ class Monitor:
     limits that may change at run time. `history` stores everything and restores it after a restart. `reader`: history
     of other decks, if this deck stores none. The owner of `api` and `history` closes them. `actor`: the user here,
     `user@host:pid`. `notify_error`: returns the failing notification targets, or an empty text. `shares`: processes
-    that poll together with this one. `on_demand`: lists polled while somebody looks at them.
+    that poll together with this one. `on_demand`: lists polled while somebody looks at them. `unit`: unit of the
+    platform's bit rates, None to learn it; the samples of `api` must be as the platform sends them.
 
     Only one listener at a time: `snapshots()` and `wait_ready()` both poll the platform. An alarm action makes a new
     snapshot at once, without a poll; AlarmRefused explains a refusal. `clock`: clock of all times in snapshots, which
@@ -94,10 +97,12 @@ class Monitor:
         actor: str = "",
         notify_error: Callable[[], str] | None = None,
         shares: Shares | None = None,
+        unit: BitrateUnit | None = None,
     ) -> None:
         self.clock = self._clock = clock = SteadyClock(clock)
         self._timings = api.timings
         self._api, self._history = api.without_retry(), history  # the next round retries
+        self._unit = unit
         self._notify_error = notify_error
         self._limits, self._limits_source = Limits(thresholds or Thresholds(), overrides), limits_source
         self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # changes since the last snapshot
@@ -117,7 +122,9 @@ class Monitor:
         self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()
-        self._world = WorldTracker(api.timings, started_at, self._limits, self._cadence)
+        self._world = WorldTracker(
+            api.timings, started_at, self._limits, self._cadence, origin=api.host, unit_setting=unit
+        )
         self._others = SharedPolls(shares, self._poller, self._world, clock, self._cadence)
         self._last = Snapshot(0, started_at.wall, self._world.status)
 
@@ -189,6 +196,20 @@ class Monitor:
         await self._rule(ProfileChoice(at, event_id, content, actor or self.actor))
         return True
 
+    async def choose_unit(self, unit: BitrateUnit, actor: str = "") -> bool:
+        """Set the unit of the platform's bit rates. Return False if nothing changes, or the settings name a unit.
+
+        `actor`: person who decided this; empty: the user here. Raises AlarmRefused if the newest rates rule it out.
+        """
+        origin = self._api.host
+        if self._unit is not None or self._rulings.unit_of(origin) is unit:
+            return False
+        if reason := self._world.contradiction_of(unit):
+            raise AlarmRefused(reason)
+        at = self._rulings.next_unit_moment(origin, self._machine_time())
+        await self._rule(UnitChoice(at, origin, unit, actor or self.actor))
+        return True
+
     def _machine_time(self) -> datetime:
         """Return the time by this machine's clock including its steps, as other processes read it."""
         return self._clock.now() + timedelta(seconds=self._clock.offset)
@@ -204,9 +225,11 @@ class Monitor:
         unknown = [ruling for ruling in rulings if self._rulings.lacks(ruling)]
         if not unknown:
             return
+        unit = self._rulings.unit_of(self._api.host)
         self._judge_by(self._limits, self._rulings.including(unknown))
         for ruling in unknown if is_news else ():
-            self._tell(ruling.text, ruling.event_id, ruling.actor)
+            if not isinstance(ruling, UnitChoice) or ruling.unit is not unit:  # several processes learn the same unit
+                self._tell(ruling.text, ruling.event_id, ruling.actor)
 
     def _judge_by(self, limits: Limits, rulings: Rulings) -> None:
         self._limits, self._rulings = limits, rulings
@@ -404,7 +427,7 @@ class Monitor:
                 return EventList((await self._api.events.list(per_page=1)).items)
             if key == LIST:
                 events = PagedItems(partial(self._fetch_page, self._api.events.list))
-                return EventList(await collect(events), len(events.unreadable))
+                return EventList(await collect(events), len(events.unreadable), events.shortfall)
             return await self._read(key, partial(self._api.qos.get, key))
         except ApiError as error:
             return error
@@ -517,6 +540,8 @@ class Monitor:
         between would show before its change is reported, and a cancelled listener would lose the changes.
         """
         await self._attribute_ends()
+        if self._world.unit.is_sure and self.is_settled:
+            await self.choose_unit(BitrateUnit.KBIT, LIVEDECK)
         at = self._read_clock()
         on_platform = tuple(result for result in results if is_on_platform(result.key))
         lost_share = self._losses.share(at.monotonic, self._world.status.lost_share)
@@ -537,6 +562,7 @@ class Monitor:
             self._world.ended,
             self._notify_error() if self._notify_error else "",
             sharing=self._others.fault,
+            unit_question=self._world.unit.question if self.is_settled else "",
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, bells = self._alarms.step(state)
@@ -558,6 +584,7 @@ class Monitor:
             flood=self._alarms.is_flood(at.wall),
             lists=self.on_demand.lists,
             unreadable=self._world.unreadable,
+            shortfall=self._world.shortfall,
             ended=self._world.ended,
         )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTiming, Stream
+from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTiming, Shortfall, Stream
 from livedeck.log import Log
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
@@ -16,6 +16,7 @@ from livedeck.monitor.detection.detect import StreamRules, detect, episodes, sti
 from livedeck.monitor.detection.health import assess, find, is_worse, unknown
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
+from livedeck.monitor.detection.units import UnitEvidence, UnitVerdict, in_bits, judge_unit
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
@@ -37,6 +38,7 @@ from livedeck.monitor.model.state import (
     QosState,
 )
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
+from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
 from livedeck.monitor.polling.poller import EventList, ItemList, PollResult
@@ -50,6 +52,8 @@ _ANALYSIS_BATCH = 30
 
 _EVALUATION_BATCH = 16
 """Number of events evaluated without a pause for the event loop."""
+
+_BITS = UnitVerdict(BitrateUnit.BIT)
 
 _log = Log("livedeck.monitor")
 
@@ -102,6 +106,8 @@ class EventTracker:
         self._missed_at: ClockReading | None = None  # first list, of those in a row, that lacks the event
         self._listed_at, self._thresholds = listed_at, thresholds
         self._readings, self._recorded = Readings(), Readings()
+        self._answer = QosSamples()  # last good response, as the platform sent it
+        self._unit = self._read_by = _BITS  # unit of the platform's rates; the one by which the samples were read
         self._learnt: Learnt | None = None  # from an earlier process, before the first response
         self._last_learnt: tuple[object, ...] | None = None
         self._answered_at: ClockReading | None = None
@@ -145,14 +151,39 @@ class EventTracker:
         """Use these thresholds and rulings from now on. The thresholds must include the content that a person chose."""
         self._thresholds, self._rulings = thresholds, rulings
 
+    def read_by(self, unit: UnitVerdict) -> None:
+        """Read samples by this unit from now on; `analyse_again` applies it to known samples."""
+        self._unit = unit
+
     @property
     def is_outdated(self) -> bool:
-        """True if the samples were analysed by other rules than the present ones."""
-        return bool(len(self._readings)) and self._folded_by != self._rules()
+        """True if the samples were analysed by other rules than the present ones, or read by another unit."""
+        return bool(len(self._readings)) and (self._is_read_otherwise or self._folded_by != self._rules())
+
+    @property
+    def _is_read_otherwise(self) -> bool:
+        before, after = self._read_by, self._unit
+        return (before.unit, before.is_doubtful) != (after.unit, after.is_doubtful)
 
     async def analyse_again(self) -> None:
-        """Analyse the samples by the present rules."""
-        await self._analyse(self._readings, is_frozen=self._is_frozen)
+        """Analyse the samples by the present rules, and by the present unit."""
+        unit = self._unit
+        readings = self._read_again(unit) if self._is_read_otherwise else self._readings
+        await self._analyse(readings, is_frozen=self._is_frozen)
+        self._read_by = unit
+
+    def _read_again(self, after: UnitVerdict) -> Readings:
+        """Return the samples by another unit.
+
+        Rates from a time of doubt are known as far as the last response repeats them; others stay missing.
+        """
+        before, readings = self._read_by, self._readings
+        if before.is_doubtful and not after.is_doubtful:
+            return series.merge(readings, in_bits(self._answer, after), until=readings.time[-1])
+        if before.unit is not after.unit:
+            self._analysis, self._folded_by = SignalAnalysis(), None  # its usual rates are of the other unit
+            return series.with_rates_times(readings, after.unit.bits / before.unit.bits)
+        return readings
 
     @property
     def has_response(self) -> bool:
@@ -198,6 +229,10 @@ class EventTracker:
             self._error, self._failing_since = str(payload), self._failing_since or at
             return
         until = server_time(status, at.wall).timestamp() + self._thresholds.ahead
+        if self._is_read_otherwise and len(self._readings):
+            await self.analyse_again()
+        self._answer, self._read_by = payload, self._unit
+        payload = in_bits(payload, self._unit)
         readings = series.merge(self._readings, payload, until=until)
         if len(readings):
             was_frozen = self._is_frozen
@@ -239,7 +274,7 @@ class EventTracker:
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
-        rules = StreamRules(self._thresholds, self._thresholds.floor(presets), marks)
+        rules = StreamRules(self._thresholds, self._thresholds.floor(presets), marks, not self._unit.is_doubtful)
         return self._folded_by if self._folded_by == rules else rules
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
@@ -346,6 +381,7 @@ class EventTracker:
             qos.future_samples,
             empty,
             self._delivery.steady_lag(self._thresholds),
+            has_unit=not self._read_by.is_doubtful,
         )
         silence = self._false_silence
         if silence is None or now.timestamp() - silence.until > self._thresholds.silence_off:
@@ -450,20 +486,32 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
 class WorldTracker:
     """Tracker of all events and of the connection. `timings`: live list with the times of the last calls.
 
+    `origin`: host of the platform. `unit_setting`: unit of its bit rates, None to learn it. `unit`: verdict on it.
     `status`: present state of the connection. `cadence`: poll intervals that the request budget allows. `unreadable`:
-    number of rows of the last event list that could not be read. `part`: this process's share of the request budget.
+    number of rows of the last event list that could not be read. `shortfall`: rows that it announced and lacks. `part`:
+    this process's share of the request budget.
     """
 
     def __init__(
-        self, timings: Sequence[ResponseTiming], started_at: ClockReading, limits: Limits, cadence: Cadence
+        self,
+        timings: Sequence[ResponseTiming],
+        started_at: ClockReading,
+        limits: Limits,
+        cadence: Cadence,
+        *,
+        origin: str = "",
+        unit_setting: BitrateUnit | None = BitrateUnit.BIT,
     ) -> None:
         self._timings, self._limits, self._rulings, self._base_cadence = timings, limits, Rulings(), cadence
         self._trackers: dict[str, EventTracker] = {}
+        self._origin, self._unit_setting, self._unit_evidence = origin, unit_setting, UnitEvidence()
+        self.unit = judge_unit(unit_setting, None, self._unit_evidence)
         self._turn = asyncio.Semaphore(1)  # its holder analyses samples
         self._preloaded: dict[str, str] = {}  # event id -> stream whose recorded samples were read
         self._answered_at = started_at.monotonic  # last good response to any call (monotonic s)
         self._workspace_lag: float | None = None  # s; usual delay of samples
         self.cadence, self.unreadable, self.part = cadence, 0, 1.0
+        self.shortfall: Shortfall | None = None
         self.needs_second_look = False  # the last list lacked an event of the one before
         self.ended: tuple[EndedEvent, ...] = ()  # events that ended on air in the last minute
         self.seconds_ahead: float | None = None  # lead of the platform's clock over the monitor's
@@ -511,11 +559,13 @@ class WorldTracker:
         if result.key == LIST:
             if isinstance(result.payload, EventList):
                 self._update_events(result.payload, at)
-                self.unreadable = result.payload.unreadable
+                self.unreadable, self.shortfall = result.payload.unreadable, result.payload.shortfall
             return False
         tracker = self._trackers.get(str(result.key))
         if tracker is None or isinstance(result.payload, EventList | ItemList):
             return False
+        if isinstance(result.payload, QosSamples):
+            self._learn_unit(tracker, result.payload)
         await tracker.ingest(result.payload, self.status, at)
         before = tracker.state
         return before is not None and is_worse(before.assessment, self._evaluate(tracker, at).assessment)
@@ -559,8 +609,28 @@ class WorldTracker:
     def judge_by(self, limits: Limits, rulings: Rulings) -> None:
         """Use these limits and rulings from now on; `analyse_outdated` applies them to known samples."""
         self._limits, self._rulings = limits, rulings
+        self._judge_unit(self._unit_evidence)
         for tracker in self._trackers.values():
             self._pass_on_rules(tracker)
+
+    def contradiction_of(self, unit: BitrateUnit) -> str:
+        """Return why the newest rates cannot be in a unit; empty if they can."""
+        verdict = judge_unit(None, unit, self._unit_evidence)
+        return verdict.question.partition(":")[0] if verdict.is_doubtful else ""
+
+    def _learn_unit(self, tracker: EventTracker, samples: QosSamples) -> None:
+        """Learn the unit from a response, until it is proven to be bit/s."""
+        if self.unit.unit is BitrateUnit.KBIT or not self._unit_evidence.proof:
+            self._judge_unit(self._unit_evidence.after(tracker.event.id, tracker.stream_id, samples))
+
+    def _judge_unit(self, evidence: UnitEvidence) -> None:
+        before, self._unit_evidence = self.unit, evidence
+        self.unit = judge_unit(self._unit_setting, self._rulings.unit_of(self._origin), evidence)
+        if self.unit != before:
+            for tracker in self._trackers.values():
+                tracker.read_by(self.unit)
+            if self.unit.question != before.question:
+                _log.warning("unit of bit rates", question=self.unit.question or "answered", unit=self.unit.unit)
 
     def _pass_on_rules(self, tracker: EventTracker) -> None:
         """Pass the rules on to an event. The content that a person chose takes precedence over the settings."""
@@ -569,6 +639,7 @@ class WorldTracker:
         if content and content is not thresholds.content:
             thresholds = replace(thresholds, content=content)
         tracker.judge_by(thresholds, self._rulings.on(event_id, tracker.stream_id or ""))
+        tracker.read_by(self.unit)
 
     async def analyse_outdated(self, is_due: Callable[[], bool]) -> bool:
         """Analyse again the events whose rules changed, one by one until `is_due`. Return whether all are done."""
@@ -582,8 +653,8 @@ class WorldTracker:
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
         """Update the events after a list. A new stream starts without samples; a missing event stays at first.
 
-        A missing event is dropped when a second list lacks it too. It stays while lists have unreadable rows, and for
-        `empty_list` seconds while lists are empty.
+        A missing event is dropped when a second list lacks it too. It stays while lists are incomplete or have
+        unreadable rows, and for `empty_list` seconds while lists are empty.
         """
         trackers: dict[str, EventTracker] = {}
         for event in listed.events:
@@ -601,11 +672,12 @@ class WorldTracker:
         doubt = 0.0 if listed.events else self._thresholds.empty_list
         for event_id, tracker in missing.items():
             is_first, since = tracker.is_listed, tracker.miss(at)
-            if is_first or listed.unreadable or at.monotonic - since.monotonic < doubt:
+            if is_first or not listed.is_whole or at.monotonic - since.monotonic < doubt:
                 trackers[event_id] = tracker
             elif _is_sending(tracker.state):
                 self._note_end(tracker, "was on air, not listed since", at, is_gone=True)
         self._trackers = trackers
+        self._judge_unit(self._unit_evidence.only(trackers))
 
     def attribute_ends(self, actors: Mapping[str, str]) -> None:
         """Record who ended events, by event id, if not known yet."""

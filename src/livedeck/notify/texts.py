@@ -168,7 +168,7 @@ def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:
 def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
     """Return the first line: event, fault, onset and expected value.
 
-    `Friday show: 42 s without samples, since 20:14:05 CET, 42 s (expected samples)`.
+    `Friday show: no samples since 20:13:23, since 20:14:05 CET, 42 s (expected samples)`.
     """
     if entry.status is Status.RESOLVED:
         kind = "" if lead else f"{entry.kind} "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from livedeck.client import Annotation, AnnotationDraft, collect
+from livedeck.client import Annotation, AnnotationDraft
 from livedeck.monitor import Video
 from livedeck.operations.diff import ParsedForm
-from livedeck.operations.operation import CreateFromForm, DeleteOperation, Platform, SendContext, Target
+from livedeck.operations.operation import CreateFromForm, DeleteOperation, Platform, SendContext, Target, all_rows
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormSchema, draft_maker
 from livedeck.operations.videos import EditExtra, ExtraOperation, video_title
 from livedeck.text import values
@@ -58,7 +58,7 @@ class CreateAnnotation(CreateFromForm[Annotation]):
     form: ParsedForm[AnnotationDraft]
 
     async def read(self, platform: Platform) -> tuple[Annotation, ...]:
-        return await collect(platform.api.annotations.iterate(self.video.id))
+        return await all_rows(platform.api.annotations.iterate(self.video.id))
 
     async def send(self, context: SendContext[tuple[Annotation, ...]], /) -> object:
         return await context.api.annotations.create(self.video.id, self.form.draft)

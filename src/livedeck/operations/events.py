@@ -36,6 +36,7 @@ from livedeck.operations.operation import (
     Platform,
     SendContext,
     Target,
+    newest_rows,
 )
 from livedeck.operations.posters import NOT_TOLD, PICTURE_FORM
 from livedeck.operations.schema import (
@@ -186,7 +187,10 @@ SCHEDULE_FORM = FormSchema(
 
 
 def edit_entries(event: Event, zone: tzinfo | None) -> FieldValues:
-    """Return an event as entries of its form. A field that the platform did not send is unknown, not empty."""
+    """Return an event as entries of its form. Fields that the platform did not send are as in an empty form.
+
+    In an empty form a yes or no is unknown, and every other entry is empty. Only changed entries are sent.
+    """
     current = platform_values(event)
     start, window = current["scheduled.time"], current["reconnect_window"]
     texts = {name: current[name] or "" for name in ("name", "parent_id", "latency_mode", "record.parent_id")}
@@ -395,7 +399,7 @@ class CreateEvent(CreateFromForm[Event]):
     form: ParsedForm[EventDraft]
 
     async def read(self, platform: Platform) -> NewestEvents:
-        return (await platform.api.events.list(per_page=100)).items
+        return newest_rows(await platform.api.events.list(per_page=100))
 
     async def send(self, context: SendContext[NewestEvents], /) -> Event:
         return await context.api.events.create(self.form.draft)

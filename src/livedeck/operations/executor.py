@@ -1,8 +1,8 @@
 """Executor of every change: it acts on the state that the person saw, sends once, and ends in a verdict.
 
 Steps: refuse if nothing may be sent; ask for confirmation; read the object again, and ask anew if it differs; record
-the intent; send; after a lost response, look for the effect, first for seconds and then for minutes in the background;
-record the outcome, notify the person, and poll the platform.
+the intent; send; if no response proves the outcome, look for the effect, first for seconds and then for minutes in the
+background; record the outcome, notify the person, and poll the platform.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from pwd import getpwuid
 from socket import gethostname
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
-from livedeck.client import ApiError, NotFound, Progress, Unknown
+from livedeck.client import ApiError, Conflict, NotFound, Progress, Rejected, Unknown, Validation
 from livedeck.log import Log
 from livedeck.monitor import ActionRecord, AuditOutcome, Clock, FieldChange, IntentRecord, OpenChange
 from livedeck.operations.open_changes import OpenChanges
@@ -26,6 +27,7 @@ from livedeck.operations.operation import (
     Confirmation,
     ConfirmLevel,
     Conflicts,
+    DeleteOperation,
     Operation,
     OperationResult,
     Platform,
@@ -62,6 +64,9 @@ CLOSE = "change.close"
 
 LEFT = "livedeck was closed before the response arrived"
 NOT_SEEN_YET = "the change is not visible yet"
+STILL_THERE = "it still exists"
+OF_ANOTHER = "the response is about another object"
+NOT_READ = "it could not be read again, so the change may be there"
 NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
 SENT_AGAIN = "a similar change was sent after it, and nothing tells the two apart"
 """Reasons why a change has no verdict, which follow the reason why its response is missing."""
@@ -130,11 +135,24 @@ class _Watch:
     task: asyncio.Task[None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """Proof by a read that a change happened. `answer`: substitute for the lost response."""
+class _State(StrEnum):
+    """State of an object after a change, by the last read that told it."""
 
-    answer: object
+    THERE = "there"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """Result of the reads after a change.
+
+    `is_shown`: a read proves that the change happened. `answer`: substitute for the lost response.
+    """
+
+    state: _State
+    is_shown: bool = False
+    answer: object = None
 
 
 @dataclass(slots=True)
@@ -257,9 +275,9 @@ class Executor:
             return await operation.read(self.platform)
         except Cancelled:
             return OperationResult(Verdict.CANCELLED)
-        except NotFound as error:
-            return OperationResult(Verdict.REFUSED, "not sent: it no longer exists", error)
         except ApiError as error:
+            if isinstance(error, NotFound) and not _is_of_proxy(error):
+                return OperationResult(Verdict.REFUSED, "not sent: it no longer exists", error, is_gone=True)
             text = f"not sent: could not re-check {operation.target.name} ({_cause(error)})"
             return OperationResult(Verdict.REFUSED, text, error)
 
@@ -299,16 +317,35 @@ class Executor:
             )
         except Cancelled:
             pass
-        except Unknown as lost:
+        except (Unknown, NotFound) as lost:  # a DELETE that a network delivers twice ends in "not found"
             error = lost
         except ApiError as refusal:
-            return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, current), refusal)
+            return await self._check_refusal(operation, current, refusal)
         else:
-            return await self._read_back(operation, current, answer)
+            if not _is_of_another(operation, answer):
+                return await self._read_back(operation, current, answer)
+            error = Unknown(f"{operation.verb} {operation.target.name}: {OF_ANOTHER}", OF_ANOTHER)
         if not operation.may_have_arrived:
             text = "the connection ended before all of it was sent, so the platform does not have it"
             return OperationResult(Verdict.REFUSED, text, error)
         return await self._reconcile(operation, current, error)
+
+    async def _check_refusal(self, operation: Operation[T], before: T, refusal: ApiError) -> OperationResult:
+        """Return REFUSED, or APPLIED if a read shows the change.
+
+        The state of the object may forbid the second copy of a change that a network delivers twice.
+        """
+        if isinstance(refusal, Conflict | Validation) and operation.can_show(before):
+            title = f"checking: {operation.verb} {operation.target.name}"
+            try:
+                sight = await self.progress.watch(title, lambda _: self._look(operation, before, RECONCILE_DELAYS[:1]))
+            except Cancelled:
+                sight = _Sight(_State.UNKNOWN)
+            if sight.is_shown:
+                is_gone = sight.state is _State.GONE
+                text = applied_text(operation, refusal)
+                return OperationResult(Verdict.APPLIED, text, refusal, sight.answer, is_gone=is_gone)
+        return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, before), refusal)
 
     async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
         """Read the object after a change, and return DONE; if values differ from those sent, with these values.
@@ -325,9 +362,9 @@ class Executor:
             await self.clock.sleep(delay)
             try:
                 has = operation.other_values(await operation.read(self.platform))
-            except NotFound:
-                return replace(done, text=f"accepted, but {operation.target.name} no longer exists", differs=True)
             except ApiError as error:
+                if isinstance(error, NotFound) and not _is_of_proxy(error):
+                    return replace(done, text=f"accepted, but {operation.target.name} no longer exists", differs=True)
                 return replace(done, text=f"{done.text}; could not be checked afterwards: {error}", error=error)
             if not has:
                 return done
@@ -340,39 +377,48 @@ class Executor:
         return replace(done, text=f"{text}{rest}", differs=True)
 
     async def _reconcile(self, operation: Operation[T], before: T, error: ApiError | None) -> OperationResult:
-        """Look for the effect of a change for some seconds after a lost response, and return APPLIED or UNKNOWN.
+        """Look for the effect of a change for some seconds, and return APPLIED or UNKNOWN with what was seen.
 
-        `error`: why the response is missing; None if the person stopped waiting.
+        `error`: why no response proves the outcome; None if the person stopped waiting.
         """
-        if not operation.can_show(before):
-            text = f"{_reason(error)}; nothing can prove whether it happened: {operation.no_evidence}"
-            return OperationResult(Verdict.UNKNOWN, text, error)
+        can_show = operation.can_show(before)
+        nothing_shows = f"nothing can prove whether it happened: {operation.no_evidence}"
+        if not can_show and not isinstance(error, NotFound):
+            return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {nothing_shows}", error)
         title = f"UNKNOWN, checking: {operation.verb} {operation.target.name}"
+        delays = RECONCILE_DELAYS if can_show else RECONCILE_DELAYS[:1]
         try:
-            shown = await self.progress.watch(title, lambda _: self._look(operation, before, RECONCILE_DELAYS))
+            sight = await self.progress.watch(title, lambda _: self._look(operation, before, delays))
         except Cancelled:
-            shown = None
-        if shown:
-            return OperationResult(Verdict.APPLIED, applied_text(operation, error), error, shown.answer)
-        until = self.clock.now() + timedelta(seconds=WATCH_SECONDS)
-        return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {NOT_SEEN_YET}", error, watched_until=until)
+            sight = _Sight(_State.UNKNOWN)
+        is_gone = sight.state is _State.GONE
+        if sight.is_shown:
+            text = applied_text(operation, error)
+            return OperationResult(Verdict.APPLIED, text, error, sight.answer, is_gone=is_gone)
+        text = f"{_reason(error)}; {_seen_text(operation, sight.state, can_show=can_show)}"
+        if not can_show:
+            return OperationResult(Verdict.UNKNOWN, f"{text}; {nothing_shows}", error, is_gone=is_gone)
+        until = None if is_gone else self.clock.now() + timedelta(seconds=WATCH_SECONDS)
+        return OperationResult(Verdict.UNKNOWN, text, error, watched_until=until, is_gone=is_gone)
 
-    async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> _Shown | None:
-        """Read the object after each delay until a read proves the change. Return the proof, or None if none does."""
+    async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> _Sight:
+        """Read the object after each delay, until a read proves the change. Return what was seen."""
+        state = _State.UNKNOWN
         for delay in delays:
             await self.clock.sleep(delay)
             try:
                 after: T | None = await operation.read(self.platform)
             except NotFound as error:
-                if error.code is None:  # the response of a proxy, which proves nothing about the object
+                if _is_of_proxy(error):
                     continue
                 after = None
             except ApiError as error:
                 log.warning("a read after a lost answer failed", reason=str(error))
                 continue
-            if operation.shows(before, after):
-                return _Shown(operation.shown_answer(before, after))
-        return None
+            state = _State.GONE if after is None else _State.THERE
+            if operation.can_show(before) and operation.shows(before, after):
+                return _Sight(state, is_shown=True, answer=operation.shown_answer(before, after))
+        return _Sight(state)
 
     def _begin_watch(self, operation: Operation[T], before: T, intent: IntentRecord, reason: str) -> None:
         task = asyncio.create_task(self._watch(operation, before, intent, reason))
@@ -381,8 +427,9 @@ class Executor:
 
     async def _watch(self, operation: Operation[T], before: T, intent: IntentRecord, reason: str) -> None:
         """Search in the background for a change that is not visible yet, and report the outcome."""
-        if shown := await self._look(operation, before, WATCH_DELAYS):
-            result = OperationResult(Verdict.APPLIED, f"{reason}, but {_as_wanted(operation)}", answer=shown.answer)
+        sight = await self._look(operation, before, WATCH_DELAYS)
+        if sight.is_shown:
+            result = OperationResult(Verdict.APPLIED, f"{reason}, but {_as_wanted(operation)}", answer=sight.answer)
             self.open_changes.end(intent)
         else:
             result = OperationResult(Verdict.UNKNOWN, f"{reason}; {NOT_SEEN}")
@@ -465,8 +512,32 @@ def _as_wanted(operation: Operation[Any]) -> str:
     return f"it is as you wanted: {operation.evidence}"
 
 
+def _seen_text(operation: Operation[Any], state: _State, *, can_show: bool) -> str:
+    """Return what the reads after a change saw, if they do not prove it."""
+    if state is _State.GONE:
+        return f"the platform says that the {operation.kind} does not exist"
+    if state is _State.UNKNOWN:
+        return NOT_READ
+    return NOT_SEEN_YET if can_show and not isinstance(operation, DeleteOperation) else STILL_THERE
+
+
+def _is_of_another(operation: Operation[Any], answer: object) -> bool:
+    """Return whether the response contains another object than the changed one, as if it answered another change."""
+    answered = getattr(answer, "id", None) if operation.read_of_answer(answer) is not None else None
+    return bool(answered) and str(answered).casefold() != operation.target.id.casefold()
+
+
+def _is_of_proxy(error: NotFound) -> bool:
+    """Return whether the response may come from a proxy, which knows nothing about the object: it has no code."""
+    return error.code is None
+
+
 def _reason(error: ApiError | None) -> str:
-    """Return why the response to a sent change is missing. `error`: None if the person stopped waiting."""
+    """Return why no response proves the outcome of a change. `error`: None if the person stopped waiting."""
+    if isinstance(error, Rejected):
+        code = f" {error.code}" if error.code is not None else ""
+        said = "that it does not exist" if isinstance(error, NotFound) else "that this is not allowed"
+        return f"the platform responded {said} ({error.status}{code}), which leaves the outcome open"
     return error.reason if isinstance(error, Unknown) else NOT_WAITED_FOR
 
 

@@ -25,6 +25,7 @@ from livedeck.client import (
     Recording,
     RelayProfile,
     Room,
+    Shortfall,
     Stream,
     Subtitle,
     collect,
@@ -55,10 +56,21 @@ class _Unlisted:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A list that was read. `unreadable`: the faults of the rows that were left out."""
+    """A list that was read. `unreadable`: the faults of the rows that were left out.
+
+    `shortfall`: rows that were announced and not received; None if the list is complete.
+    """
 
     items: tuple[Any, ...] = ()
     unreadable: tuple[FieldFault, ...] = ()
+    shortfall: Shortfall | None = None
+
+    def gaps(self, noun: Noun) -> tuple[str, ...]:
+        """Return sentences about the rows that were left out or not received; none for a whole list."""
+        return (
+            *([unreadable_rows_text(noun, self.unreadable)] if self.unreadable else []),
+            *([self.shortfall.text(noun.noun)] if self.shortfall else []),
+        )
 
 
 class NotMatched(Exception):  # noqa: N818  read after `except`
@@ -181,7 +193,7 @@ def _list_matches(words: str, nouns: str, matches: Sequence[tuple[str, str]]) ->
 
 
 async def _all_of(items: PagedItems[Any]) -> Rows:
-    return Rows(await collect(items), items.unreadable)
+    return Rows(await collect(items), items.unreadable, items.shortfall)
 
 
 def unreadable_inside(item: Model, name: str) -> tuple[FieldFault, ...]:
@@ -196,7 +208,8 @@ async def _events(api: Api, _: Any) -> Rows:
 async def _events_with_stream(api: Api, _: Any) -> Rows:
     rows = await _events(api, None)
     left_out = [fault for event in rows.items if not event.stream for fault in unreadable_inside(event, "stream")]
-    return Rows(tuple(event for event in rows.items if event.stream), (*rows.unreadable, *left_out))
+    streams = tuple(event for event in rows.items if event.stream)
+    return replace(rows, items=streams, unreadable=(*rows.unreadable, *left_out))
 
 
 async def _event(api: Api, _: Any, event: Event) -> Event:
@@ -407,8 +420,8 @@ async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: st
     except NotMatched as error:
         if is_id(words):
             return await noun.read(api, owner, _Unlisted(words.strip()))
-        if rows.unreadable:
-            raise NotMatched(f"{error}\n{unreadable_rows_text(noun, rows.unreadable)}") from None
+        if gaps := rows.gaps(noun):
+            raise NotMatched("\n".join([str(error), *gaps])) from None
         raise
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from livedeck.client import Api, ApiError, Progress
+from livedeck.client import Api, ApiError, Page, PagedItems, Progress, collect
 from livedeck.monitor import Snapshot
 from livedeck.operations.diff import Change, ParsedForm, change_lines, shown_values
 from livedeck.operations.names import Named, id_end, namesakes, warnings, word_to_type
@@ -24,9 +24,9 @@ T = TypeVar("T")
 class Verdict(StrEnum):
     """Outcome of an operation (trust.md, "Verdicts").
 
-    DONE: the platform confirmed the change. REFUSED: the platform refused it, or it was provably not sent. APPLIED: the
-    response was lost or the person stopped waiting, but a later read shows the change. UNKNOWN: nothing proves
-    either. CANCELLED: the person did not confirm it.
+    DONE: the platform confirmed the change. REFUSED: the platform refused it, or it was provably not sent. APPLIED: no
+    response proves the outcome or the person stopped waiting, but a later read shows the change. UNKNOWN: nothing
+    proves either. CANCELLED: the person did not confirm it.
     """
 
     DONE = "done"
@@ -42,6 +42,7 @@ class OperationResult(Record):
     Attributes:
         watched_until: end of the reads that look for the effect of an UNKNOWN change; None without such reads.
         differs: for DONE, True if a later read showed other values than those sent.
+        is_gone: True if the last read found that the object does not exist.
     """
 
     verdict: Verdict
@@ -50,6 +51,7 @@ class OperationResult(Record):
     answer: object = None
     watched_until: datetime | None = None
     differs: bool = False
+    is_gone: bool = False
 
     @property
     def has_happened(self) -> bool:
@@ -386,10 +388,30 @@ class Identified(Protocol):
 Item = TypeVar("Item", bound=Identified)
 
 
+class PartialRows(tuple[Item, ...]):
+    """Rows of a list that lacks others, so neither a new row nor the lack of one proves anything."""
+
+    __slots__ = ()
+
+
+async def all_rows(items: PagedItems[Item]) -> tuple[Item, ...]:
+    """Return all rows of a list, as PartialRows if some were not received. Raises ApiError."""
+    rows = await collect(items)
+    return rows if items.is_complete else PartialRows(rows)
+
+
+def newest_rows(page: Page[Item]) -> tuple[Item, ...]:
+    """Return the rows of the first page, as PartialRows if it lacks rows that its total announces, or is null."""
+    total = page.total if page.total is not None else int(page.is_null)
+    is_whole = len(page) + len(page.unreadable) >= min(total, page.per_page)
+    return page.items if is_whole else PartialRows(page.items)
+
+
 class CreateOperation(Operation[tuple[Item, ...]]):
     """Operation that creates an object. `read` returns all objects of its kind, or the newest (`reads_newest`).
 
-    The change is proved by exactly one new object that equals the sent one. Of two, one would be somebody else's.
+    The change is proved by exactly one new object that equals the sent one. Of two, one would be somebody else's. An
+    incomplete list proves nothing.
     """
 
     __slots__ = ()
@@ -408,7 +430,9 @@ class CreateOperation(Operation[tuple[Item, ...]]):
         """Return whether the item equals the sent object, as far as the platform shows it."""
 
     def candidates(self, before: tuple[Item, ...], after: tuple[Item, ...]) -> tuple[Item, ...]:
-        """Return the items in `after` that are new and equal the sent object."""
+        """Return the items in `after` that are new and equal the sent object; none if either list is incomplete."""
+        if isinstance(before, PartialRows) or isinstance(after, PartialRows):
+            return ()
         old_ids = {item.id for item in before}
         matches = (item for item in after if item.id not in old_ids and self.is_like(item))
         return tuple(item for item in matches if not self.reads_newest or _is_newer(item, before))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from livedeck.client import Poster, collect
+from livedeck.client import Poster
 from livedeck.monitor import Video
 from livedeck.operations.operation import (
     CreateOperation,
@@ -16,6 +16,7 @@ from livedeck.operations.operation import (
     Platform,
     SendContext,
     Target,
+    all_rows,
 )
 from livedeck.operations.schema import Field, FormSchema
 from livedeck.operations.videos import ExtraOperation, video_title
@@ -66,7 +67,7 @@ class _PosterCreation(CreateOperation[Poster]):
     video: Video
 
     async def read(self, platform: Platform) -> tuple[Poster, ...]:
-        return await collect(platform.api.posters.iterate(self.video.id))
+        return await all_rows(platform.api.posters.iterate(self.video.id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from livedeck.operations.operation import (
     SendContext,
     Target,
     conflict_lines,
+    newest_rows,
 )
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, Referent, draft_maker
 from livedeck.presentation.rooms import ACTIVE, EMPTY_STATUSES, MAX_RELAYS, display_name, relay_profiles
@@ -152,7 +153,7 @@ class CreateRoom(CreateFromForm[Room]):
     form: ParsedForm[RoomDraft]
 
     async def read(self, platform: Platform) -> NewestRooms:
-        return (await platform.api.rooms.list(per_page=100, order="created_at.desc")).items
+        return newest_rows(await platform.api.rooms.list(per_page=100, order="created_at.desc"))
 
     async def send(self, context: SendContext[NewestRooms], /) -> Room:
         return await context.api.rooms.create(self.form.draft)
@@ -263,7 +264,8 @@ class EditRelay(EditOperation[RelayProfile]):
         room = await platform.api.rooms.get(self.relay.room.id)
         found = next((profile for profile in room.restreams or () if profile.id == self.target.id), None)
         if found is None:
-            raise NotFound(f"get relay profile {self.target.name}: its room no longer has it", status=404)
+            text = f"get relay profile {self.target.name}: its room no longer has it"
+            raise NotFound(text, status=404, code=404404)  # as the platform says it about a profile
         return found
 
     def conflicts(self, before: RelayProfile, now: RelayProfile, /) -> Conflicts:

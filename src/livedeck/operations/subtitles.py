@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from livedeck.client import Subtitle, SubtitleDraft, SubtitleFile, collect, cues_out_of_order
+from livedeck.client import Subtitle, SubtitleDraft, SubtitleFile, Unreadable, cues_out_of_order
 from livedeck.monitor import Video
 from livedeck.operations.diff import Change
 from livedeck.operations.operation import (
@@ -15,9 +15,11 @@ from livedeck.operations.operation import (
     Conflicts,
     CreateOperation,
     DeleteOperation,
+    PartialRows,
     Platform,
     SendContext,
     Target,
+    all_rows,
 )
 from livedeck.operations.schema import Field, FieldValues, FormSchema, draft_maker
 from livedeck.operations.videos import FILE, EditExtra, ExtraOperation, Ids, Reorder, video_title
@@ -64,7 +66,7 @@ def track_name(track: Subtitle) -> str:
 
 async def _tracks(platform: Platform, video: Video) -> tuple[Subtitle, ...]:
     """Read all tracks of a video, in the order in which viewers see them. Raises ApiError."""
-    return await collect(platform.api.subtitles.iterate(video.id, order="position.asc"))
+    return await all_rows(platform.api.subtitles.iterate(video.id, order="position.asc"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +239,10 @@ class ReorderSubtitles(Reorder):
     no_evidence = "the tracks were in that order before"
 
     async def read(self, platform: Platform) -> Ids:
-        return tuple(track.id for track in await _tracks(platform, self.video))
+        tracks = await _tracks(platform, self.video)
+        if isinstance(tracks, PartialRows):
+            raise Unreadable("reorder subtitles: an order names them all, and not all tracks were received")
+        return tuple(track.id for track in tracks)
 
     async def send(self, context: SendContext[Ids], /) -> object:
         return await context.api.subtitles.reorder(self.video.id, self.complete_order(context.current))

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from livedeck.monitor import Alarm, AlarmState, RuleChange, Severity, Snapshot, person
 from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
-from livedeck.presentation.connection import is_seen, not_known_text
+from livedeck.presentation.connection import is_seen, missing_text, not_known_text
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
@@ -259,7 +259,8 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
     alarms, quiet = snapshot.alarms, snapshot.quiet
     if not alarms and not quiet:
         if not is_seen(snapshot, render_time):
-            return [[(not_known_text(snapshot.link.as_of), StyleRole.STALE)]]
+            lost = snapshot.link.state.is_answering and missing_text(snapshot)
+            return [[(lost or not_known_text(snapshot.link.as_of), StyleRole.STALE)]]
         return [[("No open alarms", StyleRole.DIM)]]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]

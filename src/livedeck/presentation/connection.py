@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from livedeck.monitor import (
     Attachment,
+    CachedList,
     ConnectionProblem,
     ConnectionState,
     ConnectionStatus,
@@ -21,9 +23,13 @@ from livedeck.text.values import age, safe
 
 
 def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
-    """Return whether the data are current; otherwise the lack of alarms proves nothing (monitoring.md, "Freshness")."""
+    """Return whether the data are current and no event is missing; otherwise the lack of alarms proves nothing.
+
+    See monitoring.md, "Freshness" and "Missing events".
+    """
     link = snapshot.link
-    return link.as_of is not None and link.state.is_answering and not render_time.stale
+    is_current = link.as_of is not None and link.state.is_answering and not render_time.stale
+    return is_current and snapshot.shortfall is None
 
 
 def not_known_text(as_of: datetime | None) -> str:
@@ -31,24 +37,30 @@ def not_known_text(as_of: datetime | None) -> str:
     return f"not known since {as_of:%H:%M:%S}Z" if as_of else "not known yet"
 
 
-def unreadable_text(snapshot: Snapshot) -> str:
-    """Return `1 event could not be read and cannot be shown`, or an empty text."""
+def missing_text(snapshot: Snapshot) -> str:
+    """Return the events that cannot be shown; empty without any.
+
+    Such as `20 of 300 events not received; 1 event could not be read and cannot be shown`.
+    """
     count = snapshot.unreadable
-    if not count:
-        return ""
-    return f"{count} {'event' if count == 1 else 'events'} could not be read and cannot be shown"
+    unread = f"{count} {'event' if count == 1 else 'events'} could not be read and cannot be shown" if count else ""
+    lost = snapshot.shortfall.text("event") if snapshot.shortfall else ""
+    return "; ".join(filter(None, [lost, unread]))
 
 
-def unreadable_rows(count: int, noun: str) -> Line:
-    """Return the number of rows left out of a list: `≠ 2 rooms could not be read`; empty without any."""
-    return [(f"≠ {count} {noun}{'s' if count > 1 else ''} could not be read", StyleRole.WARNING)] if count else []
+def missing_rows(cached: CachedList[Any], noun: str) -> Line:
+    """Return the rows that a list lacks: `≠ 20 of 300 rooms not received, 2 rooms could not be read`; empty if none."""
+    count = cached.unreadable
+    unread = f"{count} {noun}{'s' if count > 1 else ''} could not be read" if count else ""
+    lost = cached.shortfall.text(noun) if cached.shortfall else ""
+    text = ", ".join(filter(None, [lost, unread]))
+    return [(f"≠ {text}", StyleRole.WARNING)] if text else []
 
 
-def unreadable_line(snapshot: Snapshot) -> Line:
-    """Return the number of unreadable events as a banner; empty without any."""
-    if not snapshot.unreadable:
-        return []
-    return [(f" ≠ {unreadable_text(snapshot)} ", StyleRole.BANNER)]
+def missing_line(snapshot: Snapshot) -> Line:
+    """Return the events that cannot be shown as a banner; empty without any."""
+    text = missing_text(snapshot)
+    return [(f" ≠ {text} ", StyleRole.BANNER)] if text else []
 
 
 def loss_text(link: ConnectionStatus) -> str:
@@ -167,7 +179,7 @@ def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str, hint: st
         text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
     elif snapshot.attachment and snapshot.attachment.is_alone:
         text = f"▲ {_alone_text(snapshot.attachment, hint)}"
-    elif snapshot.events and not any(state.is_listed for state in snapshot.events):
+    elif snapshot.events and not snapshot.shortfall and not any(state.is_listed for state in snapshot.events):
         text = f"▲ the platform lists no events; the {len(snapshot.events)} known ones stay until this is confirmed"
     elif snapshot.ended:
         text = f"● {ended_text(snapshot.ended)}"

@@ -227,11 +227,22 @@ class OpenChange(TypedDict):
     watched_until: str | None
 
 
+class Shortfall(TypedDict):
+    """The rows of a list that the platform announced and did not send. None: unknown number."""
+
+    missing: int | None
+    announced: int | None
+
+
 class Workspace(OpenAlarms):
-    """Everything that the monitor knows. `unreadable`: number of events that could not be read."""
+    """Everything that the monitor knows. `unreadable`: number of events that could not be read.
+
+    `shortfall`: events that the last list announced and lacks; None if it is complete.
+    """
 
     events: list[Event]
     unreadable: int
+    shortfall: Shortfall | None
 
 
 class Status(Workspace):

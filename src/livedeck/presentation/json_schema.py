@@ -52,6 +52,12 @@ FAULTS = {
 """Fields that could not be read, as `documents.Fault`; a constant, because listing commands need it as they start."""
 
 
+_COUNT = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+
+SHORTFALL = {"anyOf": [object_schema({"missing": _COUNT, "announced": _COUNT}), {"type": "null"}]}
+"""Rows of a list that were not received, as `documents.Shortfall`."""
+
+
 def model_fields(model: type[BaseModel]) -> dict[str, Any]:
     """Return the documented fields of a model, each with its schema."""
     return {name: _type_schema(field.annotation) for name, field in model.model_fields.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from livedeck.client import FieldFault
+from livedeck.client import FieldFault, Shortfall
 from livedeck.monitor import (
     Alarm,
     AlarmAction,
@@ -56,7 +56,13 @@ def snapshot_object(snapshot: Snapshot, render_time: RenderTime) -> documents.Wo
         **_open_alarms(snapshot),
         "events": [event_object(state, render_time) for state in snapshot.events],
         "unreadable": snapshot.unreadable,
+        "shortfall": shortfall_object(snapshot.shortfall),
     }
+
+
+def shortfall_object(shortfall: Shortfall | None) -> documents.Shortfall | None:
+    """Return the rows that a list lacks as JSON; None if it is complete."""
+    return {"missing": shortfall.missing, "announced": shortfall.announced} if shortfall else None
 
 
 def alarms_object(snapshot: Snapshot, *, include_quiet: bool) -> documents.Alarms:

@@ -438,9 +438,10 @@ def _withheld_reason(
 
 
 _REMEDIES: Mapping[str, str] = {
-    "base_url": f"Name a token source where that base_url is named, or {PREFIX}BASE_URL and {PREFIX}TOKEN together",
-    "upload_url": "Name that upload_url beside the base_url of the token, or "
-    f"{PREFIX}BASE_URL, {PREFIX}UPLOAD_URL and {PREFIX}TOKEN together",
+    "base_url": "Set a source of the token in the same place as base_url, or set both variables: "
+    f"{PREFIX}BASE_URL and {PREFIX}TOKEN",
+    "upload_url": "Set upload_url in the same place as the base_url of the token, or set all three variables: "
+    f"{PREFIX}BASE_URL, {PREFIX}UPLOAD_URL and {PREFIX}TOKEN",
 }
 
 

@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
-from livedeck.monitor import Cadence, Content, Limits, Severity, Thresholds, with_overrides
+from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, Severity, Thresholds, with_overrides
 from livedeck.notify import TARGETS, Hours, Route
 from livedeck.text.themes import Theme
 
@@ -466,8 +466,8 @@ class PlatformSettings(BaseModel):
     folders: dict[str, str] = Field(
         default={}, description="id of a project or folder = a name for it, because the platform names none"
     )
-    bitrate_unit: Literal["bit", "kbit"] = Field(
-        default="bit", description="unit of the platform's bit rates, per second"
+    bitrate_unit: Literal["auto", "bit", "kbit"] = Field(
+        default="auto", description="unit of the platform's bit rates, per second; `auto` learns it from their values"
     )
     timeout: Number = Field(default=4.0, gt=0, le=60, description="maximum seconds of a request")
     proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
@@ -616,6 +616,11 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         """Record why the token is not used, and return the settings."""
         self._withheld_token_reason = reason
         return self
+
+    @property
+    def rate_unit(self) -> BitrateUnit | None:
+        """Unit of the platform's bit rates; None to learn it."""
+        return None if self.bitrate_unit == "auto" else BitrateUnit(self.bitrate_unit)
 
     def history_file(self) -> Path | None:
         """Return the path of the history file; None if the history is off or in memory."""

@@ -1,7 +1,7 @@
 """Types and base models of requests and answers, and the documented error for values that do not fit.
 
-The words of a type complete "must be ...". They are the reason in an error, and they describe a field to readers of the
-control API and of the OpenAPI document.
+Each type has a phrase that completes "must be ...", such as "a number above 0". Errors give it as their reason, and the
+control API and the OpenAPI document as the description of a field.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ async def print_metrics(settings: Settings) -> int:
 def dashboard_command(ctx: click.Context, /, *, output: Path) -> None:
     """Write a dashboard for Grafana and alert rules for Prometheus into FOLDER.
 
-    Both read the metrics of the collector. Sends no request to the platform.
+    Both read the metrics of the collector. Replaces existing files. Sends no request to the platform.
     """
 
     async def work() -> int:

@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from livedeck.cli.secret_sources import secret_from_command, secret_from_file
 from livedeck.cli.wiring import make_outgoing
 from livedeck.client import Misconfigured, Outgoing, check_outgoing
 from livedeck.egress import Egress
 from livedeck.environment import expand_user, sender_variables, this_process
 from livedeck.notify import TARGETS, CheckedTarget, Means, Plan, Sender, TargetError, spool_path
+from livedeck.secret_sources import secret_from_command, secret_from_file
 from livedeck.settings import Settings, SettingsError, TargetSettings
 from livedeck.text.secrets import register_address, register_secret
 

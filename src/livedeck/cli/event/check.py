@@ -13,7 +13,7 @@ from livedeck.cli.output import echo
 from livedeck.cli.wiring import open_watch
 from livedeck.client import ApiError
 from livedeck.presentation.check import EventCheck, ServiceState, check_event, check_lines
-from livedeck.presentation.connection import unreadable_text
+from livedeck.presentation.connection import missing_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import Settings, SettingsError, load
 
@@ -77,8 +77,8 @@ async def print_check(settings: Settings, words: str | None) -> int:
         return ServiceState.UNKNOWN
     checks = [check_event(state, (*snapshot.alarms, *snapshot.quiet), render_time) for state in states]
     names = [state.event.name or state.id for state in states]
-    if wanted is None and snapshot.unreadable:
-        checks.append(EventCheck(ServiceState.UNKNOWN, unreadable_text(snapshot), {}))
+    if wanted is None and (missing := missing_text(snapshot)):
+        checks.append(EventCheck(ServiceState.UNKNOWN, missing, {}))
         names.append("")
     found, lines = check_lines(checks, names)
     echo("\n".join(lines))

@@ -29,9 +29,10 @@ SETTINGS = "default"
 def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
     """Set the content of EVENT: show, radio, silent, slides or share; default follows the settings.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Missing sound raises no alarm if the
-    content has no sound; the same holds for pictures. Every deck, wall and `alarm list --follow` with the same history
-    applies the content within 2 s. It survives restarts and wins over the settings.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes how livedeck judges the event,
+    and nothing on the platform. Missing sound raises no alarm if the content has no sound; the same holds for pictures.
+    Every deck, wall and `alarm list --follow` with the same history applies the content within 2 s. It survives
+    restarts and wins over the settings.
     """
 
     async def work() -> int:
@@ -57,8 +58,9 @@ def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
 def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> None:
     """Take the current signal of EVENT as its new baseline.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Every deck, wall and `alarm list
-    --follow` with the same history applies it within 2 s. A present fault becomes usual too: look and listen first.
+    EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes how livedeck judges the event,
+    and nothing on the platform. Every deck, wall and `alarm list --follow` with the same history applies it within 2 s.
+    A present fault becomes usual too: look and listen first.
     """
 
     async def work() -> int:

@@ -11,9 +11,10 @@ from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import FOLLOW, formats, merge_flags, platform, time_span
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import SystemClock, make_api
+from livedeck.cli.wiring import SystemClock, history_reader, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
-from livedeck.monitor import Clock, Freshness, Reading, Readings
+from livedeck.monitor import Clock, Freshness, Reading, Readings, Rulings
+from livedeck.monitor.detection.units import UnitEvidence, in_bits, judge_unit
 from livedeck.monitor.polling.connection import skew
 from livedeck.monitor.signal.series import cadence, count_future, merge, sample_freshness
 from livedeck.presentation.qos import SAMPLE_HEAD, newest_readings, sample_text
@@ -49,7 +50,9 @@ def command(
         settings, clock = load(**merge_flags(ctx, flags)), SystemClock()
         async with make_api(settings) as api:
             target = await lookup_event(api, event)
-            follower = QosFollower(api.without_retry() if follow else api, target, clock, settings)
+            reader = history_reader(settings)
+            rulings = Rulings().including(await reader.new_rulings() if reader else ())
+            follower = QosFollower(api.without_retry() if follow else api, target, clock, settings, rulings)
             if follow:
                 span = DEFAULT_SPAN if last is None else last
                 return await follow_samples(follower, output_format, span)
@@ -59,10 +62,17 @@ def command(
 
 
 class QosFollower:
-    """Polls the samples of one event. `left_out`: number of unusable samples in the last reply."""
+    """Polls the samples of one event. `left_out`: number of unusable samples in the last reply.
 
-    def __init__(self, api: Api, event: Event, clock: Clock, settings: Settings) -> None:
+    `unit_question`: question about the unit of the bit rates, which are missing until it is answered; empty without.
+    """
+
+    def __init__(
+        self, api: Api, event: Event, clock: Clock, settings: Settings, rulings: Rulings | None = None
+    ) -> None:
         self.event, self.readings, self.left_out = event, Readings(), 0
+        self.unit_question, self._evidence = "", UnitEvidence()
+        self._unit, self._chosen_unit = settings.rate_unit, (rulings or Rulings()).unit_of(api.host)
         self._api, self._clock, self._cadence = api, clock, settings.polling_cadence()
         self._thresholds = settings.thresholds_of(event.id)
         self._skew, self._failures, self._reported = 0.0, 0, Freshness.FRESH
@@ -73,7 +83,11 @@ class QosFollower:
         self._skew = skew(self._api.timings, self._skew, self._thresholds)
         until = self.now() + self._thresholds.ahead
         self.left_out = answer.dropped + count_future(answer, until)
-        self.readings = merge(self.readings, answer, until=until)
+        stream = self.event.stream
+        self._evidence = self._evidence.after(self.event.id, stream.id if stream else None, answer)
+        verdict = judge_unit(self._unit, self._chosen_unit, self._evidence)
+        self.unit_question = verdict.question
+        self.readings = merge(self.readings, in_bits(answer, verdict), until=until)
 
     async def new_readings(self, last: float, report: Callable[[str], None]) -> AsyncIterator[list[Reading]]:
         """Yield the samples of the last `last` seconds, then each new sample once. Ends only by raising NotFound.
@@ -81,8 +95,12 @@ class QosFollower:
         `report`: called with a text once when the platform fails or the samples grow stale, and once at recovery.
         """
         yielded: frozenset[float] | None = None
+        asked = ""
         while True:
             pause = await self._poll_or_back_off(report)
+            if self.unit_question and not asked:
+                report(self.unit_question)
+            asked = self.unit_question
             if not self._failures:
                 readings = newest_readings(self.readings, last if yielded is None else None)
                 fresh = [reading for reading in readings if yielded is None or reading.time not in yielded]
@@ -143,6 +161,8 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
     """Print the stored samples. Returns the exit code."""
     event = follower.event
     await follower.poll()
+    if follower.unit_question:
+        echo(f"livedeck event qos: {follower.unit_question}", err=True)
     span = DEFAULT_SPAN if last is None and output_format == "table" else last
     readings = list(newest_readings(follower.readings, span))
     if output_format == "json":

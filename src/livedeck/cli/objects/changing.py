@@ -34,7 +34,7 @@ from livedeck.operations.diff import Change, ParsedForm, parse_form
 from livedeck.operations.events import EventView
 from livedeck.operations.executor import HELD_ELSEWHERE, Executor
 from livedeck.operations.materials import DeleteMaterial
-from livedeck.operations.nouns import Found, Known, Noun, read_again, unreadable_rows_text
+from livedeck.operations.nouns import Found, Known, Noun, read_again
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import (
     Conflicts,
@@ -196,10 +196,8 @@ async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[s
     if noun.name == "material":
         return replace(found, order=order, siblings=_in_order(noun, order, await known(found.owner.id)))
     rows = await noun.read_all(api, found.owner)
-    if rows.unreadable:
-        raise Unreadable(
-            f"{noun.path} reorder: an order names them all, and {unreadable_rows_text(noun, rows.unreadable)}"
-        )
+    if gaps := rows.gaps(noun):
+        raise Unreadable(f"{noun.path} reorder: an order names them all, and {'; '.join(gaps)}")
     return replace(found, order=order, siblings=_in_order(noun, order, rows.items))
 
 
@@ -312,7 +310,8 @@ class Report:
         elif self.is_quiet and outcome.code == DONE and identities:
             echo("\n".join(identities))
         elif outcome.code == DONE and not self.is_quiet:
-            said = f"{name}: {text}" if outcome.text == SO_ALREADY else name or text
+            is_explained = outcome.text == SO_ALREADY or outcome.verdict == Verdict.APPLIED
+            said = f"{name}: {text}" if name and is_explained else name or text
             echo(f"{self.command.path}: {outcome.verdict}: {said}{''.join(f'  {identity}' for identity in identities)}")
         if outcome.verdict == ACCEPTED:  # the text begins with the verdict, and names the object
             warn(f"{self.command.path}: {text}")
@@ -434,8 +433,8 @@ async def _wait_applied(api: Api, operation: Operation[Any], result: OperationRe
             if isinstance(operation, DeleteOperation):
                 await operation.read(platform)
                 return False
-        except NotFound:
-            return isinstance(operation, DeleteOperation)
+        except NotFound as error:  # without a code, a proxy may have sent it
+            return isinstance(operation, DeleteOperation) and error.code is not None
         except ApiError:
             return False
         return True

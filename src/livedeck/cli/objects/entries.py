@@ -93,7 +93,7 @@ def _option(field: Field, *, is_needed: bool, is_new: bool) -> click.Option:
         return click.Option([f"{flag}/--no-{flag[2:]}", parameter], default=None, help=text)
     choices = click.Choice(field.choices) if field.kind is FieldKind.CHOICE else None
     metavar = ",".join((*field.choices[:2], "...")) if field.kind is FieldKind.MULTI_CHOICE else None
-    metavar = metavar or _METAVARS.get(field.kind) or (None if choices else "TEXT")
+    metavar = metavar or _METAVARS.get(field.kind) or (None if choices else "FILE" if field.name == "file" else "TEXT")
     return click.Option([flag, parameter], type=choices, metavar=metavar, help=text)
 
 

@@ -21,9 +21,9 @@ from livedeck.cli.wiring import SystemClock, make_api, make_history
 from livedeck.client import Api, ContentKind, Incomplete, Secret, plain_name
 from livedeck.monitor import KnownMaterial
 from livedeck.monitor.polling.on_demand import MaterialCache
-from livedeck.operations.nouns import RECORDINGS, RESTREAMS, Found, Known, Noun, Rows, unreadable_rows_text
+from livedeck.operations.nouns import RECORDINGS, RESTREAMS, Found, Known, Noun, Rows
 from livedeck.presentation.json_schema import FAULTS, model_fields
-from livedeck.presentation.serialization import fault_object
+from livedeck.presentation.serialization import fault_object, shortfall_object
 from livedeck.settings import Settings, load
 from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import safe
@@ -110,16 +110,18 @@ def faults_of(noun: Noun, item: Any) -> list[Fault]:
 
 
 def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, Any]], output: Output) -> int:
-    """Print a list and, on standard error, the rows that were left out.
+    """Print a list and, on standard error, the rows that were left out or not received.
 
     Returns the exit code (commands.md, "Unreadable data").
     """
-    print_list(command, items, noun.columns, output, [fault_object(fault) for fault in rows.unreadable])
+    faults = [fault_object(fault) for fault in rows.unreadable]
+    lacks = {"unreadable": faults, "shortfall": shortfall_object(rows.shortfall)}
+    print_list(command, items, noun.columns, output, lacks)
     tell_faults(noun, rows.items)
-    if not rows.unreadable:
-        return DONE
-    echo(f"livedeck: {unreadable_rows_text(noun, rows.unreadable)}", err=True)
-    return UNREACHABLE
+    gaps = rows.gaps(noun)
+    for gap in gaps:
+        echo(f"livedeck: {gap}", err=True)
+    return UNREACHABLE if gaps else DONE
 
 
 def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
@@ -227,7 +229,10 @@ def download_command(noun: Noun) -> click.Command:
 
         ctx.exit(run(lambda: cancel_on_signals(work)))
 
-    text = f"Download the file of the {noun.noun}. The file gets its name once it is complete."
+    text = (
+        f"Download the file of the {noun.noun}.\n\nWithout -o it is written into the current folder, under the name "
+        "that the platform gives. The file gets its name once it is complete."
+    )
     decorated = options.output("PATH")(FORCE_TWICE(QUIET(platform(click.pass_context(callback)))))
     command = click.command("download", help=text)(decorated)
     command.params[:0] = argument_names(arguments)

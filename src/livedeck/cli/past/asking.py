@@ -15,7 +15,7 @@ import click
 
 from livedeck.cli import options
 from livedeck.cli.exit_codes import FAULT, run
-from livedeck.cli.options import HISTORY, PLATFORM_NAMES, command_words, merge_flags, platform, time_range
+from livedeck.cli.options import PLATFORM_NAMES, command_words, history, merge_flags, platform, time_range
 from livedeck.cli.output import echo
 from livedeck.cli.process import end_on_interrupt
 from livedeck.cli.wiring import SystemClock, open_records
@@ -78,7 +78,7 @@ def past_command(*formats: str, has_range: bool = True) -> Callable[[Callable[..
             work = make(settings=settings, **values)
             ctx.exit(run(lambda: with_past(settings, command_words(ctx), work, path)))
 
-        decorated: Callable[..., Any] = options.formats(*formats)(HISTORY(platform(callback)))
+        decorated: Callable[..., Any] = options.formats(*formats)(history()(platform(callback)))
         return stretch(decorated) if has_range else decorated
 
     return decorate

@@ -14,7 +14,7 @@ import click
 from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, USAGE, run
 from livedeck.cli.formats import schema_name
-from livedeck.cli.options import FORCE, HISTORY, YES, formats, is_interactive, merge_flags, platform
+from livedeck.cli.options import FORCE, YES, formats, history, is_interactive, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.past.asking import past_moment, stretch
 from livedeck.cli.wiring import SystemClock
@@ -38,7 +38,7 @@ _WORDS = {**WORDS, "event": "events", "stream": "streams"}
 
 @click.command
 @formats("table", "json")
-@HISTORY
+@history()
 @platform
 @click.pass_context
 def check_command(ctx: click.Context, /, *, output_format: str, path: Path | None, **flags: Any) -> None:
@@ -114,7 +114,7 @@ def _rotten(rows: Mapping[str, int]) -> str:
 
 
 @click.command
-@HISTORY
+@history()
 @platform
 @click.pass_context
 def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) -> None:
@@ -138,7 +138,7 @@ def vacuum_command(ctx: click.Context, /, *, path: Path | None, **flags: Any) ->
 )
 @click.option("--event", "words", metavar="EVENT", help="Delete the data of this event.")
 @YES
-@HISTORY
+@history()
 @platform
 @click.pass_context
 def prune_command(
@@ -180,7 +180,7 @@ def _is_confirmed() -> bool:
 
 @click.command
 @click.argument("damaged", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE")
-@HISTORY
+@history()
 @platform
 @click.pass_context
 def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, **flags: Any) -> None:
@@ -204,7 +204,7 @@ def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, 
 @stretch
 @options.output(required=True, type=click.Path(path_type=Path))
 @FORCE
-@HISTORY
+@history()
 @platform
 @click.pass_context
 def export_command(

@@ -13,7 +13,7 @@ import click
 from livedeck.atomic_file import write_private
 from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import FORCE, HISTORY, formats, merge_flags, platform
+from livedeck.cli.options import FORCE, formats, history, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.past.asking import Past, past_moment, stretch, with_past
 from livedeck.monitor import EventRecord
@@ -45,7 +45,7 @@ from livedeck.text.values import safe
 @formats(*REPORT_FORMATS, default=next(iter(REPORT_FORMATS)))
 @options.output("FOLDER", type=click.Path(path_type=Path, file_okay=False))
 @FORCE
-@HISTORY
+@history()
 @platform
 @click.pass_context
 def command(

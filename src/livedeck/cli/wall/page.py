@@ -118,7 +118,8 @@ class WallPages:
             Route("/updates", self._updates),
             Route("/posters/{key}", self._poster),
         ]
-        refusal = "this host name is not allowed; start with --http HOST:PORT, or let the proxy send its address\n"
+        advice = "start with --http HOST:PORT, or let the proxy send the address of this server as Host"
+        refusal = f"this host name is not allowed; {advice}\n"
         return OwnName(Starlette(routes=routes), exposure, PlainTextResponse(refusal, 400))
 
     async def _file(self, request: Request) -> Response:

@@ -114,7 +114,7 @@ class ExportResult(Record):
     doubt: str = ""
 
 
-ProgressCallback = Callable[[ExportProgress], None]
+ProgressCallback = Callable[[ExportProgress], object]
 
 
 async def export_chat(

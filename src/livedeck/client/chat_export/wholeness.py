@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from livedeck.client.chat_export.formats import FIELDS
 from livedeck.client.http.content import ContentHead, other_type
 from livedeck.client.http.response import decode, decode_first, type_name
+from livedeck.client.http.success import Decision, decide
 
 _TAIL = 4096
 
@@ -66,10 +67,7 @@ class JsonWholeness:
             return "its beginning or end does not fit a log"
         if self._depth or self._is_in_text:
             return "it ends half way"
-        members = begin | _members_after(end[1] and end[1] + b"}")
-        if members.get("error"):
-            return "it reports an error beside its list"
-        return members_fault(members, None)
+        return members_fault(begin | _members_after(end[1] and end[1] + b"}"), None)
 
 
 def _members_before(head: str) -> dict[str, object] | None:
@@ -117,10 +115,9 @@ def members_fault(document: Mapping[str, object], count: int | None) -> str:
 
     `count`: items of the list; None if they were not counted.
     """
-    if document.get("success") is False:
-        return "it says `success: false`"
-    if document.get("errors"):
-        return "it reports errors beside its list"
+    ruling = decide(200, {**document, "data": []}, is_to_change=False)
+    if ruling.decision is not Decision.SUCCESS:
+        return ruling.reason or "it reports an error beside its list"
     meta = document.get("meta")
     pagination = meta.get("pagination") if isinstance(meta, dict) else None
     total = pagination.get("total") if isinstance(pagination, dict) else None

@@ -14,6 +14,7 @@ from livedeck.client.http.errors import (
     Conflict,
     Forbidden,
     NotFound,
+    PaymentRequired,
     RateLimited,
     Redirected,
     Rejected,
@@ -27,7 +28,9 @@ from livedeck.text import values
 from livedeck.text.secrets import mask_value, masked_line
 
 _PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <= status < 500) - {
-    HTTPStatus.REQUEST_TIMEOUT
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.GONE,
 }
 _MAX_ITEMS = 100  # complaints kept of a response
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
@@ -35,9 +38,11 @@ _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfi
 _BY_STATUS: Mapping[int, type[Rejected]] = {
     400: Validation,
     401: Unauthorized,
+    402: PaymentRequired,
     403: Forbidden,
     404: NotFound,
     409: Conflict,
+    410: NotFound,
     413: Validation,
     422: Validation,
     429: RateLimited,
@@ -70,6 +75,8 @@ def error_from_response(
     advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), error_type.advice) if part)
     if is_to_change and issubclass(error_type, RateLimited):
         advice = f"nothing was changed; {advice}"
+    if is_to_change and issubclass(error_type, NotFound):
+        advice = "this does not prove that nothing was changed: read it again"
     return error_type(
         f"{summary}: {happened} ({facts})" + (f"; {advice}" if advice else ""),
         status=status,
@@ -84,10 +91,15 @@ def error_from_response(
 def proves_refusal(error: Rejected) -> bool:
     """Return whether an error response proves that a change was not made.
 
-    A registered 4xx status proves it, except 408: a proxy may send it while the platform goes on. 5xx, redirects and
-    unregistered statuses prove nothing: a proxy may send them for a change that succeeds (trust.md, "Verdicts").
+    A registered 4xx status proves it, unless the code begins with another status. 408 does not, because a proxy may
+    send it while the platform goes on. 404 and 410 do not: a DELETE that a network delivers twice ends in 404. 5xx,
+    redirects and unregistered statuses prove nothing: a proxy may send them for a change that succeeds (trust.md,
+    "Verdicts"). A success status proves nothing, but an error body with a code does.
     """
-    return _implied_status(error.status, error.code) in _PROVE_REFUSAL
+    statuses = {error.status} if error.status >= 300 else set()
+    if error.code is not None and 200 <= error.code // 1000 < 600:
+        statuses.add(error.code // 1000)
+    return bool(statuses) and statuses <= _PROVE_REFUSAL and not isinstance(error, NotFound)
 
 
 def server_date(headers: Mapping[str, str]) -> datetime | None:

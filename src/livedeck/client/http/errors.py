@@ -10,12 +10,13 @@
     ├── Unreachable              no complete response came: refused, dns, tls, timeout, reset or proxy
     ├── Unreadable               a response came that does not match the document
     │   └── Unproved             a download may not be what was asked for; no file was written or replaced
-    ├── Unknown                  a change was sent and its response was lost: it may or may not have been made
+    ├── Unknown                  a change was sent, and no response proves whether it was made
     └── Rejected                 the platform responded with an error or a redirect
         ├── Redirected           3xx; not followed: the network may require a login first
         ├── Unauthorized         401
+        ├── PaymentRequired      402
         ├── Forbidden            403
-        ├── NotFound             404, and 400 with code 400404
+        ├── NotFound             404, 410, and 400 with code 400404; after a change it is no proof of a refusal
         ├── Validation           any other 400, 413, 422
         │   └── TooManyProfiles  400 with code 400289
         ├── Conflict             409
@@ -31,7 +32,8 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from types import MappingProxyType
+from typing import ClassVar, Literal, Self
 
 from livedeck.text.secrets import masked
 
@@ -51,14 +53,36 @@ LOST_RESPONSE: Mapping[Cause, str] = {
 class ApiError(Exception):
     """Base class of the client's errors. The text is safe to show: one line, of limited length, without secrets.
 
-    Can be copied and pickled.
+    Can be copied and pickled. The attributes describe the response behind the error, and are safe to show, too.
+
+    Attributes:
+        status: HTTP status; None if no response came.
+        request_id: The platform's id of the request; empty if no response came, or if it has none.
+        headers: Headers of the response by lower-case name, at most 50; values that may grant access are masked.
+        body: Start of the body in one line of at most 2000 characters; empty if it was not received. Texts of JSON are
+            masked unless their name cannot stand for a secret, such as `message` or `reason`.
     """
+
+    status: int | None = None
+    request_id: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
+    body: str = ""
 
     def __reduce__(self) -> tuple[object, ...]:
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]  # as of pickle
 
     def __init__(self, text: str) -> None:
         super().__init__(masked(text))
+
+    def describe_response(self, status: int, request_id: str, headers: Mapping[str, str], body: str) -> None:
+        """Set the attributes of the response. The caller has masked the secrets."""
+        self.status, self.request_id, self.headers, self.body = status, request_id, headers, body
+
+    def with_response_of(self, other: ApiError) -> Self:
+        """Return this error after it took over the response behind the other one."""
+        self.status, self.request_id = other.status, other.request_id
+        self.headers, self.body = other.headers, other.body
+        return self
 
 
 class Misconfigured(ApiError, ValueError):
@@ -115,7 +139,7 @@ class Unproved(Unreadable):
 
 
 class Unknown(ApiError):
-    """A change was sent, and no response says whether it was made. The caller must read the object again.
+    """A change was sent, and no response proves whether it was made. The caller must read the object again.
 
     `reason`: the cause in words, such as `the platform failed (500), which leaves the outcome open`.
     """
@@ -138,6 +162,7 @@ class Rejected(ApiError):
         retry_after: Seconds to wait; None if the platform did not say.
     """
 
+    status: int
     happened: ClassVar[str] = "the platform refused"
     advice: ClassVar[str] = ""
 
@@ -174,6 +199,13 @@ class Unauthorized(Rejected):
     advice = "check the token"
 
 
+class PaymentRequired(Rejected):
+    """The platform asks for a payment first, or the plan of the workspace does not cover this."""
+
+    happened = "the platform asks for a payment first"
+    advice = "check the plan and the balance of the workspace"
+
+
 class Forbidden(Rejected):
     """The token is valid but has no right to do this."""
 
@@ -182,7 +214,10 @@ class Forbidden(Rejected):
 
 
 class NotFound(Rejected):
-    """The workspace has no such object. HTTP 404, or 400 with code 400404 (posters, live events)."""
+    """The workspace has no such object. HTTP 404 or 410, or 400 with code 400404 (posters, live events).
+
+    After a change it leaves open whether the change was made: a network may have delivered a DELETE twice.
+    """
 
     happened = "not found"
     advice = "it may have been deleted, or belong to another workspace"

@@ -16,7 +16,7 @@ from typing import IO, Any, TypeVar, cast
 from livedeck.atomic_file import AtomicFile
 from livedeck.client.http.content import ContentHead
 from livedeck.client.http.errors import FileFault, Misconfigured, Unproved
-from livedeck.client.http.request import Progress, StreamBody
+from livedeck.client.http.request import StreamBody, UploadProgress
 from livedeck.text import values
 
 T = TypeVar("T")
@@ -95,7 +95,9 @@ def _opened(source: FileSource) -> Iterator[IO[bytes]]:
 
 
 @asynccontextmanager
-async def file_body(source: FileSource, summary: str, progress: Progress | None = None) -> AsyncIterator[StreamBody]:
+async def file_body(
+    source: FileSource, summary: str, progress: UploadProgress | None = None
+) -> AsyncIterator[StreamBody]:
     """Open a file as a request body that is read while it is sent.
 
     Raises FileFault if the file cannot be read, Misconfigured if `source` is not a file with a size.
@@ -137,7 +139,7 @@ def _open(path: Path) -> IO[bytes]:
 
 
 async def _read_chunks(
-    file: IO[bytes], start: int, size: int, summary: str, path: Path, *, progress: Progress | None
+    file: IO[bytes], start: int, size: int, summary: str, path: Path, *, progress: UploadProgress | None
 ) -> AsyncGenerator[bytes, None]:
     sent = 0
     file.seek(start)

@@ -1,15 +1,17 @@
 """TCP and TLS connections for httpcore, over asyncio's own transports.
 
 httpcore's own streams do not read while they write. They lose a response that comes while a body is being sent (413,
-401) if the platform then closes the connection. These streams read all the time, so an upload ends at its refusal.
+401) if the platform then closes the connection. These streams read all the time, so an upload ends at its refusal. They
+also see which bytes answer which request: bytes that nobody asked for are never taken for a response.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -31,29 +33,86 @@ _STAGGER = 0.25
 _MAX_CONTINUE_WAIT = 1.0
 """Longest time in seconds that a body waits for `100 Continue`; some platforms never send it."""
 
+_MAX_INTERIM = 100
+"""Interim responses (`1xx`) to one request. Honest platforms send one every few seconds at most."""
+
+_INTERIM = re.compile(rb"HTTP/1\.\d 1(?!01)[^\n]*\n(?:[^\r\n][^\n]*\n)*\r?\n")
+"""A whole interim response. `101` is none: another protocol follows it."""
+
+_INTERIM_LINE = re.compile(rb"HTTP/1\.\d 1(?!01)")
+_STATUS_LINE = re.compile(rb"HTTP/1\.\d \d\d\d")
+_SHORTEST_LINE = len(b"HTTP/1.1 200")
+_MAX_HEAD = 100 * 2**10
+
+
+class Violation(httpcore.RemoteProtocolError):
+    """Broken rule of HTTP that makes a response worthless. The text follows the name of the host: `sent ...`."""
+
+
+class SpokeFirst(Violation):
+    """Bytes that came before the request was sent, so that it was not sent."""
+
+
+class _AtEnd(Exception):  # noqa: N818  expected
+    """Signal that httpcore has used every byte it was given."""
+
 
 @dataclass(slots=True)
-class _Upload:
-    """Request whose body can be stopped. `is_head_sent`: further writes are the body."""
+class Upload:
+    """Request whose body can be stopped.
+
+    `is_head_sent`: further writes are the body. `is_cut`: a part of the body was not sent.
+    """
 
     expects_continue: bool
     is_head_sent: bool = False
+    is_cut: bool = False
 
 
-_upload: ContextVar[_Upload | None] = ContextVar("upload", default=None)
+_upload: ContextVar[Upload | None] = ContextVar("upload", default=None)
 
 
 @asynccontextmanager
-async def stopping_at_answer(*, expects_continue: bool) -> AsyncIterator[None]:
-    """Make the request in the block stop writing its body as soon as a response comes (HTTP/1.1 only).
+async def stopping_at_refusal(*, expects_continue: bool) -> AsyncIterator[Upload]:
+    """Make the request in the block stop writing its body as soon as a refusal comes (HTTP/1.1 only).
 
-    `expects_continue`: hold the body back until the platform asks for it or refuses, for a second at most.
+    A platform may respond with success while it still reads; its body goes out to the end. `expects_continue`: hold the
+    body back until the platform asks for it or responds, for a second at most.
     """
-    token = _upload.set(_Upload(expects_continue))
+    upload = Upload(expects_continue)
+    token = _upload.set(upload)
     try:
-        yield
+        yield upload
     finally:
         _upload.reset(token)
+
+
+async def close_if_surplus(response: httpcore.Response) -> bool:
+    """Close the connection if bytes follow a response that was read to its end.
+
+    Returns whether they contain another response; some platforms only send a line break too many. httpcore would keep
+    surplus bytes and take them for the next response. Reading on shows them: because of them httpcore ends at once;
+    without them it reads from the connection.
+    """
+    stream = response.extensions.get("network_stream")
+    if not isinstance(stream, _AsyncioStream) or not stream.can_probe:
+        return False
+    assert isinstance(response.stream, AsyncIterable)
+    is_surplus = stream.has_unread
+    stream.is_probed = True
+    try:
+        async for _ in response.stream:
+            pass
+        is_surplus = True
+    except _AtEnd:
+        pass
+    except httpcore.RemoteProtocolError:  # bytes behind a response that should have ended the connection
+        is_surplus = True
+    finally:
+        stream.is_probed = False
+    if is_surplus:
+        await stream.aclose()
+    return is_surplus and stream.has_second_response
 
 
 class AsyncioBackend(httpcore.AsyncNetworkBackend):
@@ -167,6 +226,27 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._is_write_paused = False
         self._waiters: list[asyncio.Future[None]] = []
         self._closed: asyncio.Future[None]
+        self._is_idle = True  # the next write begins a request
+        self._awaits_response = False  # only interim responses have come
+        self._interim_count = 0
+        self._has_read_eof = False
+        self._newest = b""
+        self.is_probed = False
+
+    @property
+    def can_probe(self) -> bool:
+        """Whether reading on would show surplus bytes: not after the end of the connection, and not in HTTP/2."""
+        return not (self._has_read_eof or self._is_http2())
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether bytes have arrived that httpcore has not read."""
+        return bool(self._received)
+
+    @property
+    def has_second_response(self) -> bool:
+        """Whether the newest bytes contain a status line behind their beginning, which may be the first one."""
+        return bool(_STATUS_LINE.search(b"".join([self._newest, *self._received]), 1))
 
     # Called by the event loop
 
@@ -217,33 +297,39 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         Ignores `max_bytes` and returns as much as the loop received at once. The parser takes any size, and an export
         is a third faster than in pieces of 64 KiB.
         """
-        if not self._received and not self._is_eof:
+        if self.is_probed:
+            self.is_probed = False
+            raise _AtEnd
+        self._is_idle = True
+        while (self._awaits_response and not self._skip_interim()) or not (self._received or self._is_eof):
             try:
                 async with asyncio.timeout(timeout):
-                    while not self._received and not self._is_eof:
-                        await self._changed()
+                    await self._changed()
             except TimeoutError as error:
                 raise httpcore.ReadTimeout(str(error)) from error
+        self._awaits_response = False
         if self._received:
-            data = self._received.popleft()
-            was_full = self._received_size >= _MAX_BUFFERED
-            self._received_size -= len(data)
-            if was_full and self._received_size < _MAX_BUFFERED and not self._is_eof:
-                self._transport.resume_reading()
-            return data
+            self._newest = self._received.popleft()
+            self._take(len(self._newest))
+            return self._newest
         if self._error is not None:
             fault = httpcore.ReadError(str(self._error))
             fault.__context__ = self._error  # httpcore's pool removes a __cause__
             raise fault
+        self._has_read_eof = True
         return b""
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Send bytes, and return once most of them have left the buffers. Raises httpcore.WriteTimeout, WriteError.
 
-        Raises WriteError, too, if the request is an upload and its response has come: httpcore then reads the response.
+        Raises WriteError, too, if the request is an upload and was refused: httpcore then reads the response. Raises
+        SpokeFirst if bytes came before the request.
         """
-        upload = None if self._is_http2() else _upload.get()
+        is_http2 = self._is_http2()
+        upload = None if is_http2 else _upload.get()
         if buffer:
+            if self._is_idle and not is_http2:
+                self._begin_request()
             self._check_writable(upload)
             self._transport.write(buffer)
         try:
@@ -297,18 +383,50 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         ssl_object = self.get_extra_info("ssl_object")
         return ssl_object is not None and ssl_object.selected_alpn_protocol() == "h2"
 
-    def _check_writable(self, upload: _Upload | None) -> None:
-        if upload and upload.is_head_sent and self._has_answer():
-            raise httpcore.WriteError("the response came before the body was sent")
+    def _begin_request(self) -> None:
+        if self._received:
+            raise SpokeFirst("responded before anything was asked")
+        self._is_idle, self._awaits_response, self._interim_count = False, True, 0
+
+    def _check_writable(self, upload: Upload | None) -> None:
+        if upload and upload.is_head_sent and self._is_refused():
+            upload.is_cut = True
+            raise httpcore.WriteError("the refusal came before the body was sent")
         if self._transport.is_closing():
+            if upload:
+                upload.is_cut = True
             raise httpcore.WriteError(str(self._error or "the connection is closed"))
 
-    def _has_answer(self) -> bool:
-        """Return whether more than an interim response (`1xx`) has arrived."""
-        start = b"".join(self._received)
-        while start.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in start:
-            start = start.partition(b"\r\n\r\n")[2]
-        return len(start) >= len(b"HTTP/1.1 1") and not start.startswith(b"HTTP/1.1 1")
+    def _is_refused(self) -> bool:
+        """Return whether a response other than a success has arrived."""
+        return bool(self._received) and self._skip_interim() and self._received[0][9:10] != b"2"
+
+    def _skip_interim(self) -> bool:
+        """Drop interim responses (`1xx`) from the received bytes, and return whether the response itself has begun.
+
+        httpcore would drop them too, each in 50 us and any number of them at once. Raises Violation for too many.
+        """
+        received = b"".join(self._received)
+        start = 0
+        while interim := _INTERIM.match(received, start):
+            start = interim.end()
+            self._interim_count += 1
+            if self._interim_count > _MAX_INTERIM:
+                raise Violation(f"sent more than {_MAX_INTERIM} interim responses")
+        rest = received[start:]
+        self._received = deque([rest] if rest else [])
+        self._take(start)
+        if self._is_eof:
+            return True
+        is_begun = len(rest) >= _SHORTEST_LINE or b"\n" in rest
+        return is_begun and (len(rest) > _MAX_HEAD or not _INTERIM_LINE.match(rest))
+
+    def _take(self, size: int) -> None:
+        """Count `size` received bytes as taken, and go on reading if there is room for more."""
+        was_full = self._received_size >= _MAX_BUFFERED
+        self._received_size -= size
+        if was_full and self._received_size < _MAX_BUFFERED and not self._is_eof:
+            self._transport.resume_reading()
 
     async def _wait_continue(self) -> None:
         with suppress(TimeoutError):

@@ -54,4 +54,5 @@ class TokenRenewal:
         if self._source is None:
             return error
         text = f"{self._error or self._source.advice} (the platform refused the token: {error})"
-        return Unauthorized(text, status=error.status, code=error.code, message=error.message, detail=error.detail)
+        explained = Unauthorized(text, status=error.status, code=error.code, message=error.message, detail=error.detail)
+        return explained.with_response_of(error)

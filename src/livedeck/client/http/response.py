@@ -14,6 +14,7 @@ import msgspec
 
 from livedeck.client.http.error_mapping import error_from_response, retry_after
 from livedeck.client.http.errors import Rejected, Unreadable
+from livedeck.client.http.success import Decision, decide
 from livedeck.text import values
 
 # An escaped half of a surrogate pair, which is left if the platform cuts a name inside an emoji. Group 1 stays: whole
@@ -22,6 +23,10 @@ _LONE_SURROGATE = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))
 
 LONG_BODY = 64 * 2**10
 """Bytes of a body from which on it is decoded in a thread, because decoding takes several ms."""
+
+
+_MAX_VALUES = 2_000_000
+"""Commas in a body, about as many as it has values. No documented response comes near, and more fill the memory."""
 
 
 class NotJson(ValueError):  # noqa: N818  named like the errors in errors.py
@@ -166,10 +171,8 @@ def data(document: object, summary: str) -> object:
 
 
 def rows(document: object, summary: str) -> list[object]:
-    """Return the list in the envelope; null counts as empty (platform-api.md, "Error body"). Raises Unreadable."""
+    """Return the list in the envelope. Raises Unreadable for anything else: null does not say that a list is empty."""
     value = data(document, summary)
-    if value is None:
-        return []
     if isinstance(value, list):
         return value
     raise Unreadable(f"{summary}: the response is not as documented: data should be a list, not {type_name(value)}")
@@ -192,20 +195,22 @@ class Response:
 
     @property
     def is_success(self) -> bool:
-        """Whether the platform carried out the request, by the status."""
+        """Whether the status is one of success. The body may contradict it."""
         return 200 <= self.status < 300
 
     def value(self, now: datetime) -> object:
-        """Return the decoded body, None if it is empty.
+        """Return the decoded body of a success, None if it is empty.
 
-        Raises Rejected for an error or redirect, Unreadable if the body is not JSON. `now`: time of this machine.
+        Raises Rejected for an error or redirect, Unreadable if the body is not JSON or does not prove the success.
+        `now`: time of this machine.
         """
-        if not self.is_success:
-            raise self._rejected(self._error_body(), now)
-        value = self._json()
-        if isinstance(value, dict) and "data" not in value and value.get("error") not in (None, False):
-            raise self._rejected(value, now)
-        return value
+        document = self._json() if self.is_success else self._error_body()
+        ruling = decide(self.status, document, is_to_change=self.is_to_change)
+        if ruling.decision is Decision.ERROR:
+            raise self._rejected(document, now)
+        if ruling.decision is Decision.DOUBT:
+            raise Unreadable(f"{self.summary}: the response proves nothing: {ruling.reason}")
+        return document
 
     def _rejected(self, body: object, now: datetime) -> Rejected:
         return error_from_response(
@@ -218,16 +223,21 @@ class Response:
         )
 
     def _json(self) -> object:
-        if not self.body.strip():
+        if not self.body or self.body.isspace():
             return None
+        if self._has_too_many_values():
+            raise Unreadable(f"{self.summary}: the response has more than {_MAX_VALUES:,} values")
         try:
             return decode_long(self.body) if len(self.body) > LONG_BODY else decode(self.body)
         except ValueError:  # the error is raised outside of this block, so that no traceback quotes the body
             media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
         raise Unreadable(f"{self.summary}: the response ({media_type}) is not JSON; check the address")
 
+    def _has_too_many_values(self) -> bool:
+        return len(self.body) > _MAX_VALUES and self.body.count(b",") > _MAX_VALUES
+
     def _error_body(self) -> object:
         try:
-            return decode(self.body)
+            return None if self._has_too_many_values() else decode(self.body)
         except ValueError:  # a proxy's page, which leaves only the status
             return None

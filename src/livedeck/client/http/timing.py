@@ -15,6 +15,7 @@ MAX_CONNECTIONS = 10
 _FIRST_DELAY = 0.2
 _MAX_DELAY = 5.0
 _SHORTEST_PAUSE = 0.001
+_SHORTEST_DELAY = 0.01
 
 
 class ClientTiming(Record):
@@ -111,7 +112,8 @@ class Cooldown:
         now = self._timing.timer()
         if not self._is_active or now >= self._ends_at:  # not for reads that were sent before the pause began
             self._pauses += 1
-        pause = max(retry_after or 0.0, _backoff(self._timing, self._pauses))
+        # from half up, so that each pause is longer than the one before
+        pause = max(retry_after or 0.0, _longest_delay(self._pauses) * (0.5 + self._timing.jitter() / 2))
         self._is_active, self._ends_at = True, max(self._ends_at, now + pause)
         return self._ends_at - now
 
@@ -121,13 +123,15 @@ class Cooldown:
             self._is_active, self._pauses = False, 0
 
 
-def _backoff(timing: ClientTiming, tries: int) -> float:
-    """Return the seconds to wait after failed tries: a random part, from half up, of a delay that doubles each time."""
-    return min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** (tries - 1)) * (0.5 + timing.jitter() / 2)
+def _longest_delay(tries: int) -> float:
+    """Return the most seconds to wait after failed tries, which double each time."""
+    return min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** min(tries - 1, 30))
 
 
 class RetryPolicy:
     """Retries of one read: the time limit of the next try, and the wait before it.
+
+    The wait is any part of a delay that doubles each time, because readers that failed together should spread.
 
     `seconds`: limit for all tries and waits together; 0 for a single try. Durations are added up instead of read from a
     clock, so that a clock that stands still cannot cause endless retries.
@@ -146,7 +150,7 @@ class RetryPolicy:
         `took`: seconds of the failed try. `cooldown`: seconds until the end of a pause, or 0.
         """
         self._tries += 1
-        delay = cooldown or _backoff(self._timing, self._tries)
+        delay = cooldown or max(_SHORTEST_DELAY, _longest_delay(self._tries) * self._timing.jitter())
         self.seconds_left -= took + delay
         self.timeout = min(self.timeout, self.seconds_left)
         return delay if self.seconds_left > 0 else None

@@ -42,6 +42,7 @@ from livedeck.client.http.errors import (
     ApiError,
     Cause,
     Misconfigured,
+    NotFound,
     RateLimited,
     ReadOnly,
     Rejected,
@@ -50,7 +51,9 @@ from livedeck.client.http.errors import (
     Unreachable,
     Unreadable,
 )
-from livedeck.client.http.network import AsyncioBackend, stopping_at_answer
+from livedeck.client.http.hooks import NO_HOOKS, Hooks
+from livedeck.client.http.network import AsyncioBackend, SpokeFirst, Violation, close_if_surplus, stopping_at_refusal
+from livedeck.client.http.quoting import quoted_body, quoted_headers
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.renewal import TokenRenewal, TokenSource
 from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
@@ -70,6 +73,9 @@ TransportFactory = Callable[
 ]
 """An ASGI app that replaces the platform, without a socket."""
 
+HttpTransport = httpx.AsyncBaseTransport
+"""A transport of httpx, which sends the requests in place of the client's own connections."""
+
 T = TypeVar("T")
 
 
@@ -82,13 +88,27 @@ class RunInThread(Protocol):
 
 LOST = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol)
 
-_NOT_CONNECTED = (httpcore.ConnectError, httpcore.ConnectTimeout)
+# httpcore's own errors, and those of a transport of httpx that a program passed in
+_PROXY_FAILED = (httpcore.ProxyError, httpx.ProxyError)
+_TIMED_OUT = (httpcore.TimeoutException, httpx.TimeoutException, TimeoutError)
+_REFUSED = (httpcore.ConnectError, httpx.ConnectError)
+_NOT_CONNECTED = (*_REFUSED, httpcore.ConnectTimeout, httpx.ConnectTimeout)
 
-_NEVER_SENT = (*_NOT_CONNECTED, httpcore.PoolTimeout, httpcore.ProxyError, httpcore.UnsupportedProtocol)
+_NEVER_SENT = (
+    *_NOT_CONNECTED,
+    *_PROXY_FAILED,
+    SpokeFirst,
+    httpcore.PoolTimeout,
+    httpx.PoolTimeout,
+    httpcore.UnsupportedProtocol,
+    httpx.UnsupportedProtocol,
+)
 
 _HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
 
-_TRANSIENT_STATUS = frozenset({429, 502, 503, 504})
+_TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, *range(520, 530)})
+"""Statuses after which a read may soon succeed; gateways send 520 to 529 for a platform that they cannot reach."""
+
 _MAX_BODY = 64 * 2**20
 
 _SMALL_UPLOAD = 2**20
@@ -122,6 +142,8 @@ class Transport:
         route: Proxy and certificates.
         token_source: Source to read again after the platform refused the token.
         mount: ASGI app that replaces the platform.
+        http_transport: Transport that replaces the client's own connections.
+        hooks: Functions that see each request and response.
         http2: Offer HTTP/2, which needs the package h2.
         run_in_thread: Runs the decoding of long bodies.
 
@@ -139,6 +161,8 @@ class Transport:
         route: Route,
         token_source: TokenSource | None = None,
         mount: TransportFactory | None = None,
+        http_transport: HttpTransport | None = None,
+        hooks: Hooks = NO_HOOKS,
         http2: bool = False,
         run_in_thread: RunInThread = asyncio.to_thread,
     ) -> None:
@@ -156,7 +180,8 @@ class Transport:
         self._run_in_thread = run_in_thread
         self._route = route
         self._loops: list[asyncio.AbstractEventLoop] = []  # the loop of the connections, shared by all copies
-        self._connections = _make_connections(mount, route, http2=http2)
+        self._hooks = hooks
+        self._connections = http_transport or _make_connections(mount, route, http2=http2)
         self._renewal = TokenRenewal(token_source, token, timing.timer)
         self._client = _make_client(token, timing.timeout, self._connections)
 
@@ -187,13 +212,14 @@ class Transport:
         """
 
         async def attempt() -> T:
-            response = await self._open(request)
-            try:
-                received = await self._receive(request, response)
-            finally:
-                await response.aclose()
-            self._note_timing(response)
-            return await self.parse(received, parse, parse_body)
+            response, body = await self._open(request), bytearray()
+            with _described_errors(response, body):
+                try:
+                    received = await self._receive(request, response, body)
+                finally:
+                    await response.aclose()
+                self._note_timing(response)
+                return await self.parse(received, parse, parse_body)
 
         return await self._with_retry(request, attempt)
 
@@ -207,12 +233,14 @@ class Transport:
 
         async def attempt() -> httpx.Response:
             response = await self._open_link(request) if request.signed_link else await self._open(request)
+            body = bytearray()
             try:
-                rejected = None if response.is_success else await self._receive(request, response)
-                if request.signed_link is None:
-                    self._note_timing(response)
-                if rejected:
-                    await self.parse(rejected, lambda _: None)
+                with _described_errors(response, body):
+                    rejected = None if response.is_success else await self._receive(request, response, body)
+                    if request.signed_link is None:
+                        self._note_timing(response)
+                    if rejected:
+                        await self.parse(rejected, lambda _: None)
             except BaseException:
                 await response.aclose()
                 raise
@@ -220,9 +248,10 @@ class Transport:
 
         response = await self._with_retry(request, attempt)
         try:
-            async with aclosing(self._chunks(request, response, _sent_chunks(response))) as chunks:
-                media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-                yield StreamedResponse(_stated_size(response.headers), media_type, _is_delimited(response), chunks)
+            with _described_errors(response, bytearray()):
+                async with aclosing(self._chunks(request, response, _sent_chunks(response))) as chunks:
+                    media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+                    yield StreamedResponse(_stated_size(response.headers), media_type, _is_delimited(response), chunks)
         finally:
             await response.aclose()
 
@@ -280,7 +309,7 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections, unless they belong to another event loop, which closed them."""
+        """Close the connections. Does nothing in another event loop than theirs: theirs has ended, and closed them."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
@@ -364,16 +393,19 @@ class Transport:
         if not request.upload_size:
             guard = LinkGuard(request.summary, self._platform_hosts()) if request.signed_link else None
             with guarding(guard):
-                response = await self._send(sent)
+                response = await self._send(request, sent)
             self._log_response(request, response)
             return response
         sent.extensions["timeout"]["read"] = self.timing.upload_timeout
         expects_continue = request.upload_size > _SMALL_UPLOAD and not is_expectation_refused
         if expects_continue:  # a smaller body is sent before the platform has read the head
             sent.headers["Expect"] = "100-continue"
-        async with stopping_at_answer(expects_continue=expects_continue):
-            response = await self._send(sent)
+        async with stopping_at_refusal(expects_continue=expects_continue) as upload:
+            response = await self._send(request, sent)
         self._log_response(request, response)
+        if upload.is_cut and response.is_success:
+            await response.aclose()
+            raise Violation("reported success, but closed the connection before the file was complete")
         if expects_continue and response.status_code == _EXPECTATION_FAILED:
             await response.aclose()
             return await self._open(request, is_expectation_refused=True)
@@ -392,8 +424,8 @@ class Transport:
             response = await self._open(replace(request, signed_link=SignedLink(target)))
         return response
 
-    async def _receive(self, request: Request, response: httpx.Response) -> Response:
-        body = bytearray()
+    async def _receive(self, request: Request, response: httpx.Response, body: bytearray) -> Response:
+        """Read the whole response into `body`, which is empty at first."""
         async with aclosing(self._chunks(request, response, response.aiter_raw())) as chunks:
             async for chunk in chunks:
                 body += chunk
@@ -419,9 +451,30 @@ class Transport:
         date = server_date(response.headers)
         self.timings.append(ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id))
 
-    async def _send(self, sent: httpx.Request) -> httpx.Response:
+    async def _send(self, request: Request, sent: httpx.Request) -> httpx.Response:
         """Send without httpx's own `send`, which logs whole addresses with their signatures at INFO."""
-        response = await self._connections.handle_async_request(sent)
+        seen = self._hooks.begin(request.operation, sent.method, _shown_path(request), sent.headers.multi_items())
+
+        def took() -> float:
+            return self.timing.timer() - float(sent.extensions["started_at"])
+
+        try:
+            response = await self._connections.handle_async_request(sent)
+        except BaseException as error:
+            fault = (lost_cause(error) or "not HTTP") if isinstance(error, Exception) else "cancelled"
+            self._hooks.end(seen, took, fault=fault)
+            raise
+        self._hooks.end(
+            seen,
+            took,
+            status=response.status_code,
+            request_id=request_id(response.headers),
+            headers=response.headers.multi_items(),
+        )
+        if response.is_stream_consumed:  # a mock gives a response that was read already; its stream can be read again
+            response = httpx.Response(
+                response.status_code, headers=response.headers, stream=response.stream, extensions=response.extensions
+            )
         response.request = sent
         return response
 
@@ -447,13 +500,17 @@ class Transport:
         cause = lost_cause(error)
         _log.debug("%s %s: no response (%s)", request.method, _shown_path(request), cause or "it was not HTTP")
         if not request.is_read and not isinstance(error, _NEVER_SENT):
-            reason = cause or "it was not HTTP"
-            return Unknown(
-                f"{request.summary}: the response was lost ({reason}); {_UNKNOWN_ADVICE}",
-                f"the response was lost ({reason})",
-            )
+            reason = f"the response was lost ({cause or 'it was not HTTP'})"
+            if isinstance(error, Violation):
+                reason = f"the platform {error}"
+            return Unknown(f"{request.summary}: {reason}; {_UNKNOWN_ADVICE}", reason)
         url = httpx.URL(self.url(request))
         host = url.netloc.decode("ascii")
+        not_sent = "" if request.is_read else "; nothing was sent"
+        if isinstance(error, SpokeFirst):
+            return Unreachable(f"{request.summary}: {host} {error}{not_sent}", "refused")
+        if isinstance(error, Violation):
+            return Unreadable(f"{request.summary}: {host} {error}")
         if proxy := self._failed_proxy(url, error):
             fault = f"refuses ({safe(str(error), 80)})" if cause == "proxy" else "cannot be reached"
             text = LOST_RESPONSE["proxy"].format(proxy=proxy.address, reason=fault)
@@ -461,13 +518,24 @@ class Transport:
         if cause is None:
             return Unreadable(f"{request.summary}: {host} does not speak HTTP; check the address")
         text = LOST_RESPONSE[cause].format(host=host, timeout=self.timing.timeout)
-        not_sent = "" if request.is_read else "; nothing was sent"
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
         """Return the proxy that could not be reached or opened no tunnel, or None if the proxy is not to blame."""
-        is_before_tunnel = isinstance(error, (httpcore.ProxyError, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
+        is_before_tunnel = isinstance(error, (*_PROXY_FAILED, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
+
+
+@contextmanager
+def _described_errors(response: httpx.Response, body: bytearray) -> Iterator[None]:
+    """Describe the response in each error of the block that is about it. `body`: the bytes received at that time."""
+    try:
+        yield
+    except (Rejected, Unreadable, Unreachable, Unknown) as error:
+        headers = response.headers
+        quoted = quoted_headers(headers.multi_items())
+        error.describe_response(response.status_code, request_id(headers), quoted, quoted_body(body))
+        raise
 
 
 def _shown_path(request: Request) -> str:
@@ -499,7 +567,10 @@ def _make_client(token: Secret, timeout: float, transport: httpx.AsyncBaseTransp
 
 
 class Connections(httpx.AsyncBaseTransport):
-    """httpcore's connection pools over `network.py`, one for each scheme and proxy.
+    """httpcore's connection pools over `network.py`: for each scheme and proxy one for reads and one for changes.
+
+    Each change gets a connection of its own, which nothing else has used: a late or surplus response to another request
+    cannot be taken for its response.
 
     The TLS context takes 20 ms, so it is made for the first address that needs one, unless the route names
     certificates, whose faults are found at once. Raises Misconfigured for an unusable route, and for HTTP/2 without the
@@ -513,23 +584,23 @@ class Connections(httpx.AsyncBaseTransport):
         self._route, self._http2 = route, http2
         make_default = partial(httpx.create_ssl_context, trust_env=route.use_environment)
         self._ssl_context = cache(partial(route.ssl_context, make_default))
-        self._pools: dict[tuple[str, Proxy | None], httpcore.AsyncConnectionPool] = {}
+        self._pools: dict[tuple[str, Proxy | None, bool], httpcore.AsyncConnectionPool] = {}
         if route.names_certificates:
             self._ssl_context()
 
-    def _pool(self, url: httpx.URL) -> httpcore.AsyncConnectionPool:
-        """Return the pool of connections that use the same scheme and proxy."""
+    def _pool(self, url: httpx.URL, *, is_read: bool) -> httpcore.AsyncConnectionPool:
+        """Return the pool of connections that use the same scheme and proxy. Reads and changes never share one."""
         proxy = self._route.proxy_for(url.scheme, url.host)
-        if (url.scheme, proxy) not in self._pools:
+        if (url.scheme, proxy, is_read) not in self._pools:
             ssl_context = self._ssl_context() if url.scheme == "https" else None
-            self._pools[url.scheme, proxy] = httpcore.AsyncConnectionPool(
+            self._pools[url.scheme, proxy, is_read] = httpcore.AsyncConnectionPool(
                 ssl_context=ssl_context,
                 proxy=_httpcore_proxy(proxy, ssl_context) if proxy else None,
                 http2=self._http2,
                 network_backend=AsyncioBackend(),
-                **_LIMITS,
+                **{**_LIMITS, **({} if is_read else {"max_keepalive_connections": 0})},
             )
-        return self._pools[url.scheme, proxy]
+        return self._pools[url.scheme, proxy, is_read]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request. Raises httpcore's errors, not httpx's."""
@@ -540,16 +611,17 @@ class Connections(httpx.AsyncBaseTransport):
         sent = httpcore.Request(
             request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
+        is_read = request.method in {"GET", "HEAD"}
+        pool = self._pool(request.url, is_read=is_read)
         if self._route.proxy_for(request.url.scheme, request.url.host) is None:
-            response = await self._pool(request.url).handle_async_request(sent)
+            response = await pool.handle_async_request(sent)
         else:
             await check_tunnel(request.url.host, request.url.port or 443)
             with guarding(None):  # the proxy itself may be anywhere
-                response = await self._pool(request.url).handle_async_request(sent)
+                response = await pool.handle_async_request(sent)
         assert isinstance(response.stream, AsyncIterable)
-        return httpx.Response(
-            response.status, headers=response.headers, stream=_Body(response), extensions=response.extensions
-        )
+        body = _Body(response, is_read=is_read)
+        return httpx.Response(response.status, headers=response.headers, stream=body, extensions=response.extensions)
 
     async def aclose(self) -> None:
         """Close every pool."""
@@ -567,14 +639,18 @@ def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext | None) -> httpcor
 
 
 class _Body(httpx.AsyncByteStream):
-    """Body of httpcore's response, for httpx."""
+    """Body of httpcore's response, for httpx. `is_read`: it answers a read, so a second response does no harm."""
 
-    def __init__(self, response: httpcore.Response) -> None:
+    def __init__(self, response: httpcore.Response, *, is_read: bool) -> None:
         self._response = response
+        self._is_read = is_read
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         assert isinstance(self._response.stream, AsyncIterable)
-        return aiter(self._response.stream)
+        async for chunk in self._response.stream:
+            yield chunk
+        if await close_if_surplus(self._response) and not self._is_read:
+            raise Violation("sent more than one response to the same change")
 
     async def aclose(self) -> None:
         """Return the connection to the pool, or close it."""
@@ -635,42 +711,52 @@ def _redirect_target(response: httpx.Response) -> str | None:
 
 
 def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
-    """Return Unknown if the response to a change leaves open whether the change was made; None otherwise."""
+    """Return Unknown if the response to a change leaves open whether the change was made; None otherwise.
+
+    NotFound leaves it open, too, but is raised as it is, because callers expect it by name.
+    """
     if request.is_read:
         return None
     if isinstance(error, Unreadable):
         cause = reason = str(error).removeprefix(f"{request.summary}: ")
-    elif isinstance(error, Rejected) and not proves_refusal(error):
+    elif isinstance(error, Rejected) and not isinstance(error, NotFound) and not proves_refusal(error):
+        facts = " ".join(str(fact) for fact in (error.status, error.code, error.message) if fact)
         cause = f"the response is {error.status}"
         verb = "failed" if error.status >= 500 else "responded"
-        reason = f"the platform {verb} ({error.status}), which leaves the outcome open"
+        if error.status < 300:
+            cause, verb = f"the response reports an error ({facts})", "reported an error"
+        reason = (
+            f"the platform {verb} ({error.status if error.status >= 300 else facts}), which leaves the outcome open"
+        )
     else:
         return None
-    return Unknown(f"{request.summary}: {cause}; {_UNKNOWN_ADVICE}", reason)
+    return Unknown(f"{request.summary}: {cause}; {_UNKNOWN_ADVICE}", reason).with_response_of(error)
 
 
 def _is_transient(error: ApiError) -> bool:
     """Return whether a retry of the read may soon succeed."""
     if isinstance(error, Rejected):
         return error.status in _TRANSIENT_STATUS
-    return isinstance(error, Unreachable) and isinstance(error.__cause__, _NOT_CONNECTED) and error.cause != "tls"
+    if not isinstance(error, Unreachable) or error.cause == "tls":
+        return False
+    return error.cause in {"timeout", "reset"} or isinstance(error.__cause__, _NOT_CONNECTED)
 
 
 def lost_cause(error: Exception) -> Cause | None:
     """Return why no response came; None if something came that is not HTTP."""
-    if isinstance(error, httpcore.ProxyError):
+    if isinstance(error, _PROXY_FAILED):
         return "proxy"
-    if isinstance(error, httpcore.TimeoutException | TimeoutError):
+    if isinstance(error, _TIMED_OUT):
         return "timeout"
     for link in _causes(error):
         if isinstance(link, gaierror):
             return "dns"
         if isinstance(link, ssl.SSLError):
             return "tls"
-    if isinstance(error, httpcore.ConnectError):
+    if isinstance(error, _REFUSED):
         return "refused"
     is_broken = "disconnected" in str(error) or "closed" in str(error)
-    return "reset" if is_broken or not isinstance(error, httpcore.ProtocolError) else None
+    return "reset" if is_broken or not isinstance(error, httpcore.ProtocolError | httpx.ProtocolError) else None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack, overload
 
 from pydantic import StrictInt
 
@@ -44,6 +44,22 @@ class AnnotationDraft(Draft):
     end_time: StrictInt = UNSET
 
 
+class AnnotationFields(TypedDict, total=False):
+    """The fields of AnnotationDraft that a change may have, by name; a draft can change the `video_id`, too."""
+
+    annotation_poster_id: Identifier | None
+    title: str
+    link: str | None
+    start_time: int
+    end_time: int
+
+
+class NewAnnotationFields(AnnotationFields):
+    """The fields of AnnotationDraft for a new annotation, by name."""
+
+    type: Required[str]
+
+
 class Annotations(Resource):
     """The annotations of videos."""
 
@@ -78,6 +94,12 @@ class Annotations(Resource):
         summary = describe_call("get annotation", annotation_id)
         return await self._object(Annotation, make_request("GET", summary, *_annotations(video_id), annotation_id))
 
+    @overload
+    async def create(self, video_id: Identifier, draft: AnnotationDraft) -> Annotation: ...
+
+    @overload
+    async def create(self, video_id: Identifier, **fields: Unpack[NewAnnotationFields]) -> Annotation: ...
+
     async def create(self, video_id: Identifier, draft: AnnotationDraft | None = None, **fields: Any) -> Annotation:
         """Add an annotation to a video. `fields`: those of AnnotationDraft, instead of a draft.
 
@@ -94,7 +116,11 @@ class Annotations(Resource):
         return await self._object(Annotation, make_request("POST", summary, *_annotations(video_id), body=body))
 
     async def update(
-        self, video_id: Identifier, annotation_id: Identifier, draft: AnnotationDraft | None = None, **fields: Any
+        self,
+        video_id: Identifier,
+        annotation_id: Identifier,
+        draft: AnnotationDraft | None = None,
+        **fields: Unpack[AnnotationFields],
     ) -> Annotation:
         """Change only the fields of the draft, or `fields` instead. Raises Invalid for a `type`, and any ApiError.
 

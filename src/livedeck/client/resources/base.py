@@ -201,6 +201,20 @@ def complete_order(ids: Collection[Identifier], summary: str) -> list[str]:
     return order
 
 
+def _described(answer: object) -> tuple[Pagination, Mapping[str, str]]:
+    """Return the position and the order that the answer to a list states; the first place that has a value counts."""
+    document = answer if isinstance(answer, dict) else {}
+    meta = document.get("meta")
+    described = Meta.model_validate(meta if isinstance(meta, dict) else {})
+    places = described.pagination, meta, document.get("pagination"), document
+    stated = [Pagination.model_validate(place) for place in places if isinstance(place, dict | Pagination)]
+    values = {
+        name: next((value for place in stated if (value := getattr(place, name)) is not None), None)
+        for name in ("page", "per_page", "total")
+    }
+    return Pagination(**values), described.order or {}
+
+
 class Resource:
     """A noun of the document with its operations, over the shared transport."""
 
@@ -225,21 +239,14 @@ class Resource:
         return await self._transport.send(request, parse)
 
     async def _success(self, request: Request) -> None:
-        """Accept any answer except `success: false`."""
-
-        def parse(answer: object) -> None:
-            value = answer.get("data") if isinstance(answer, dict) else None
-            if isinstance(value, dict) and value.get("success") is False:
-                raise Unreadable(f"{request.summary}: the platform answers neither success nor an error")
-
-        await self._transport.send(request, parse)
+        """Send a change whose response has no documented content."""
+        await self._transport.send(request, lambda _: None)
 
     async def _page(self, model: type[M], request: Request) -> Page[M]:
         def parse(answer: object) -> Page[M]:
-            items, unreadable = self._read_rows(model, answer, request)
-            meta = answer.get("meta") if isinstance(answer, dict) else None
-            described = Meta.model_validate(meta if isinstance(meta, dict) else {})
-            stated = described.pagination or Pagination()
+            is_null = data(answer, request.summary) is None
+            items, unreadable = ((), ()) if is_null else self._read_rows(model, answer, request)
+            stated, order = _described(answer)
             page = stated.page or int(str(request.params["page"]))
             per_page = stated.per_page or int(str(request.params["per_page"]))
             row_count = len(items) + len(unreadable)
@@ -249,10 +256,11 @@ class Resource:
                 page,
                 per_page,
                 stated.total,
-                described.order or {},
+                order,
                 unreadable,
                 is_last=is_last,
                 is_paged=(stated.page, stated.per_page, stated.total) != (None, None, None),
+                is_null=is_null,
                 fetch_next=partial(self._page, model, following),
             )
 

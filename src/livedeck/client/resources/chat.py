@@ -66,7 +66,7 @@ class Chat(Resource):
         *,
         replace: bool = False,
         unchecked: bool = False,
-        progress: Callable[[ExportProgress], None] | None = None,
+        progress: Callable[[ExportProgress], object] | None = None,
     ) -> ExportResult:
         """Write the export to a file, which gets its name only when it is complete, or to an open pipe or file.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict, Unpack, overload
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
@@ -68,6 +69,64 @@ class EventDraft(Draft):
     chat_active: StrictBool = UNSET
     chat_after_stream: StrictBool = UNSET
     chat_preview: StrictBool = UNSET
+
+
+class ScheduleFields(TypedDict):
+    """The field of ScheduleDraft, by name."""
+
+    time: datetime | str | None
+
+
+class RecordFields(TypedDict):
+    """The field of RecordDraft, by name."""
+
+    parent_id: Identifier | None
+
+
+class VideoFields(TypedDict):
+    """The field of VideoDraft, by name."""
+
+    presets: Sequence[Preset] | None
+
+
+class EventRestreamFields(TypedDict):
+    """The fields of EventRestreamDraft, by name."""
+
+    name: str
+    url: str
+    key: str | Secret
+    description: NotRequired[str]
+    enabled: NotRequired[bool]
+
+
+class _EventOptions(TypedDict, total=False):
+    parent_id: Identifier | None
+    auto_start: bool
+    protected: bool
+    time_shift: bool
+    reconnect_window: int
+    scheduled: ScheduleDraft | ScheduleFields | None
+    record: RecordDraft | RecordFields | None
+    video: VideoDraft | VideoFields | None
+    restreams: Sequence[EventRestreamDraft | EventRestreamFields]
+    latency_mode: Literal["standard", "reduced"]
+    show_members: bool
+    chat_active: bool
+    chat_after_stream: bool
+    chat_preview: bool
+
+
+class EventFields(_EventOptions, total=False):
+    """The fields of EventDraft that a change may have, by name."""
+
+    name: str
+
+
+class NewEventFields(_EventOptions):
+    """The fields of EventDraft for a new event, by name."""
+
+    name: Required[str]
+    type: Required[Literal["recurring", "one-time"]]
 
 
 class Stream(Model):
@@ -270,6 +329,12 @@ class Events(Resource):
         filters = query_params(order=order, project_id=project_id, folder_id=folder_id, without_folder=without_folder)
         return PagedItems(lambda page: self.list(page=page, per_page=MAX_PER_PAGE, **filters))
 
+    @overload
+    async def create(self, draft: EventDraft) -> Event: ...
+
+    @overload
+    async def create(self, **fields: Unpack[NewEventFields]) -> Event: ...
+
     async def create(self, draft: EventDraft | None = None, **fields: Any) -> Event:
         """Create an event: a draft until it is scheduled and enabled.
 
@@ -288,7 +353,9 @@ class Events(Resource):
             Event, make_request("POST", describe_call("create event", draft.name), *_EVENTS, body=body)
         )
 
-    async def update(self, event_id: Identifier, draft: EventDraft | None = None, **fields: Any) -> Event:
+    async def update(
+        self, event_id: Identifier, draft: EventDraft | None = None, **fields: Unpack[EventFields]
+    ) -> Event:
         """Change only the fields of the draft, or `fields` instead. Raises Invalid for a `type`, and any ApiError.
 
         >>> event = await api.events.update(event_id, name="Town hall")

@@ -11,7 +11,7 @@ from pydantic import StrictInt
 
 from livedeck.client.http.encoding import header_text
 from livedeck.client.http.files import FileSource, file_body
-from livedeck.client.http.request import Identifier, JsonBody, Progress, describe_call, make_request
+from livedeck.client.http.request import Identifier, JsonBody, UploadProgress, describe_call, make_request
 from livedeck.client.http.secrets import SignedLink
 from livedeck.client.resources.base import Id, Model, Resource, complete_order, id_header
 from livedeck.client.resources.fields import Timestamp
@@ -45,7 +45,13 @@ class Materials(Resource):
     """The additional materials of videos."""
 
     async def upload(
-        self, video_id: Identifier, file: FileSource, file_name: str, title: str, *, progress: Progress | None = None
+        self,
+        video_id: Identifier,
+        file: FileSource,
+        file_name: str,
+        title: str,
+        *,
+        progress: UploadProgress | None = None,
     ) -> Material | None:
         """Upload a file beside a video, reading it while it is sent. Returns None if the answer lacks it.
 

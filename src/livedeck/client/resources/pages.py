@@ -8,13 +8,33 @@ from typing import Any, Generic, TypeVar, overload
 
 from livedeck.client.http.errors import Unreadable
 from livedeck.client.resources.validation import FieldFault
+from livedeck.record import Record
 
 MAX_PER_PAGE = 100  # platform-api.md, "Lists"
 
-_MAX_PAGES = 1000
+MAX_UNANNOUNCED = 1_000_000
+"""Rows after which a list ends that announces fewer, because it may never end by itself."""
+
 _MAX_WALKS = 8
 
 T = TypeVar("T")
+
+
+class Shortfall(Record):
+    """The rows of a list that the platform announced and did not send.
+
+    `missing`: their number, None if it is unknown. `announced`: number of rows in the list by its last `total`, None if
+    no page states it.
+    """
+
+    missing: int | None = None
+    announced: int | None = None
+
+    def text(self, noun: str) -> str:
+        """Return `20 of 300 events not received`; `noun`: word for a row, in the singular."""
+        if self.missing is None or self.announced is None:
+            return f"an unknown number of {noun}s not received"
+        return f"{self.missing} of {self.announced} {noun}{'' if self.announced == 1 else 's'} not received"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +44,7 @@ class Page(Sequence[T], Generic[T]):
     `page` and `per_page` are as answered, or as requested if the answer lacks them. `total`: items on all pages, None
     if the answer lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id, which are
     left out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`: the answer
-    states a page, a size or a total.
+    states a page, a size or a total. `is_null`: the answer holds null instead of rows, which is no sign of the end.
     """
 
     items: tuple[T, ...]
@@ -35,6 +55,7 @@ class Page(Sequence[T], Generic[T]):
     unreadable: tuple[FieldFault, ...] = ()
     is_last: bool = False
     is_paged: bool = True
+    is_null: bool = False
     fetch_next: Callable[[], Awaitable[Page[T]]] | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -53,7 +74,9 @@ class Page(Sequence[T], Generic[T]):
         return self.items[index]
 
     async def next(self) -> Page[T] | None:
-        """Return the next page, requested in the same way; None after the last. Raises ApiError.
+        """Return the next page, requested in the same way; None after the last.
+
+        Raises ApiError; Unreadable also if the next page is null although the list may go on.
 
         >>> page = await api.events.list(per_page=5)
         >>> while page:
@@ -63,88 +86,163 @@ class Page(Sequence[T], Generic[T]):
         if self.is_last or self.fetch_next is None or not (self.items or self.unreadable):
             return None
         page = await self.fetch_next()
+        if page.is_null and not self._is_all_before(page):
+            page = await self.fetch_next()
+            if page.is_null and not self._is_all_before(page):
+                raise Unreadable(f"page {page.page} of a list is null, and the list may go on after page {self.page}")
         return page if page.items or page.unreadable else None
+
+    def _is_all_before(self, page: Page[T]) -> bool:
+        """Return whether this page reaches the total that the next one states, or this one."""
+        total = self.total if page.total is None else page.total
+        return total is not None and (self.page - 1) * self.per_page + len(self) + len(self.unreadable) >= total
 
 
 class _Walk:
     """A pass over a list from its first page to its apparent end.
 
-    `is_idle`: it ended at a page without new items.
+    `ids`: ids of the rows. `total`: the last stated one, None without any; `totals`: all stated ones. `is_idle`: it
+    ended at a page without new items. `is_end_shown`: it ended at an answer that only the end of the list explains.
     """
 
     def __init__(self) -> None:
         self.first_page: frozenset[str] | None = None
-        self.is_over = self.is_idle = self.found_new = False
+        self.is_over = self.is_idle = self.is_end_shown = self.found_new = False
         self.is_paged = True
         self.unreadable: tuple[FieldFault, ...] = ()
-        self._ids = set[str]()
-        self._has_repeats = False
-        self._totals = set[int | None]()
+        self.ids = set[str]()
+        self.total: int | None = None
+        self.totals = set[int]()
+        self._has_repeats = self._was_null = False
 
-    def add(self, page: Page[Any], ids: Collection[str]) -> None:
-        """Add the next page."""
+    @property
+    def received(self) -> int:
+        """Number of rows so far, unreadable ones included."""
+        return len(self.ids) + len(self.unreadable)
+
+    def needs_again(self, page: Page[Any]) -> bool:
+        """Return whether a page is null in place of rows, unless the page before was as well."""
+        total = self.total if page.total is None else page.total
+        return page.is_null and not self._was_null and (total is None or self.received < total)
+
+    def add(self, page: Page[Any], ids: Collection[str], number: int) -> None:
+        """Add the next page, which has that number."""
+        if page.total is not None:
+            self.total = page.total
+            self.totals.add(page.total)
+        if page.is_null:
+            is_beyond = self.total is not None and max(number * page.per_page, self.received) >= self.total
+            self.is_over, self.is_end_shown = is_beyond or self._was_null, False
+            self._was_null = True
+            return
+        self._was_null = False
         if self.first_page is None:
             self.first_page = frozenset(ids)
-        new_ids = {*ids} - self._ids
+        new_ids = {*ids} - self.ids
         self.is_idle = bool(ids) and not new_ids
-        self.is_over = page.is_last or self.is_idle or not (ids or page.unreadable)
+        is_empty = not (ids or page.unreadable)
+        ignores_page = self.is_idle and self.first_page.issuperset(ids) and self.received < page.per_page
+        self.is_over = page.is_last or self.is_idle or is_empty
+        self.is_end_shown = page.is_last or ignores_page or is_empty
         self.is_paged &= page.is_paged
         self._has_repeats |= len(new_ids) < len(ids)
-        self._ids |= new_ids
-        self._totals |= {page.total} if ids else set()
+        self.ids |= new_ids
         if not self.is_idle:
             self.unreadable += page.unreadable
 
-    def is_complete(self, before: _Walk | None) -> bool:
-        """Return whether no sign of a missed item remains; `before`: the previous pass."""
-        is_counted = not self._has_repeats and self._totals == {len(self._ids) + len(self.unreadable)}
-        if is_counted or not self.is_paged or not self._ids:
+    @property
+    def is_counted(self) -> bool:
+        """Whether every page states the same total, and as many rows came, none twice."""
+        return not self._has_repeats and self.totals == {self.received}
+
+    def is_settled(self, before: _Walk | None) -> bool:
+        """Return whether another pass would hardly find more; `before`: the previous pass."""
+        if self.is_counted or not self.is_paged:
             return True
+        if not self.ids:
+            return before is not None or not self.total
         if before is None:
             return False
         ignores_page = self.is_idle and before.is_idle and self.first_page == before.first_page
-        return ignores_page or not (self.found_new or self._has_repeats)
+        return ignores_page or not (self.found_new or (self._has_repeats and before.found_new))
 
 
 class PagedItems(AsyncIterator[T]):
-    """Every item, page by page, each id once. `fetch`: number of a page -> page.
+    """Every item, page by page, each id once.
 
-    `unreadable`: faults of the rows that were left out.
+    `fetch`: number of a page -> page. `max_unannounced`: number of rows after which a list ends that announces fewer.
+    `unreadable`: faults of the rows that were left out. `shortfall`: the rows that were announced and not received;
+    None if all were, which is certain only after the last item.
 
     Items that are created or deleted during the read move others to the next or the previous page. So the list is read
-    again until a pass finds nothing new and nothing twice. One pass is enough if every page states the same total and
-    as many items came. Neither the total nor the length of a page is trusted alone. Four identical pages show that the
-    platform ignores `page`; two are enough if its answers do not mention pages. Raises Unreadable for an endless list.
+    again until a pass finds nothing new and nothing twice, or two passes find nothing new. One pass is enough if every
+    page states the same total and as many items came. Neither the total nor the length of a page is trusted alone. Four
+    identical pages show that the platform ignores `page`; two are enough if its answers do not mention pages. A page
+    that is null is requested once more, then skipped; two in a row end a pass, as does a page without new items.
     """
 
-    def __init__(self, fetch: Callable[[int], Awaitable[Page[T]]]) -> None:
+    def __init__(self, fetch: Callable[[int], Awaitable[Page[T]]], *, max_unannounced: int = MAX_UNANNOUNCED) -> None:
         self.unreadable: tuple[FieldFault, ...] = ()
+        self.shortfall: Shortfall | None = Shortfall()
+        self._max_unannounced = max_unannounced
+        self._ids = set[str]()
+        self._totals = set[int]()
         self._items = self._iterate(fetch)
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the answers show that every row was received, unreadable ones included; False before the end.
+
+        >>> events = api.events.iterate()
+        >>> names = [event.name async for event in events]
+        >>> events.is_complete, events.missing
+        (True, 0)
+        """
+        return self.shortfall is None
+
+    @property
+    def missing(self) -> int | None:
+        """Number of rows that were announced and not received; None if it is unknown, also before the end."""
+        return self.shortfall.missing if self.shortfall else 0
 
     def __anext__(self) -> Awaitable[T]:
         return anext(self._items)
 
     async def _iterate(self, fetch: Callable[[int], Awaitable[Page[T]]]) -> AsyncIterator[T]:
-        yielded, pages_left = set[str](), _MAX_PAGES
         before: _Walk | None = None
         for _ in range(_MAX_WALKS):
             walk, number = _Walk(), 0
             while not walk.is_over:
-                if not pages_left:
-                    raise Unreadable(f"a list has no end: {len(yielded):,} items on {_MAX_PAGES:,} pages")
-                pages_left, number = pages_left - 1, number + 1
+                number += 1
                 page = await fetch(number)
+                if walk.needs_again(page):
+                    page = await fetch(number)
                 ids = [_identity(item) for item in page.items]
-                walk.add(page, ids)
+                walk.add(page, ids, number)
                 self.unreadable = max(self.unreadable, walk.unreadable, key=len)
                 for identity, item in zip(ids, page.items, strict=True):
-                    if identity not in yielded:
-                        yielded.add(identity)
+                    if identity not in self._ids:
+                        self._ids.add(identity)
                         walk.found_new = True
                         yield item
-            if walk.is_complete(before):
+                if len(self._ids) > max(self._max_unannounced, walk.total or 0) and not walk.is_over:
+                    return
+            self._totals |= walk.totals
+            is_settled = walk.is_settled(before)
+            self.shortfall = self._count(walk, is_settled=is_settled)
+            if self.shortfall is None or is_settled:
                 return
             before = walk
+
+    def _count(self, walk: _Walk, *, is_settled: bool) -> Shortfall | None:
+        """Return what is missing after a pass; None if nothing is."""
+        total, received = walk.total, walk.received
+        if self._totals == {total}:  # no row came or went, so the passes complement each other
+            received = len(self._ids) + len(self.unreadable)
+        if total is not None and received < total:
+            return Shortfall(total - received, total)
+        is_counted = self._totals == {received} or walk.is_counted
+        return None if is_counted or (is_settled and walk.is_end_shown) else Shortfall(None, total)
 
 
 def _identity(item: Any) -> str:

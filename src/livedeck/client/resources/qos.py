@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import nan
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, cast, overload
 
-from livedeck.client.http.errors import ApiError, Unreadable
+from livedeck.client.http.errors import ApiError, Invalid, Misconfigured, Unreadable
 from livedeck.client.http.request import Identifier, describe_call, make_request
-from livedeck.client.http.response import rows
+from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.base import Resource
+from livedeck.client.resources.events import Events, Stream
 from livedeck.client.resources.qos_tail import Continuation, LastAnswers
 from livedeck.client.resources.validation import coerce_integer, coerce_number, coerce_timestamp
 
 BitrateUnit = Literal["bit", "kbit"]
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
+WATCH_INTERVAL = 5.0
+"""Seconds between two reads of a watch. The document names no limit; the deck reads an event on air as often."""
+
+_REMEMBERED = 8192
+"""Minimum number of times that a watch remembers: more than two answers have."""
+
 _NO_STATUS = -1
 _MAX_NUMBER = 2**53  # floats are exact up to here; no stream comes near
+
+MAX_SAMPLES = 86_400
+"""Samples of a reply that are read, the newest: a day with one a second, and 24 times what the platform keeps."""
+
+_SLICE = 3600
+"""Rows that are read at a time. The interpreter's lock is free in between, so that the event loop goes on."""
+
 _NUMBERS: frozenset[type] = frozenset({int, float})
 _INTEGERS: frozenset[type] = frozenset({int})
 _MEASURED = "bitrate_video", "bitrate_audio", "frame_rate", "status"
@@ -54,7 +69,7 @@ class QosSamples:
     A sequence of QosSample over columns of plain numbers; a slice is QosSamples too. `time`: epoch seconds. A missing,
     null or unreadable number is NaN in its column, and -1 in `status`, because zero is a measurement. `extra`: index ->
     the undocumented fields of that sample. `dropped`: number of samples without a readable time. `unreadable`: column
-    -> number of values that are not numbers.
+    -> number of values that are not numbers. `older`: number of older samples in the answer, beyond MAX_SAMPLES.
     """
 
     time: array[float] = field(default_factory=_doubles)
@@ -65,6 +80,7 @@ class QosSamples:
     extra: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
     dropped: int = 0
     unreadable: Mapping[str, int] = field(default_factory=dict)
+    older: int = 0
 
     def __len__(self) -> int:
         return len(self.time)
@@ -93,6 +109,11 @@ class QosSamples:
     def __repr__(self) -> str:
         return f"<QosSamples: {len(self)}>"
 
+    @property
+    def newest(self) -> QosSample | None:
+        """The sample with the latest time; None if there are no samples."""
+        return self[max(range(len(self)), key=self.time.__getitem__)] if self.time else None
+
     def since(self, time: float) -> QosSamples:
         """Return the samples of `time` (epoch s) and later."""
         return self._slice([index for index, at in enumerate(self.time) if at >= time])
@@ -110,6 +131,7 @@ class QosSamples:
             {place: self.extra[index] for place, index in enumerate(indices) if index in self.extra},
             self.dropped,
             self.unreadable,
+            self.older,
         )
 
 
@@ -124,12 +146,13 @@ class Qos(Resource):
     async def get(self, event_id: Identifier) -> QosSamples:
         """Return the samples of the current stream, at most the newest 3600 (platform-api.md, "QoS response").
 
-        Raises ApiError.
+        There are none before the stream starts: `newest` is then None. Of a longer answer the newest MAX_SAMPLES are
+        read. Raises ApiError.
 
         >>> samples = await api.qos.get(event_id)
-        >>> newest = samples[-1]
-        >>> newest.time.tzinfo
-        datetime.timezone.utc
+        >>> if samples.newest:
+        ...     print(samples.newest.time.tzinfo)
+        UTC
         >>> broken = [sample for sample in samples[-60:] if sample.status == 5]
         """
         summary = describe_call("get QoS of event", event_id)
@@ -137,7 +160,8 @@ class Qos(Resource):
         key, body, is_whole = str(event_id), b"", True
 
         def parse(answer: object) -> QosSamples:
-            return _parse_samples(rows(answer, summary), summary, self._bits)
+            is_null = data(answer, summary) is None  # a stream without samples (platform-api.md, "QoS response")
+            return _parse_samples([] if is_null else rows(answer, summary), summary, self._bits)
 
         def parse_tail(received: bytes) -> QosSamples | None:
             nonlocal body, is_whole
@@ -156,15 +180,91 @@ class Qos(Resource):
             self._answers.keep(key, body, samples, is_whole=is_whole)
         else:
             self._answers.forget(key)
+        if samples.older:
+            self._transport.log_faults(summary, [f"only the newest {MAX_SAMPLES:,} samples of an answer are read"])
         if samples.unreadable or samples.dropped:
             names = [*samples.unreadable, *(["time"] if samples.dropped else [])]
             self._transport.log_faults(summary, [f"samples whose {name} cannot be read" for name in names])
         return samples
 
+    async def watch(
+        self, event_id: Identifier, *, interval: float = WATCH_INTERVAL, since: datetime | None = None
+    ) -> AsyncGenerator[QosSample, None]:
+        """Yield each new sample once, until the current stream ends. Reads the samples every `interval` seconds.
+
+        `since`: yield stored samples after this aware time first; None begins with the newest. A sample that arrives
+        late is yielded late. Waits while the event has no stream; the stream has ended when the event states its
+        `finished_at`, or has another stream. Raises ApiError if a read fails in spite of its retries; to go on, watch
+        again with `since` the last time. Raises Invalid for a time without a zone, Misconfigured for an unusable
+        interval.
+
+        >>> async for sample in api.qos.watch(event_id):
+        ...     print(sample.time.tzinfo)
+        ...     break
+        UTC
+        """
+        summary = describe_call("watch QoS of event", event_id)
+        if not interval > 0:
+            raise Misconfigured(f"{summary}: interval should be above 0 seconds")
+        if since is not None and since.tzinfo is None:
+            raise Invalid(summary, "since", "should have a time zone")
+        events, new = Events(self._transport), _NewSamples(since)
+        stream = (await events.get(event_id)).stream
+        while True:
+            is_last = _is_over(stream)
+            samples = new.among(await self.get(event_id))
+            if not is_last and not (samples and new.is_continued):
+                current = (await events.get(event_id)).stream
+                if _is_another(stream, current):
+                    return
+                stream = current or stream
+            for sample in samples:
+                yield sample
+            if is_last:
+                return
+            if not _is_over(stream):
+                await self._transport.timing.sleep(interval)
+
+
+def _is_over(stream: Stream | None) -> bool:
+    return stream is not None and stream.finished_at is not None
+
+
+def _is_another(before: Stream | None, stream: Stream | None) -> bool:
+    """Return whether the ids prove that the event has another stream than before."""
+    return bool(before and before.id and stream and stream.id and before.id != stream.id)
+
+
+class _NewSamples:
+    """The samples of a watch that were not seen before. `since`: time after which stored samples count as new.
+
+    `is_continued`: the last answer repeats a sample that was seen before, so it is probably about the same stream.
+    """
+
+    def __init__(self, since: datetime | None) -> None:
+        self.is_continued = True
+        self._since = None if since is None else since.timestamp()
+        self._seen = set[float]()
+        self._is_first = True
+
+    def among(self, samples: QosSamples) -> list[QosSample]:
+        """Return the new samples by time; of the first answer only the newest, or those after `since`."""
+        places = {time: index for index, time in enumerate(samples.time)}
+        times = sorted(places.keys() - self._seen)
+        self.is_continued = not self._seen or len(times) < len(places)
+        self._seen |= places.keys()
+        most = max(_REMEMBERED, 2 * len(places))
+        if len(self._seen) > most:
+            self._seen = {*sorted(self._seen)[-most:]}
+        if self._is_first:
+            self._is_first = False
+            times = times[-1:] if self._since is None else [time for time in times if time > self._since]
+        return [samples[places[time]] for time in times]
+
 
 def _is_plain(samples: QosSamples) -> bool:
     """Return whether each row became a sample with documented and readable values only."""
-    return not (samples.extra or samples.dropped or samples.unreadable)
+    return not (samples.extra or samples.dropped or samples.unreadable or samples.older)
 
 
 def _continue(before: QosSamples, found: Continuation, summary: str, bits: float) -> QosSamples | None:
@@ -185,15 +285,47 @@ def _continue(before: QosSamples, found: Continuation, summary: str, bits: float
 
 
 def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamples:
+    """Return the newest samples of an answer. Raises Unreadable if it has rows, but none has a time."""
+    kept = _newest(answered)
+    parts = [_parse_slice(kept[start : start + _SLICE], bits) for start in range(0, len(kept), _SLICE)]
+    samples = parts[0] if len(parts) == 1 else _joined(parts, len(answered) - len(kept))
+    if answered and not samples:  # an empty result would look like a stream without a signal
+        raise Unreadable(f"{summary}: the response is not as documented: no sample of {len(answered)} has a time")
+    return samples
+
+
+def _newest(answered: list[object]) -> list[object]:
+    """Return the newest MAX_SAMPLES rows, by the times at both ends."""
+    if len(answered) <= MAX_SAMPLES:
+        return answered
+    ends = [_parse_time(row.get("time")) if isinstance(row, dict) else None for row in (answered[0], answered[-1])]
+    is_descending = ends[0] is not None and ends[1] is not None and ends[0] > ends[1]
+    return answered[:MAX_SAMPLES] if is_descending else answered[-MAX_SAMPLES:]
+
+
+def _joined(parts: Sequence[QosSamples], older: int) -> QosSamples:
+    joined = QosSamples()
+    extra, unreadable = dict[int, Mapping[str, object]](), Counter[str]()
+    for part in parts:
+        extra |= {len(joined) + index: fields for index, fields in part.extra.items()}
+        unreadable.update(part.unreadable)
+        joined.time.extend(part.time)
+        joined.bitrate_video.extend(part.bitrate_video)
+        joined.bitrate_audio.extend(part.bitrate_audio)
+        joined.frame_rate.extend(part.frame_rate)
+        joined.status.extend(part.status)
+    dropped = sum(part.dropped for part in parts)
+    return replace(joined, extra=extra, dropped=dropped, unreadable={**unreadable}, older=older)
+
+
+def _parse_slice(answered: list[object], bits: float) -> QosSamples:
     """Parse the samples column by column, because a deck reads thousands of plain numbers a second."""
     samples = [sample for sample in answered if isinstance(sample, dict)]
     times = _parse_times([sample.get("time") for sample in samples])
     if None in times:
         samples = [sample for sample, time in zip(samples, times, strict=True) if time is not None]
-    if answered and not samples:  # an empty result would look like a stream without a signal
-        raise Unreadable(f"{summary}: the response is not as documented: no sample of {len(answered)} has a time")
     if not samples:
-        return QosSamples()
+        return QosSamples(dropped=len(answered))
     measured, are_as_documented = _measured_values(samples)
     video, audio, rate, status = zip(*measured, strict=True)
     columns = _numbers(video, bits), _numbers(audio, bits), _numbers(rate), _statuses(status)

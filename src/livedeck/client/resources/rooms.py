@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, NotRequired, TypedDict, Unpack, overload
 
 from pydantic import AfterValidator, Field
 
@@ -86,6 +87,31 @@ class RoomDraft(Draft):
     restreams: tuple[RelayDraft, ...] = ()
 
 
+class RelayFields(TypedDict, total=False):
+    """The fields of RelayDraft, by name."""
+
+    name: str
+    url: str
+    stream_key: str | Secret
+
+
+class NewRelayFields(TypedDict):
+    """The fields of RelayDraft for a new profile, by name."""
+
+    name: str
+    url: str
+    stream_key: str | Secret
+
+
+class NewRoomFields(TypedDict):
+    """The fields of RoomDraft, by name."""
+
+    owner_id: Identifier
+    name: str
+    type: NotRequired[str]
+    restreams: NotRequired[Sequence[RelayDraft | NewRelayFields]]
+
+
 class Rooms(Resource):
     """The meeting rooms of the workspace."""
 
@@ -145,12 +171,18 @@ class Rooms(Resource):
         """
         return await self._object(Room, make_request("GET", describe_call("get room", room_id), *self._rooms, room_id))
 
+    @overload
+    async def create(self, draft: RoomDraft) -> Room: ...
+
+    @overload
+    async def create(self, **fields: Unpack[NewRoomFields]) -> Room: ...
+
     async def create(self, draft: RoomDraft | None = None, **fields: Any) -> Room:
         """Create a room with its relay profiles, all or nothing. `fields`: those of RoomDraft, instead of a draft.
 
         Raises Invalid for a profile that lacks a field, TooManyProfiles, Validation and any other ApiError.
 
-        >>> relay = {"name": "CDN", "url": "rtmp://live.example/app", "stream_key": "a key"}
+        >>> relay = RelayDraft(name="CDN", url="rtmp://live.example/app", stream_key=Secret("a key"))
         >>> room = await api.rooms.create(owner_id=owner_id, name="Studio", restreams=[relay])
         >>> room.restreams[0].service
         'custom'
@@ -179,7 +211,11 @@ class Relays(Resource):
         self._rooms = ("v1", meet_segment, "rooms")
 
     async def update(
-        self, room_id: Identifier, restream_id: Identifier, draft: RelayDraft | None = None, **fields: Any
+        self,
+        room_id: Identifier,
+        restream_id: Identifier,
+        draft: RelayDraft | None = None,
+        **fields: Unpack[RelayFields],
     ) -> RelayProfile:
         """Change the fields of the draft, or `fields` instead, from the next start of the relay on.
 

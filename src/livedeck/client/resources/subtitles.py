@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pydantic import StrictBool, StrictInt
 
@@ -58,6 +58,13 @@ class SubtitleDraft(Draft):
 
     language: Language = UNSET
     description: str = UNSET
+
+
+class SubtitleFields(TypedDict, total=False):
+    """The fields of SubtitleDraft, by name."""
+
+    language: str
+    description: str
 
 
 class Subtitles(Resource):
@@ -151,7 +158,7 @@ class Subtitles(Resource):
         draft: SubtitleDraft | None = None,
         *,
         before: Subtitle | None = None,
-        **changes: Any,
+        **changes: Unpack[SubtitleFields],
     ) -> Subtitle:
         """Change the fields of the draft, or `changes` instead. Both fields are sent; an unchanged one as last read.
 

@@ -33,6 +33,7 @@ from livedeck.monitor import (
     AlarmTransition,
     Attachment,
     AttachmentState,
+    BitrateUnit,
     Clock,
     ConnectionProblem,
     ConnectionState,
@@ -447,6 +448,12 @@ class Remote:
             return await self._alone.choose_content(event_id, content)
         body = {"content": content and content.value}
         return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/content", body)).get("changed", True))
+
+    async def choose_unit(self, unit: BitrateUnit) -> bool:
+        """Set the unit of the platform's bit rates. Returns False if that changes nothing. Raises AlarmRefused."""
+        if self._alone:
+            return await self._alone.choose_unit(unit)
+        return bool((await self._command("/v1/unit", {"unit": unit.value})).get("changed", True))
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
         """Store materials of a video, in this order, after those stored before. Raises AlarmRefused."""

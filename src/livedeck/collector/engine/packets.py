@@ -18,16 +18,16 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from livedeck.client import QosSamples
-from livedeck.monitor import NO_STATUS, AlarmAction, IntentRecord, ProfileChoice, SharedAnswer, UsualMark
+from livedeck.monitor import NO_STATUS, AlarmAction, IntentRecord, ProfileChoice, SharedAnswer, UnitChoice, UsualMark
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Row: TypeAlias = AlarmAction | UsualMark | ProfileChoice | IntentRecord
+Row: TypeAlias = AlarmAction | UsualMark | ProfileChoice | UnitChoice | IntentRecord
 """An alarm action, ruling or intent of a person."""
 
 _ROWS: dict[str, TypeAdapter[Any]] = {
-    kind.__name__: TypeAdapter(kind) for kind in (AlarmAction, UsualMark, ProfileChoice, IntentRecord)
+    kind.__name__: TypeAdapter(kind) for kind in (AlarmAction, UsualMark, ProfileChoice, UnitChoice, IntentRecord)
 }
 
 _MAX_NUMBER = 2**53

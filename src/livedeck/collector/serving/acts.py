@@ -24,6 +24,7 @@ from livedeck.monitor import (
     AlarmGone,
     AlarmKey,
     AlarmRefused,
+    BitrateUnit,
     Content,
     History,
     IntentRecord,
@@ -67,6 +68,12 @@ class ChosenContent(Body):
     content: Content | None
 
 
+class ChosenUnit(Body):
+    """Unit of the platform's bit rates."""
+
+    unit: BitrateUnit
+
+
 class Materials(Body):
     """Materials of videos that were created, renamed or reordered, and ids of deleted ones."""
 
@@ -98,6 +105,7 @@ def routes(monitor: Monitor, history: History | None) -> list[Route]:
         Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.act_on_alarm), methods=["POST"]),
         Route("/v1/events/{id:path}/usual", endpoint("act", acts.take_as_usual), methods=["POST"]),
         Route("/v1/events/{id:path}/content", endpoint("act", acts.choose_content), methods=["POST"]),
+        Route("/v1/unit", endpoint("act", acts.choose_unit), methods=["POST"]),
         Route("/v1/materials", endpoint("act", acts.keep_materials), methods=["POST"]),
         Route("/v1/audit", endpoint("act", acts.keep_audit), methods=["POST"]),
         Route("/v1/interest", endpoint("read", acts.take_interest), methods=["PUT"]),
@@ -152,6 +160,14 @@ class _Acts:
         event_id = self._event_id(request)
         body = await read_body(request, ChosenContent)
         return {"changed": await self._monitor.choose_content(event_id, body.content, caller.name)}
+
+    async def choose_unit(self, request: Request, caller: Caller) -> Any:
+        """Set the unit of the platform's bit rates, for every event."""
+        body = await read_body(request, ChosenUnit)
+        try:
+            return {"changed": await self._monitor.choose_unit(body.unit, caller.name)}
+        except AlarmRefused as refusal:
+            raise Refusal(409, refusal.code, str(refusal)) from None
 
     def _event_id(self, request: Request) -> str:
         event_id: str = request.path_params["id"]

@@ -258,8 +258,8 @@ class AlarmEngine:
 
     def _may_coincide(self, shared: Iterable[Alarm]) -> bool:
         """Return whether the alarms can form an incident; checked first because comparing inputs is slow."""
-        is_incident_open = any(key in self.alarms and self.alarms[key].is_ongoing for key in _INCIDENTS)
-        return is_incident_open or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
+        has_incident = not self.alarms.keys().isdisjoint(_INCIDENTS)
+        return has_incident or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
         """Drop alarms that cleared long ago, and clear the least urgent beyond the length limit."""

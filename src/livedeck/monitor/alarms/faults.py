@@ -46,7 +46,7 @@ class MonitorState(Record):
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
     once. `ended`: events that ended on air in the last minute. `notify_error`: notification targets that fail, or
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among collectors
-    that poll together.
+    that poll together. `unit_question`: question about the unit of the bit rates, or empty.
     """
 
     events: tuple[EventState, ...]
@@ -58,6 +58,7 @@ class MonitorState(Record):
     notify_error: str = ""
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
+    unit_question: str = ""
 
     @property
     def is_unlisted(self) -> bool:
@@ -196,7 +197,15 @@ def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
 
 
 def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[ActiveFault]:
-    case = DeckCase(state.connection, state.history_error, state.notify_error, state.silence, state.sharing, state.now)
+    case = DeckCase(
+        state.connection,
+        state.history_error,
+        state.notify_error,
+        state.silence,
+        state.sharing,
+        state.now,
+        state.unit_question,
+    )
     for kind in ALARM_KINDS.values():
         if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
             finding = kind.finding(seen)

@@ -86,9 +86,14 @@ class Delivery(Record):
         return replace(after, peaks=(*self.peaks, peak)[-_MAX_PEAKS:])
 
     def late_limit(self, cadence: float | None, usual_lag: float | None, thresholds: Thresholds) -> float:
-        """Return the age (s) above which the newest sample is late. `usual_lag`: that of the workspace (s), or None."""
-        cadence, own = cadence or 0.0, self.lag(thresholds)
-        lag = own if own is not None else usual_lag
+        """Return the age (s) above which the newest sample is late.
+
+        `cadence`: None before the second sample; until then the delay of others proves nothing, because the next sample
+        may be due much later than theirs. `usual_lag`: that of the workspace (s), or None.
+        """
+        own = self.lag(thresholds)
+        lag = own if own is not None else usual_lag if cadence else None
+        cadence = cadence or 0.0
         if lag is None:
             return max(thresholds.delivery_patience, thresholds.silence_intervals * cadence)
         recent = [late.seconds for late in self.surprises if self.asked - late.at < thresholds.delivery_fooled]
@@ -106,7 +111,7 @@ class Delivery(Record):
         if self.first_asked is None:
             return False
         age = self.asked - self.newest
-        is_learnt = self.lag(thresholds) is not None or usual_lag is not None
+        is_learnt = self.lag(thresholds) is not None or (usual_lag is not None and bool(cadence))
         waited = age if is_learnt else min(age, self.asked - self.first_asked)
         return age > self._most(cadence, thresholds) or waited > self.late_limit(cadence, usual_lag, thresholds)
 

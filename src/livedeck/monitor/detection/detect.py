@@ -7,11 +7,13 @@ place: the fold restarts at the last checkpoint before them.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import replace
 from functools import cached_property
 from math import isnan
 from typing import NamedTuple
 
 from livedeck.monitor.kinds import ALARM_KINDS, is_normal
+from livedeck.monitor.kinds.delivery import UNKNOWN_DATA
 from livedeck.monitor.kinds.kind import RECONNECTING, AlarmKind, DutyRule, SampleDetector
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
@@ -55,12 +57,14 @@ class StreamRules(Record, dict=True):
     """Rules for judging a stream.
 
     `floor`: lowest video rate (bit/s) that fits the stream's preset; 0: no floor. `marks`: times (epoch s) at which a
-    person declared the signal usual, ascending.
+    person declared the signal usual, ascending. `has_unit`: the unit of the bit rates is known, so a missing rate is a
+    fault of the platform.
     """
 
     thresholds: Thresholds
     floor: float = 0.0
     marks: tuple[float, ...] = ()
+    has_unit: bool = True
 
     @cached_property
     def kinds(self) -> tuple[_Rule, ...]:
@@ -69,7 +73,8 @@ class StreamRules(Record, dict=True):
         return tuple(
             _Rule(kind, detector, detector.hold_time(self.thresholds))
             for kind, detector in SAMPLE_KINDS
-            if detector.expects is None or detector.expects in expected
+            if (detector.expects is None or detector.expects in expected)
+            and (self.has_unit or kind.name != UNKNOWN_DATA)
         )
 
     @cached_property
@@ -86,7 +91,7 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
     """
     newest = analysis.checkpoints[-1].memory.last_time
     changed = {*before.marks} ^ {*after.marks}
-    is_same = (before.thresholds, before.floor) == (after.thresholds, after.floor)
+    is_same = replace(before, marks=()) == replace(after, marks=())
     if is_same and all(mark > newest for mark in changed):
         return analysis
     oldest = analysis.checkpoints[0]

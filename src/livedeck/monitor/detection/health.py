@@ -28,7 +28,7 @@ from livedeck.monitor.model.state import (
     IngestState,
 )
 from livedeck.monitor.model.thresholds import Curve, Expectation, Thresholds
-from livedeck.monitor.signal.analysis import SignalAnalysis
+from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS
 from livedeck.monitor.signal.series import mean_measured, missing_fields, peak_count
 from livedeck.monitor.signal.usual import Usual
@@ -60,7 +60,7 @@ def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
         return HealthAssessment(Health(grade=Grade.WARM_UP if is_warming_up else Grade.NO_DATA), findings)
     usual = case.analysis.usual
     limit = None if usual.video is None else usual.video * thresholds.low_video
-    health = _measure_health(case.analysis, case.quality.freshness, thresholds)
+    health = _measure_health(case.analysis, case.quality, thresholds)
     return HealthAssessment(health, findings, usual.fps, usual.video, limit)
 
 
@@ -107,11 +107,12 @@ class _Score(NamedTuple):
     detail: str
 
 
-def _measure_health(analysis: SignalAnalysis, freshness: Freshness, thresholds: Thresholds) -> Health:
+def _measure_health(analysis: SignalAnalysis, quality: DataQuality, thresholds: Thresholds) -> Health:
     readings = analysis.readings
     missing = missing_fields(readings, thresholds.window)
-    late = [_Score(thresholds.late_score, Component.LATE, "samples late")] if freshness is Freshness.LATE else []
-    detail = f"{', '.join(missing)} missing"
+    is_late = quality.freshness is Freshness.LATE
+    late = [_Score(thresholds.late_score, Component.LATE, "samples late")] if is_late else []
+    detail = f"{', '.join(missing)} missing" if quality.has_unit else "unit of the bit rates not known"
     unknown = [_Score(thresholds.unknown_score, Component.UNKNOWN, detail)] if missing else []
     measured = [*_score_rates(analysis, thresholds), *_score_delivery(readings, thresholds)]
     lowest = min([*measured, *late, *unknown, *_score_faults(analysis, thresholds)], key=lambda score: score.score)

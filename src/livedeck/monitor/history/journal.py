@@ -26,7 +26,7 @@ from livedeck.monitor.model.records import (
     OpenChange,
     WatchRecord,
 )
-from livedeck.monitor.model.ruling import ProfileChoice, Ruling, UsualMark
+from livedeck.monitor.model.ruling import ProfileChoice, Ruling, UnitChoice, UsualMark
 
 T = TypeVar("T")
 
@@ -43,15 +43,16 @@ KINDS: dict[Any, str] = {
     MaterialRecord: "material",
     UsualMark: "usual",
     ProfileChoice: "profile",
+    UnitChoice: "unit",
     CollectedStream: "collected",
 }
 
 FORGOTTEN = "forgotten"
 """Kind of the entry of a deleted material; its topic is the material's id."""
 
-LASTING = ("material", FORGOTTEN, "profile")
+LASTING = ("material", FORGOTTEN, "profile", "unit")
 """Kinds that the retention never deletes. Only the history has the ids of materials (platform-api.md, "Missing
-operations"), and a person chose the content of an event for good."""
+operations"), and the content of an event and the unit of the bit rates were chosen for good."""
 
 
 IN_FORCE = ("event",)
@@ -115,7 +116,7 @@ def read(db: Database, kind: type[T], since: datetime | None = None, topic: str 
 def rulings(db: Database, after: int) -> tuple[int, tuple[Ruling, ...]]:
     """Return the id of the journal's last row, and the rulings after row `after` in the order of writing."""
     ((last,),) = db.rows("SELECT coalesce(max(id), 0) FROM journal")
-    types: dict[str, Any] = {KINDS[kind]: kind for kind in (UsualMark, ProfileChoice)}
+    types: dict[str, Any] = {KINDS[kind]: kind for kind in (UsualMark, ProfileChoice, UnitChoice)}
     marks = ", ".join("?" * len(types))
     query = f"SELECT kind, body FROM journal WHERE kind IN ({marks}) AND id > ? AND id <= ? ORDER BY id"  # noqa: S608  constants
     rows = db.rows(query, (*types, after, last))

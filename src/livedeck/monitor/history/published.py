@@ -170,7 +170,7 @@ def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
 
     Returns None if there is none. Raises StorageError.
     """
-    side, order = (">", "ASC") if step > 0 else ("<", "DESC")
+    side, order = ("<", "DESC") if step < 0 else (">", "ASC")
     query = f"SELECT at FROM published WHERE at {side} ? AND is_news ORDER BY at {order} LIMIT 1"  # noqa: S608  constants
     rows = db.checked("published.at", query, [microseconds(at)])
     return moment(rows[0][0]) if rows else None

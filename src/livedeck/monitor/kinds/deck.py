@@ -10,6 +10,7 @@ from livedeck.monitor.kinds.kind import (
     API_BLIND,
     COLLECTOR_SILENT,
     PLATFORM,
+    UNIT_UNKNOWN,
     AlarmKind,
     DeckCase,
     DeckDetector,
@@ -65,6 +66,10 @@ def _observe_skew(case: DeckCase, thresholds: Thresholds) -> Observation | None:
 def _observe_clock(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     change = case.connection.clock_change
     return Observation(clock_change_text(change), "a steady clock") if change else None
+
+
+def _observe_unit(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    return Observation(safe(case.unit_question), "bit rates whose unit is evident") if case.unit_question else None
 
 
 def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -244,6 +249,20 @@ DECK_KINDS = (
             cause="This machine slept, or its clock was set by a person or NTP.",
             viewers="No effect.",
             advice="After a sleep, check the time without monitoring.",
+        ),
+    ),
+    AlarmKind(
+        name=UNIT_UNKNOWN,
+        severity=Severity.WARNING,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_unit),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="The platform may count bit rates in kilobits; its document names no unit.",
+            viewers="No effect, but no fault is found by a bit rate while the unit is not known.",
+            advice="Compare a rate with the encoder's setting, then set bitrate_unit, or say so with `:unit`.",
         ),
     ),
     AlarmKind(

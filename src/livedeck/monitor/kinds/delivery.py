@@ -23,6 +23,8 @@ from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
 from livedeck.text.values import age
 
+UNKNOWN_DATA = "UNKNOWN_DATA"
+
 _KEYS = frozenset({KEY_DRIFT, KEY_SEVERE})
 _DOCUMENTED = frozenset({NORMAL, KEY_DRIFT, KEY_SEVERE, LOSS})
 
@@ -260,7 +262,7 @@ DELIVERY_KINDS = (
         ),
     ),
     AlarmKind(
-        name="UNKNOWN_DATA",
+        name=UNKNOWN_DATA,
         severity=Severity.INFO,
         escalated_severity=Severity.WARNING,
         component=Component.NONE,  # the score already accounts for missing values

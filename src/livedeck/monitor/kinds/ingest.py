@@ -72,10 +72,10 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
 
 
 def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report metrics that arrive so late that faults are seen late."""
+    """Report metrics that arrive so late that faults are seen late. The time between two samples is no delay."""
     lag = case.quality.lag
-    if case.is_judged and lag is not None and lag > thresholds.metrics_late:
-        actual = f"metrics usually come {lag:.0f} s late"
+    if case.is_judged and lag is not None and (late := lag - (case.analysis.cadence or 0.0)) > thresholds.metrics_late:
+        actual = f"metrics usually come {late:.0f} s late"
         yield Observation(actual, f"metrics within {thresholds.metrics_late:.0f} s", None)
 
 

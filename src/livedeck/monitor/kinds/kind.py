@@ -30,6 +30,7 @@ from livedeck.record import Record
 
 API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"
 COLLECTOR_SILENT = "COLLECTOR_SILENT"
+UNIT_UNKNOWN = "UNIT_UNKNOWN"
 RECONNECTING, DROPOUTS = "RECONNECTING", "DROPOUTS"
 """Parents that hide a whole class of kinds: see `AlarmKind.parents`."""
 
@@ -152,7 +153,7 @@ class DeckCase(Record):
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the
-    collectors. `now`: this machine's clock.
+    collectors. `now`: this machine's clock. `unit_question`: question about the unit of the bit rates, or empty.
     """
 
     connection: ConnectionStatus
@@ -161,6 +162,7 @@ class DeckCase(Record):
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
     now: datetime | None = None
+    unit_question: str = ""
 
 
 class DeckDetector(Record):

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from livedeck.client import Material, Recording
+from livedeck.client import Material, Recording, Shortfall
 from livedeck.record import Record
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class CachedList(Record, Generic[T]):
     `as_of`: time of the last good response (this machine's clock); None before the first, unlike for an empty list.
     `error`: reason of the last failure, or empty; the items of the last good response stay. `interval`: seconds between
     polls; a list older than two intervals is stale. `unreadable`: number of rows that were left out because their id
-    could not be read.
+    could not be read. `shortfall`: rows that were announced and not received; None if the list is complete.
     """
 
     items: tuple[T, ...] = ()
@@ -60,6 +60,7 @@ class CachedList(Record, Generic[T]):
     error: str = ""
     interval: float = 30.0
     unreadable: int = 0
+    shortfall: Shortfall | None = None
 
     def find(self, item_id: str) -> T | None:
         """Return the item with an id, or None."""

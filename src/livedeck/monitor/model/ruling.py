@@ -1,4 +1,4 @@
-"""Rulings: people's decisions on how to judge an event. Each is a row of the history and is never changed.
+"""Rulings: decisions on how to judge an event or a platform. Each is a row of the history and is never changed.
 
 See monitoring.md, "Rulings".
 
@@ -16,6 +16,7 @@ from msgspec import field
 from livedeck.monitor.model.alarm_action import person
 from livedeck.monitor.model.readings import Reading
 from livedeck.monitor.model.thresholds import Content
+from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.record import Record
 
 _JUST_AFTER = 0.001
@@ -75,30 +76,63 @@ class ProfileChoice(Record):
         return self.at
 
 
-Ruling: TypeAlias = UsualMark | ProfileChoice
+class UnitChoice(Record):
+    """Choice of the unit in which a platform counts bit rates, by a person, or by livedeck itself.
+
+    `origin`: host of the platform. `at` is by this machine's clock; `actor` is `user@host:pid`, or `LIVEDECK`.
+    """
+
+    at: datetime
+    origin: str
+    unit: BitrateUnit
+    actor: str
+
+    @property
+    def event_id(self) -> str:
+        """Empty, because the unit is the same for every event."""
+        return ""
+
+    @property
+    def text(self) -> str:
+        """The ruling and its author, in words."""
+        return f"bit rates of {self.origin} taken as {self.unit}/s by {person(self.actor)}"
+
+    @property
+    def moment(self) -> datetime:
+        """Time at which charts show the ruling."""
+        return self.at
+
+
+LIVEDECK = "livedeck"
+"""Actor of a ruling that the evidence alone made."""
+
+Ruling: TypeAlias = UsualMark | ProfileChoice | UnitChoice
 
 
 class Rulings(Record):
     """Set of rulings. Neither their order of arrival nor repetition matters.
 
-    `marks`: by event and stream, oldest first; `choices`: the last choice of each event.
-
+    `marks`: by event and stream, oldest first; `choices`: the last choice of each event; `units`: the last one of each
+    platform.
     """
 
     marks: Mapping[tuple[str, str], tuple[UsualMark, ...]] = field(default_factory=lambda: MappingProxyType({}))
     choices: Mapping[str, ProfileChoice] = field(default_factory=lambda: MappingProxyType({}))
+    units: Mapping[str, UnitChoice] = field(default_factory=lambda: MappingProxyType({}))
 
     def including(self, rulings: Iterable[Ruling]) -> Rulings:
         """Return a copy with these rulings added; the later of two choices counts."""
-        marks, choices = dict(self.marks), dict(self.choices)
+        marks, choices, units = dict(self.marks), dict(self.choices), dict(self.units)
         for ruling in rulings:
             if isinstance(ruling, UsualMark):
                 key = ruling.event_id, ruling.stream_id
                 marks[key] = tuple(sorted({*marks.get(key, ()), ruling}, key=_order_of_mark))
+            elif isinstance(ruling, UnitChoice):
+                units[ruling.origin] = max(units.get(ruling.origin, ruling), ruling, key=_order_of_unit)
             else:
                 known = choices.get(ruling.event_id, ruling)
                 choices[ruling.event_id] = max(known, ruling, key=_order_of_choice)
-        return Rulings(marks, choices)
+        return Rulings(marks, choices, units)
 
     def lacks(self, ruling: Ruling) -> bool:
         """Return whether a ruling is missing here and would change something."""
@@ -115,10 +149,22 @@ class Rulings(Record):
         choice = self.choices.get(event_id)
         return choice.profile if choice else None
 
+    def unit_of(self, origin: str) -> BitrateUnit | None:
+        """Return the unit chosen for a platform's bit rates, or None without a choice."""
+        choice = self.units.get(origin)
+        return choice.unit if choice else None
+
     def next_moment(self, event_id: str, now: datetime) -> datetime:
         """Return the time to date a choice made `now`: later than the last choice, even if a clock was set back."""
-        known = self.choices.get(event_id)
-        return max(now, known.at + timedelta(microseconds=1)) if known else now
+        return _after(self.choices.get(event_id), now)
+
+    def next_unit_moment(self, origin: str, now: datetime) -> datetime:
+        """Return the same for a choice of a platform's unit."""
+        return _after(self.units.get(origin), now)
+
+
+def _after(last: ProfileChoice | UnitChoice | None, now: datetime) -> datetime:
+    return max(now, last.at + timedelta(microseconds=1)) if last else now
 
 
 def _order_of_mark(mark: UsualMark) -> tuple[float, datetime, str]:
@@ -127,3 +173,7 @@ def _order_of_mark(mark: UsualMark) -> tuple[float, datetime, str]:
 
 def _order_of_choice(choice: ProfileChoice) -> tuple[datetime, str, str]:
     return choice.at, choice.actor, choice.profile or ""
+
+
+def _order_of_unit(choice: UnitChoice) -> tuple[datetime, str, str]:
+    return choice.at, choice.actor, choice.unit

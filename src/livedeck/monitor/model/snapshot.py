@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import field
 
-from livedeck.client import Room
+from livedeck.client import Room, Shortfall
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey
 from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.attachment import Attachment
@@ -28,7 +28,8 @@ class Snapshot(Record):
     actions since then, here and at other decks; `rule_changes`: changes since then in how events are judged. `bells`:
     alarms that ring now. `flood`: the last 10 min brought more alarms than a person can follow. `lists`: lists polled
     on demand. `ended`: events that ended on air in the last minute. `unreadable`: number of events left out because
-    even their id could not be read. `attachment`: connection to the collector that sent this; None if this process
+    even their id could not be read. `shortfall`: events that the last list announced and lacks; None if it is complete.
+    `attachment`: connection to the collector that sent this; None if this process
     polls the platform itself.
     """
 
@@ -45,6 +46,7 @@ class Snapshot(Record):
     flood: bool = False
     lists: Mapping[ResourceKey, CachedList[Any]] = field(default_factory=dict)
     unreadable: int = 0
+    shortfall: Shortfall | None = None
     ended: tuple[EndedEvent, ...] = ()
     attachment: Attachment | None = None
 

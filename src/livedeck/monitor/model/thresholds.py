@@ -219,7 +219,9 @@ class Thresholds(Record, kw_only=True):
     out_fps: Annotated[float, Limit("share of the usual", "beyond it a frame rate has left its level")] = 0.05
     out_frames: Annotated[float, Limit("frames/s", "the same for a slow frame rate")] = 1.5
     steady_samples: Annotated[int, Limit("samples", "fewer do not show a steady level")] = 6
-    steady: Annotated[float, Limit("s", "a new level this steady, all else well, was somebody's decision")] = 45.0
+    steady: Annotated[
+        float, Limit("s", "if nothing else is wrong, a new level that is steady so long was set on purpose")
+    ] = 45.0
     steady_spread: Annotated[float, Limit("P90 - P10 over median", "a steady level stays below it")] = 0.12
     ragged_samples: Annotated[int, Limit("samples", "the newest ones of an excursion show if it is steady")] = 12
     dirty: Annotated[float, Limit("s", "a level that began as a fault becomes usual only after this time")] = 600.0
@@ -251,19 +253,16 @@ class Thresholds(Record, kw_only=True):
     memory: Annotated[float, Limit("s", "key-frame faults and loss come in bursts: a minute without one ends them")] = (
         60.0
     )
-    drift_scores: Annotated[tuple[int, ...], Limit("points", "by count of status 3: the third is a pattern")] = (
-        100,
-        85,
-        75,
-        45,
-    )
-    severe_scores: Annotated[tuple[int, ...], Limit("points", "by count of status 4: two in six stall players")] = (
+    drift_scores: Annotated[
+        tuple[int, ...], Limit("points", "by samples with status 3: the third makes it a pattern")
+    ] = (100, 85, 75, 45)
+    severe_scores: Annotated[tuple[int, ...], Limit("points", "by samples with status 4: two in six stall players")] = (
         100,
         70,
         40,
     )
     loss_scores: Annotated[
-        tuple[int, ...], Limit("points", "by count of status 5: one is an episode, viewers complain of three")
+        tuple[int, ...], Limit("points", "by samples with status 5: one makes an episode; at three, viewers complain")
     ] = (100, 80, 65, 20)
     fault_score: Annotated[int, Limit("points", "a stream with a warning or worse is never GOOD")] = 80
 

@@ -9,12 +9,15 @@ from livedeck.client import ApiError, Rejected, ServerFault, Unreachable, Unread
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.polling.schedule import PollKey
 
+_PASSING_STATUS = frozenset({408, 425})
+
 
 def is_passing(error: ApiError) -> bool:
     """Return whether a retry of the failed read may succeed soon: the read was neither refused nor rate-limited."""
     if isinstance(error, Rejected) and error.retry_after is not None:
         return False
-    return isinstance(error, ServerFault | Unreachable | Unreadable)
+    is_early_or_late = isinstance(error, Rejected) and error.status in _PASSING_STATUS
+    return is_early_or_late or isinstance(error, ServerFault | Unreachable | Unreadable)
 
 
 class _Failure(NamedTuple):

@@ -142,7 +142,14 @@ class ResourceCache:
         before = self.lists.get(key, CachedList(interval=self._base_interval(key)))
         if isinstance(result.payload, ItemList):
             answer = result.payload
-            after = replace(before, items=answer.items, unreadable=answer.unreadable, as_of=result.at, error="")
+            after = replace(
+                before,
+                items=answer.items,
+                unreadable=answer.unreadable,
+                shortfall=answer.shortfall,
+                as_of=result.at,
+                error="",
+            )
         else:
             after = replace(before, error=str(result.payload))
         lists = {**self.lists}
@@ -194,7 +201,7 @@ async def _fetch_event(api: Api, key: ResourceKey) -> ItemList:
 
 
 async def _all_of(items: PagedItems[Any]) -> ItemList:
-    return ItemList(await collect(items), len(items.unreadable))
+    return ItemList(await collect(items), len(items.unreadable), items.shortfall)
 
 
 _FETCH: Mapping[ResourceKind, Callable[[Api, ResourceKey], Awaitable[ItemList]]] = {

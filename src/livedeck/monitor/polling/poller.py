@@ -9,7 +9,7 @@ from math import floor, inf
 from random import Random
 from typing import Any, TypeAlias
 
-from livedeck.client import ApiError, Event, QosSamples, RateLimited, Rejected, Unauthorized, Unreachable
+from livedeck.client import ApiError, Event, QosSamples, RateLimited, Rejected, Shortfall, Unauthorized, Unreachable
 from livedeck.monitor.model.resources import ResourceKey
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Cadence
@@ -62,17 +62,27 @@ class RoundDebounce:
 
 
 class EventList(Record):
-    """Event list of the workspace. `unreadable`: number of rows left out because their id could not be read."""
+    """Event list of the workspace. `unreadable`: number of rows left out because their id could not be read.
+
+    `shortfall`: rows that were announced and not received; None if the list is complete.
+    """
 
     events: tuple[Event, ...]
     unreadable: int = 0
+    shortfall: Shortfall | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """True if the list has every event, so that a missing one is gone."""
+        return not self.unreadable and self.shortfall is None
 
 
 class ItemList(Record):
-    """A list polled on demand. `unreadable`: as in EventList."""
+    """A list polled on demand. `unreadable`, `shortfall`: as in EventList."""
 
     items: tuple[Any, ...]
     unreadable: int = 0
+    shortfall: Shortfall | None = None
 
 
 PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError

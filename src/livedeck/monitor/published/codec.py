@@ -28,6 +28,7 @@ from livedeck.client import (
     RelayProfile,
     Room,
     Scheduled,
+    Shortfall,
     Stream,
     Subtitle,
     VideoSettings,
@@ -61,6 +62,7 @@ _FIELDS: Mapping[type, str] = {
     RelayProfile: "id room_id name service created_at updated_at",
     KnownMaterial: "id video_id title file_name media_type size at source",
     FieldFault: "field expected actual",
+    Shortfall: "missing announced",
     EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
@@ -82,6 +84,7 @@ _FIELDS: Mapping[type, str] = {
     limits.RuleChange: "at text event_id actor is_fault",
     ruling.UsualMark: "at event_id stream_id time actor",
     ruling.ProfileChoice: "at event_id profile actor",
+    ruling.UnitChoice: "at origin unit actor",
 }
 """Type -> names of the fields that are encoded. Other fields of the platform's objects stay behind."""
 
@@ -98,10 +101,13 @@ _ITEMS: Mapping[ResourceKind, type] = {
 SHARED_LISTS = frozenset(_ITEMS)
 """Kinds of the lists that are encoded."""
 
-_RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice}
+_RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice, "unit": ruling.UnitChoice}
 
 _STORED = {"content": "profile", "alarm_actions": "answers"}
 """Name of a field -> older name under which it is stored, because recordings have that name."""
+
+_SHORTFALL = "shortfall"
+"""Field of a snapshot and of a list that is encoded only if rows are missing, as older programs do not know it."""
 
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
@@ -136,7 +142,10 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
     states = {state.id: state for state in last.events}
     values: Values = {
         "version": VERSION,
-        "head": {_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
+        "head": {
+            **{_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
+            **_encode_shortfall(snapshot.shortfall),
+        },
         "lists": _encode_lists(snapshot, last, encoded.get("lists", {})),
         "alarms": _encode_alarms(snapshot, last, encoded.get("alarms", {})),
         "events": {
@@ -171,6 +180,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
         alarms = _decode_alarms(values["alarms"], decoded["alarms"], before.snapshot if before else None)
         return Snapshot(
             **{name: _of_field(Snapshot, name).decode(head[_STORED.get(name, name)]) for name in _HEAD},
+            shortfall=_decode_shortfall(head),
             events=tuple(
                 _decode_state(
                     values["events"][event_id],
@@ -247,7 +257,16 @@ def _encode_lists(snapshot: Snapshot, before: Snapshot, encoded: Values) -> Valu
             continue
         facts = {member.name: member.coder.encode(getattr(cached, member.name)) for member in _list_members()}
         values[name] = {"key": list(key), "items": [item.encode(row) for row in cached.items], **facts}
+        values[name] |= _encode_shortfall(cached.shortfall)
     return values
+
+
+def _encode_shortfall(shortfall: Shortfall | None) -> Values:
+    return {_SHORTFALL: encode_record(shortfall)} if shortfall else {}
+
+
+def _decode_shortfall(values: Values) -> Shortfall | None:
+    return _record(Shortfall).decode(values[_SHORTFALL]) if _SHORTFALL in values else None
 
 
 def _decode_state(values: Values, readings: Readings, before: EventState | None, decoded: Values) -> EventState:
@@ -286,7 +305,8 @@ def _decode_lists(
             continue
         item = _of_type(_ITEMS[key.kind])
         facts = {member.name: member.coder.decode(value[member.name]) for member in _list_members()}
-        lists[key] = CachedList(tuple(item.decode(row) for row in value["items"]), **facts)
+        items = tuple(item.decode(row) for row in value["items"])
+        lists[key] = CachedList(items, **facts, shortfall=_decode_shortfall(value))
     return lists
 
 
@@ -476,7 +496,7 @@ def _members(owner: Any) -> tuple[_Member, ...]:
 
 @cache
 def _list_members() -> tuple[_Member, ...]:
-    names = (field.name for field in fields(CachedList) if field.name != "items")
+    names = (field.name for field in fields(CachedList) if field.name not in {"items", _SHORTFALL})
     return tuple(_Member(name, name, _of_field(CachedList, name), None) for name in names)
 
 
@@ -496,7 +516,7 @@ def _hints(owner: Any) -> dict[str, Any]:
 
 @cache
 def _record(owner: Any) -> _Coder:
-    """Return the coder of a class, as an object without the members that equal their defaults."""
+    """Return the coder that writes a value of a class as a JSON object, without members that equal their defaults."""
     members, is_model = _members(owner), issubclass(owner, Model)
     names = [member.name for member in members]
     # a getter of a single name returns no tuple

@@ -103,7 +103,7 @@ class DataQuality(Record):
     of the last failure, or empty. `future_samples`: number of samples dropped because they are dated in the future.
     `last_empty_at`: time of the last good answer without samples (server time). `lag`: the shortest delay of the last
     samples (s); None if unknown. `false_silence`: start of a silence that late samples disproved, kept for a while;
-    `late_by`: the delay of those samples (s).
+    `late_by`: the delay of those samples (s). `has_unit`: the unit of the bit rates is known.
     """
 
     freshness: Freshness = Freshness.FRESH
@@ -114,6 +114,7 @@ class DataQuality(Record):
     lag: float | None = None
     false_silence: datetime | None = None
     late_by: float = 0.0
+    has_unit: bool = True
 
 
 def make_episode(kind: str, interval: FaultInterval, until: float | None, target: str = "") -> Episode:

@@ -85,6 +85,12 @@ def prepend(recorded: Readings, readings: Readings, gap: float, limit: int = MAX
     return _rows(joined, max(0, len(joined) - limit), len(joined))
 
 
+def with_rates_times(readings: Readings, factor: float) -> Readings:
+    """Return the readings with their bit rates times a factor."""
+    video, audio = (array("d", [rate * factor for rate in column]) for column in (readings.video, readings.audio))
+    return Readings(readings.time, video, audio, readings.fps, readings.status)
+
+
 def head(readings: Readings, count: int) -> Readings:
     """Return the first `count` rows; the same object if there are no more."""
     return _rows(readings, 0, min(count, len(readings)))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from livedeck.monitor import TAKE_BACK_FOR, Alarm, AlarmRefused, AlarmState, Severity, person
+from livedeck.monitor import TAKE_BACK_FOR, Alarm, AlarmRefused, AlarmState, BitrateUnit, Severity, person
 from livedeck.operations.operation import Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
 from livedeck.presentation import events
@@ -34,6 +34,12 @@ MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min",
 SHELVE = FormSchema((MINUTES, REASON), dict)
 REMOVE = FormSchema((REASON,), dict)
 NOTE = FormSchema((Field("text", "Note", hint="leave empty to remove the note"),), dict)
+
+UNITS = [
+    ("1", BitrateUnit.KBIT.value, "kbit/s: a picture in HD is 2000 to 8000"),
+    ("2", BitrateUnit.BIT.value, "bit/s: a picture in HD is 2000000 to 8000000"),
+]
+"""Units of bit rates: key, value and label."""
 
 Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
@@ -267,6 +273,30 @@ def _target_alarm(ctx: Context, wants: AlarmFilter = is_active) -> Alarm | None:
     return next(iter(_target_alarms(ctx, wants)), None)
 
 
+def choose_unit(ctx: Context, argument: str) -> Awaitable[None] | None:
+    """Set the unit of the platform's bit rates: `argument`, or one chosen from a list."""
+    units = [unit.value for unit in BitrateUnit]
+    if argument and argument not in units:
+        ctx.announce(unknown_text("unit", argument, units), Severity.WARNING)
+        return None
+    return _choose_unit(ctx, argument)
+
+
+async def _choose_unit(ctx: Context, name: str) -> None:
+    if not name:
+        from livedeck.ui.kit.dialogs.choice import ChoiceScreen
+
+        chosen = await ctx.ask(ChoiceScreen("The platform counts bit rates in", UNITS))
+        if chosen is None:
+            return
+        name = chosen
+    if await ctx.monitor.choose_unit(BitrateUnit(name)):
+        ctx.announce(f"bit rates taken as {name}/s")
+        await ctx.confirmer.audit_local("alarm.unit", Target("platform", "", "platform"), f"{name}/s")
+    else:
+        ctx.announce("Unit unchanged: it is set already, here or as bitrate_unit in the settings", Severity.WARNING)
+
+
 def _screen_type() -> type[AlarmsScreen]:
     from livedeck.ui.alarms.screen import AlarmsScreen
 
@@ -274,7 +304,7 @@ def _screen_type() -> type[AlarmsScreen]:
 
 
 def next_log(ctx: Context, argument: str) -> None:
-    """Show the next log, or the named one."""
+    """Show the next log, or the log that the user named."""
     if not ctx.screen_of(_screen_type()).show_tab(1, argument):
         ctx.announce(unknown_text("log", argument, TABS), Severity.WARNING)
 
@@ -352,12 +382,25 @@ ALARMS = (
     ),
 )
 
+UNIT = (
+    Action(
+        "alarm.unit",
+        (),
+        "unit",
+        "Say in which unit the platform counts bit rates, if their values do not show it: bit or kbit",
+        choose_unit,
+        takes="[UNIT]",
+        blocked=needs_collector,
+        is_for_now=True,
+    ),
+)
+
 LOGS = (
     Action(
         "log.next",
         ("right_square_bracket", "right"),
         "next log",
-        "Show the next of board, incidents, actions, notices, connection; or the named one",
+        "Show the next of board, incidents, actions, notices, connection; or the log that you name",
         next_log,
         ("alarms",),
         takes="[NAME]",
@@ -376,6 +419,6 @@ LOGS = (
 FEATURE = Feature(
     tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board, and the logs"),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
-    actions=(*ALARMS, *LOGS),
+    actions=(*ALARMS, *UNIT, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),
 )

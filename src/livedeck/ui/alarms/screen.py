@@ -8,9 +8,9 @@ from statistics import median
 
 from textual.app import ComposeResult
 
-from livedeck.monitor import Alarm, Snapshot
+from livedeck.monitor import UNIT_UNKNOWN, Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms, section_heads
-from livedeck.presentation.connection import is_seen, way_lines
+from livedeck.presentation.connection import is_seen, missing_text, way_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
@@ -188,7 +188,9 @@ class AlarmsScreen(BaseScreen):
         if self._is_board:
             if snapshot.link.as_of is None:
                 return waiting_text(snapshot)
-            return clear_text(snapshot, render_time) if is_seen(snapshot, render_time) else NOT_SEEN
+            if is_seen(snapshot, render_time):
+                return clear_text(snapshot, render_time)
+            return f"{NOT_SEEN}; {missing_text(snapshot)}" if snapshot.shortfall else NOT_SEEN
         if self.ctx.records is None and self._tab != "notices":
             return "No history is kept. Set `history` in the settings to keep one."
         return f"No entries in the last {LOG_HOURS} h"
@@ -221,9 +223,11 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event."""
+        """Show the QoS of the alarm's event; for a question about the unit of the bit rates, let a person answer."""
         alarm = self.alarm_at_cursor()
-        if alarm is not None and alarm.event_id:
+        if alarm is not None and alarm.kind == UNIT_UNKNOWN:
+            self.ctx.dispatch("alarm.unit")
+        elif alarm is not None and alarm.event_id:
             self.ctx.select_event(alarm.event_id)
             self.ctx.go_to("qos")
 

@@ -67,7 +67,10 @@ class Following:
         self._read_began = now
 
     def end_read(self, now: float) -> None:
-        """Record the end of a read (monotonic s). Also called as a read starts, so that no second one becomes due."""
+        """Count the time until the next read from `now` (monotonic s).
+
+        Called at the end of a read, and at its start too, so that no second read becomes due meanwhile.
+        """
         self._read_ended = now
 
     @property

@@ -174,7 +174,7 @@ def _sign_block(title: str, cells: int) -> Block:
 
 
 def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
-    """Return the lines of a key's cap, or a sign, with its meaning beside it; below it if the cap is too wide."""
+    """Return the lines of a key's cap (or a sign) and its meaning: beside the cap, or below a cap that is too wide."""
     texts = [*wrap(words, StyleRole.TEXT, cells - CAP_CELLS - 1)]
     length = sum(cell_len(text) for text, _ in cap)
     role = cap[0][1]

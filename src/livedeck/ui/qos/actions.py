@@ -38,7 +38,7 @@ def _screen(ctx: Context) -> QosScreen:
 
 
 def longer(ctx: Context, argument: str) -> None:
-    """Show the next longer range around the cursor, or the named one."""
+    """Show the next longer range around the cursor, or the range that the user named."""
     screen = _screen(ctx)
     names = screen.range_names
     if argument and argument not in names:
@@ -269,7 +269,7 @@ QOS = (
         "qos.longer",
         ("minus",),
         "zoom out",
-        "Show a longer range of time around the cursor, or the named one",
+        "Show a longer range of time around the cursor, or the range that you name",
         longer,
         HERE,
         takes="[RANGE]",
@@ -320,7 +320,7 @@ QOS = (
         "qos.over",
         ("x",),
         "compare",
-        "Compare with another event: the next one on air, after the last one none; or the named one",
+        "Compare with another event: the next one on air, after the last one none; or the event that you name",
         over,
         HERE,
         takes="[NAME]",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from livedeck.client import RelayProfile, Room
 from livedeck.monitor import CachedList
-from livedeck.presentation.connection import unreadable_rows
+from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import MAX_RELAYS, WaitingEdit, display_name, relay_profiles, room_status
 from livedeck.text import addresses
@@ -31,8 +31,8 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
             (1, [(f"{len(rooms.items)} rooms, {profiles} relay profiles", StyleRole.DIM)]),
             (0, [stale if render_time.stale else (as_of, StyleRole.DIM)]),
         ]
-    if rooms.unreadable:
-        left.append((0, unreadable_rows(rooms.unreadable, "room")))
+    if missing := missing_rows(rooms, "room"):
+        left.append((0, missing))
     if rooms.error:
         left.append((0, [(f"▲ {safe(rooms.error, 160)}", StyleRole.WARNING)]))
     return justify(left, [(2, [(f"polled every {rooms.interval:g} s ", StyleRole.DIM)])], cells)
@@ -40,6 +40,8 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
 
 def no_rooms_text(rooms: CachedList[Room]) -> str:
     """Return why the table of rooms is empty, as a template for `with_keys`."""
+    if rooms.shortfall:
+        return "the platform announces rooms and sent none"
     if rooms.as_of is not None:
         return "this workspace has no rooms; {room.create} creates one"
     return "the rooms could not be read" if rooms.error else "waiting for the platform"

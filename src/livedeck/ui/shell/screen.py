@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
-from livedeck.presentation.connection import banner_line, unreadable_line
+from livedeck.presentation.connection import banner_line, missing_line, missing_text
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
 from livedeck.presentation.open_changes import open_changes_line
 from livedeck.presentation.remembered import Remembered
@@ -219,7 +219,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
             past_line(self.ctx.past, self.ctx.identity["recording"], self.size.width),
             linked(warning, ALONE) if hint else warning,
             linked(unresolved, "change.close"),
-            unreadable_line(snapshot),
+            missing_line(snapshot),
             linked(frozen, "view.freeze"),
         )
         self._show_lines("banner", [line for line in banner if line])
@@ -311,6 +311,7 @@ class EventList(BaseScreen):
         self.ctx.reconcile_selection(events.rows)
         selected = self.ctx.selected_event()
         reason = waiting_text(snapshot) if snapshot.link.as_of is None else with_keys(self.EMPTY, self.ctx.actions)
+        reason = missing_text(snapshot) if snapshot.shortfall else reason
         cursor = selected.id if selected else None
         self.query_one(Table).show(events.rows, render_time, cursor, "" if events.total else reason, view)
         return selected

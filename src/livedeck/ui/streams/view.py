@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from livedeck.client import EventRestream, Recording
 from livedeck.monitor import CachedList, EventState
+from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.event_detail import LABEL_CELLS, restream_mark, title
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses
@@ -49,6 +50,8 @@ def _recordings(recordings: CachedList[Recording], render_time: RenderTime) -> l
     head: Line = [(freshness, StyleRole.DIM)]
     if recordings.error:
         head = [(f"▲ failed  {freshness}  {safe(recordings.error, 120)}", StyleRole.WARNING)]
+    elif missing := missing_rows(recordings, "recording"):
+        head = [*missing, (f"  {freshness}", StyleRole.DIM)]
     elif not recordings.items:
         head = [("none", StyleRole.DIM), (f"  {freshness}", StyleRole.DIM)]
     role = StyleRole.STALE if render_time.stale or recordings.error else StyleRole.TEXT

@@ -45,7 +45,7 @@ def open_screen(ctx: Context, _: str) -> None:
 
 
 def next_part(ctx: Context, argument: str) -> None:
-    """Show the next part of the video, or the named one."""
+    """Show the next part of the video, or the part that the user named."""
     _turn_part(ctx, 1, argument)
 
 
@@ -187,7 +187,7 @@ VIDEOS = (
         "part.next",
         ("right_square_bracket", "right"),
         "next part",
-        "Show the next of videos, posters, subtitles, annotations, materials; or the named one",
+        "Show the next of videos, posters, subtitles, annotations, materials; or the part that you name",
         next_part,
         MODES,
         takes="[NAME]",

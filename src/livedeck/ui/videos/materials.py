@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livedeck.client import ApiError, Material, NotFound
+from livedeck.client import ApiError, Material
 from livedeck.monitor import KnownMaterial, Severity, Video
 from livedeck.operations.operation import OperationResult
 from livedeck.operations.schema import Field, FormResult, FormSchema, FormState, parse_path
@@ -114,8 +114,8 @@ async def _delete(ctx: Context, material: KnownMaterial) -> None:
 
 
 async def _forget_missing(ctx: Context, material: KnownMaterial, outcome: OperationResult) -> None:
-    """Forget a material if the outcome says that it no longer exists on the platform."""
-    if isinstance(outcome.error, NotFound):
+    """Forget a material if a read found that it does not exist on the platform."""
+    if outcome.is_gone:
         await ctx.monitor.forget_materials(material.id)
 
 

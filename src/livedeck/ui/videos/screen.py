@@ -123,7 +123,7 @@ class VideoTab(BaseScreen):
         cached = self.cached()
         if cached.as_of is None:
             return "the platform does not respond" if cached.error else "waiting for the platform"
-        return with_keys(self.EMPTY, self.ctx.actions)
+        return cached.shortfall.text("row") if cached.shortfall else with_keys(self.EMPTY, self.ctx.actions)
 
     def back(self) -> None:
         self.ctx.go_to("videos")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from livedeck.client import Recording, Subtitle
+from livedeck.client import Recording, Shortfall, Subtitle
 from livedeck.monitor import (
     BroadcastState,
     CachedList,
@@ -96,7 +96,21 @@ def _merge(lists: Sequence[tuple[str, CachedList[Recording]]]) -> CachedList[Vid
     error = next((cached.error for _, cached in lists if cached.error), "")
     interval = max((cached.interval for _, cached in lists), default=0.0)
     unreadable = sum(cached.unreadable for _, cached in lists)
-    return CachedList(tuple({video.id: video for video in videos}.values()), as_of, error, interval, unreadable)
+    shortfall = _sum([cached.shortfall for _, cached in lists if cached.shortfall])
+    items = tuple({video.id: video for video in videos}.values())
+    return CachedList(items, as_of, error, interval, unreadable, shortfall)
+
+
+def _sum(shortfalls: Sequence[Shortfall]) -> Shortfall | None:
+    """Return the missing rows of several incomplete lists together; None without any."""
+    if not shortfalls:
+        return None
+    missing, announced = (
+        [counts for counts in column if counts is not None]
+        for column in zip(*((each.missing, each.announced) for each in shortfalls), strict=True)
+    )
+    are_known = len(missing) == len(announced) == len(shortfalls)
+    return Shortfall(sum(missing), sum(announced)) if are_known else Shortfall()
 
 
 def _created_at(video: Video) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
-from livedeck.presentation.connection import unreadable_rows
+from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.videos import date_text, length_text, recognition, recorded_at
 from livedeck.text import addresses
@@ -82,9 +82,9 @@ def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
 
 
 def error_lines(cached: CachedList[Any], cells: int) -> list[Line]:
-    """Return lines about why the last request failed, and about unreadable rows; none if all is well."""
+    """Return lines about why the last request failed, and about missing rows; none if all is well."""
     lines = [*wrap(f"▲ {safe(cached.error, 300)}", StyleRole.WARNING, cells - 2)] if cached.error else []
-    lines += [unreadable_rows(cached.unreadable, "row")] if cached.unreadable else []
+    lines += [missing] if (missing := missing_rows(cached, "row")) else []
     return [[(" ", StyleRole.TEXT), *line] for line in lines]
 
 

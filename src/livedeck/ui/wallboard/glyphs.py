@@ -94,7 +94,7 @@ def _fits(text: str, scale: int, cells: int) -> bool:
 
 @lru_cache(256)
 def _quadrants(text: str, scale: int) -> tuple[str, ...]:
-    """Draw a text as rows of quadrants. Each dot of the face becomes `scale - 1` dots wide and high."""
+    """Draw a text as rows of quadrants. A dot of the font becomes a square of `scale - 1` dots."""
     size = scale - 1
     rows = ["".join(dot * size for dot in row) for row in text_dots(text) or ("",) * HEIGHT_DOTS for _ in range(size)]
     even = [row + "." * (len(row) % 2) for row in rows]

@@ -19,7 +19,7 @@ from livedeck.monitor import (
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, rule_words, severity_glyph
 from livedeck.presentation.badges import TALLY_BADGES
-from livedeck.presentation.connection import banner_line, blind_words, unreadable_line, via_text
+from livedeck.presentation.connection import banner_line, blind_words, missing_line, missing_text, via_text
 from livedeck.presentation.events import STANDING_WORDS, Standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
@@ -189,7 +189,7 @@ def is_doubtful(model: WallModel) -> bool:
 
 
 def doubts(model: WallModel, cells: int, scale: int) -> Iterator[ShadedLine]:
-    """Yield lines with the reason to distrust the wall, unreadable data, and changed rules for judging events.
+    """Yield lines with the reason to distrust the wall, missing data, and changed rules for judging events.
 
     The reason is large if there is room.
     """
@@ -198,8 +198,8 @@ def doubts(model: WallModel, cells: int, scale: int) -> Iterator[ShadedLine]:
         text, role = warning[0]
         yield from _large_banner(headline(model), role, cells, scale) if is_doubtful(model) else ()
         yield fit([(text, role)], cells, ellipsis=True)
-    if model.snapshot.unreadable:
-        yield fit(unreadable_line(model.snapshot), cells, ellipsis=True)
+    if missing := missing_line(model.snapshot):
+        yield fit(missing, cells, ellipsis=True)
     if model.snapshot.flood:
         yield fit(FLOOD_LINE, cells)
     for change in model.rule_changes:
@@ -261,7 +261,7 @@ def _large_alarm(alarms: Sequence[Alarm], render_time: RenderTime, cells: int, l
 def empty_texts(model: WallModel) -> tuple[str, str]:
     """Return title and note for a wall without events.
 
-    The title is NOTHING ON AIR only if the data are fresh and the filter hides no event.
+    The title is NOTHING ON AIR only if the data are fresh and whole, and the filter hides no event.
     """
     connection = model.snapshot.link
     if connection.as_of is None:
@@ -270,6 +270,8 @@ def empty_texts(model: WallModel) -> tuple[str, str]:
         return "NO FRESH DATA", ""
     if model.matching < model.total:
         title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} pass the filter"
+    elif model.snapshot.shortfall:
+        title, count = "NOTHING TO SHOW", missing_text(model.snapshot)
     else:
         title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
     return title, f"{count}: none on air, none due within 12 h, none with a fault"

@@ -21,7 +21,7 @@ from livedeck.monitor import BroadcastState, ConnectionState, EventState, Grade,
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.badges import SEVERITY_RANKS, TALLY_BADGES
-from livedeck.presentation.connection import banner_line, unreadable_line, via_text
+from livedeck.presentation.connection import banner_line, missing_line, via_text
 from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis
 from livedeck.presentation.render_time import RenderTime
@@ -260,7 +260,7 @@ def _banners(model: WallModel) -> list[Banner]:
     banners += [
         Banner(_words(line), is_critical=False)
         for line in (
-            unreadable_line(model.snapshot),
+            missing_line(model.snapshot),
             FLOOD_LINE if model.snapshot.flood else [],
             *(header.rule_line(change, model.snapshot) for change in model.rule_changes),
         )

@@ -1,0 +1,247 @@
+"""Decide whether a platform counts bit rates in bits or in kilobits (monitoring.md, "Unit of the bit rates"). Pure.
+
+The platform's document names no unit. A usual picture in kbit/s reads as a black one in bit/s, so no rate is judged
+before the numbers are plausible in one of both units only. A rate of zero and a frame rate need no unit.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from enum import Enum, auto
+from itertools import islice
+from math import isnan, nan
+from types import MappingProxyType
+
+from msgspec import field
+
+from livedeck.client import QosSamples
+from livedeck.monitor.model.unit import BitrateUnit
+from livedeck.record import Record
+
+_VIDEO_OF_BITS, _SOUND_OF_BITS = 200_000.0, 10_000.0
+"""Rates above which a number can only be in bit/s: as kbit/s they mean 200 Mbit/s of video, 10 Mbit/s of sound."""
+
+_NO_RATE = 1e9
+"""Rate from which on a number is no measurement in either unit, so it proves nothing."""
+
+_VIDEO_OF_KBIT, _SOUND_OF_KBIT, _LEAST_FPS = (50.0, 100_000.0), (8.0, 640.0), 5.0
+"""Rates of a plausible picture and of plausible sound in kbit/s (lowest, highest), and its lowest frame rate."""
+
+_ALIKE, _SOUNDS_ALIKE, _STREAMS_ALIKE, _SURE = 3, 10, 3, 30
+"""Numbers of samples in a row that look like kbit/s: with a picture; with any; of streams; enough for one stream."""
+
+_CONTRADICTIONS = 3
+"""Number of samples in a row beyond kbit/s that contradict this unit; a single one may be a wrong number."""
+
+_COUNTED = 64
+"""Number of the newest samples of an answer that are counted; more than `_SURE`, so the older ones add nothing."""
+
+
+class _Looks(Enum):
+    """What a sample looks like.
+
+    BITS: plausible in bit/s only. PICTURE, SOUND: plausible in kbit/s, as a picture with sound or as sound alone.
+    SMALL: too small for bit/s, and not plausible in kbit/s either. BETWEEN: implausible in kbit/s, small in bit/s.
+    """
+
+    BITS = auto()
+    BETWEEN = auto()
+    PICTURE = auto()
+    SOUND = auto()
+    SMALL = auto()
+    NOTHING = auto()
+
+
+class StreamLook(Record):
+    """Newest samples in a row of a stream that look alike, by their number.
+
+    `newest`: time of the newest sample (epoch s, server clock). `bits`: plausible in bit/s only. `pictures`, `sounds`:
+    plausible in kbit/s, with and without a picture. `small`: plausible in neither unit, but smaller than usual bit/s.
+    `example`: newest of these samples, video and audio as the platform sent them.
+    """
+
+    stream_id: str | None
+    newest: float = 0.0
+    bits: int = 0
+    pictures: int = 0
+    sounds: int = 0
+    small: int = 0
+    example: str = ""
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """True if the newest samples are small numbers, whose unit is not evident."""
+        return bool(self.pictures or self.sounds or self.small)
+
+    @property
+    def is_alike(self) -> bool:
+        """True if enough of the samples look like kbit/s."""
+        return self.pictures >= _ALIKE or self.pictures + self.sounds >= _SOUNDS_ALIKE
+
+    @property
+    def is_sure(self) -> bool:
+        """True if so many of the samples look like kbit/s that no other stream is needed."""
+        return self.pictures + self.sounds >= _SURE
+
+    @property
+    def is_long(self) -> bool:
+        """True if the samples have been small for long, whatever they look like."""
+        return self.pictures + self.sounds + self.small >= _SOUNDS_ALIKE
+
+
+class UnitEvidence(Record):
+    """Evidence for the unit, from all answers of a platform. `looks`: by event id.
+
+    `proof`: first sample that is plausible in bit/s only, video and audio; empty without one.
+    """
+
+    looks: Mapping[str, StreamLook] = field(default_factory=lambda: MappingProxyType({}))
+    proof: str = ""
+
+    def after(self, event_id: str, stream_id: str | None, samples: QosSamples) -> UnitEvidence:
+        """Return the evidence after an answer, whose samples are as the platform sent them."""
+        look = self.looks.get(event_id)
+        if look is None or look.stream_id != stream_id:
+            look = StreamLook(stream_id)
+        count = sum(1 for _ in _newest_first(samples, look.newest))
+        if not count:
+            return self
+        proof = self.proof or next(
+            (
+                _example(samples, index)
+                for index in _newest_first(samples, look.newest)
+                if _looks_of(samples, index) is _Looks.BITS
+            ),
+            "",
+        )
+        newest = max(samples.time[-count:])
+        for index in reversed([*islice(_newest_first(samples, look.newest), _COUNTED)]):
+            look = _counted(look, samples, index)
+        return UnitEvidence(MappingProxyType({**self.looks, event_id: replace(look, newest=newest)}), proof)
+
+    def only(self, event_ids: Collection[str]) -> UnitEvidence:
+        """Return the evidence without the samples of other events; a proof stays."""
+        if self.looks.keys() <= set(event_ids):
+            return self
+        kept = {event_id: look for event_id, look in self.looks.items() if event_id in event_ids}
+        return replace(self, looks=MappingProxyType(kept))
+
+
+class UnitVerdict(Record):
+    """Unit of a platform's bit rates, as far as it is known.
+
+    `is_doubtful`: rates are not known, except zero. `question`: sentence that asks the operator, or empty. `is_sure`:
+    the question needs no answer of a person.
+    """
+
+    unit: BitrateUnit
+    is_doubtful: bool = False
+    question: str = ""
+    is_sure: bool = False
+
+
+def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence: UnitEvidence) -> UnitVerdict:
+    """Return the verdict on the unit.
+
+    Args:
+        setting: Unit in the settings, which is obeyed; None to learn it.
+        chosen: Unit that a ruling chose; None without a ruling.
+        evidence: All that the platform's answers show.
+    """
+    looks = evidence.looks.values()
+    beyond = next((look.example for look in looks if look.bits >= _CONTRADICTIONS), "")
+    if (setting or chosen) is BitrateUnit.KBIT:
+        question = _question(BitrateUnit.BIT, beyond, setting) if beyond else ""
+        return UnitVerdict(BitrateUnit.KBIT, bool(question) and setting is None, question)
+    if evidence.proof or (setting is None and chosen is BitrateUnit.BIT):
+        return UnitVerdict(BitrateUnit.BIT)
+    alike = [look for look in looks if look.is_alike]
+    pictures = [look for look in looks if look.pictures]
+    asking = alike or (pictures if len(pictures) >= _STREAMS_ALIKE else [])
+    small = [look for look in looks if look.is_long]
+    question = _question(BitrateUnit.KBIT, asking[0].example, setting) if asking else ""
+    if small and not question and setting is None:
+        question = f"rates may be bit/s or kbit/s ({small[0].example}): set bitrate_unit"
+    return UnitVerdict(
+        BitrateUnit.BIT,
+        is_doubtful=setting is None and any(look.is_in_doubt for look in looks),
+        question=question,
+        is_sure=setting is None and (len(alike) >= _STREAMS_ALIKE or any(look.is_sure for look in looks)),
+    )
+
+
+def in_bits(samples: QosSamples, verdict: UnitVerdict) -> QosSamples:
+    """Return samples with rates in bit/s. While the unit is in doubt, each rate but zero is missing."""
+    if verdict.is_doubtful:
+        return replace(
+            samples, bitrate_video=_only_zeros(samples.bitrate_video), bitrate_audio=_only_zeros(samples.bitrate_audio)
+        )
+    if verdict.unit.bits == 1.0:
+        return samples
+    return replace(
+        samples,
+        bitrate_video=array("d", [rate * verdict.unit.bits for rate in samples.bitrate_video]),
+        bitrate_audio=array("d", [rate * verdict.unit.bits for rate in samples.bitrate_audio]),
+    )
+
+
+def _only_zeros(rates: array[float]) -> array[float]:
+    return array("d", [0.0 if rate == 0 else nan for rate in rates])
+
+
+def _question(asked: BitrateUnit, example: str, setting: BitrateUnit | None) -> str:
+    looks = f"rates look like {asked}/s ({example})"
+    return f'{looks}, but bitrate_unit is "{setting}"' if setting else f'{looks}: set bitrate_unit = "{asked}"'
+
+
+def _newest_first(samples: QosSamples, newest: float) -> Iterator[int]:
+    """Yield the indexes of the samples after `newest` (epoch s), the last one of the answer first."""
+    for index in range(len(samples) - 1, -1, -1):
+        if samples.time[index] <= newest:
+            return
+        yield index
+
+
+def _counted(look: StreamLook, samples: QosSamples, index: int) -> StreamLook:
+    """Return the look after one more sample; a sample of another kind begins a new row."""
+    kind = _looks_of(samples, index)
+    if kind is _Looks.NOTHING:
+        return look
+    if kind is _Looks.BETWEEN:
+        return StreamLook(look.stream_id, look.newest)
+    if (kind is _Looks.BITS) != bool(look.bits):
+        look = StreamLook(look.stream_id, look.newest)
+    return replace(
+        look,
+        bits=look.bits + (kind is _Looks.BITS),
+        pictures=look.pictures + (kind is _Looks.PICTURE),
+        sounds=look.sounds + (kind is _Looks.SOUND),
+        small=look.small + (kind is _Looks.SMALL),
+        example=_example(samples, index),
+    )
+
+
+def _looks_of(samples: QosSamples, index: int) -> _Looks:
+    video, sound = (_rate(column[index]) for column in (samples.bitrate_video, samples.bitrate_audio))
+    if _VIDEO_OF_BITS < video < _NO_RATE or _SOUND_OF_BITS < sound < _NO_RATE:
+        return _Looks.BITS
+    if video <= 0 and sound <= 0:
+        return _Looks.NOTHING
+    (least_video, most_video), (least_sound, most_sound) = _VIDEO_OF_KBIT, _SOUND_OF_KBIT
+    if video > most_video or sound > most_sound:
+        return _Looks.BETWEEN
+    if sound < least_sound:
+        return _Looks.SMALL
+    if video < least_video:
+        return _Looks.SOUND
+    return _Looks.PICTURE if samples.frame_rate[index] >= _LEAST_FPS else _Looks.SMALL
+
+
+def _rate(value: float) -> float:
+    return 0.0 if isnan(value) else value
+
+
+def _example(samples: QosSamples, index: int) -> str:
+    return f"{_rate(samples.bitrate_video[index]):.0f} / {_rate(samples.bitrate_audio[index]):.0f}"

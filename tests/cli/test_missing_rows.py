@@ -1,0 +1,93 @@
+"""Rows that the platform announces and does not send are counted in words, in JSON and by the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from cli.commands import called, command_of
+from client.lists import CASES, Case, listed
+from client.raw_lists import RawPlatform, raw_platform
+
+
+def run(home: Path, platform: RawPlatform, *words: str) -> CompletedProcess[str]:
+    return called(home, *words, env={"LIVEDECK_BASE_URL": platform.address, "LIVEDECK_TOKEN": "t"})
+
+
+def read(home: Path, platform: RawPlatform, *words: str) -> tuple[int, Any, str]:
+    """The exit code, the JSON of a command, which follows its schema, and its standard error."""
+    done = run(home, platform, *words, "--json")
+    schema = json.loads(run(home, platform, *command_of(words), "--schema").stdout)
+    printed = json.loads(done.stdout)
+    jsonschema_rs.validator_for(schema).validate(printed)
+    return done.returncode, printed, done.stderr
+
+
+def shortfall(case: Case) -> dict[str, int | None] | None:
+    """What JSON says of the rows that are not received."""
+    return None if case.is_complete else {"missing": case.missing, "announced": case.announced}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_list_of_events_says_what_is_missing(tmp_path: Path, name: str) -> None:
+    case = CASES[name]
+    with raw_platform(case.body) as platform:
+        code, printed, said = read(tmp_path, platform, "event", "list")
+    assert len(printed["items"]) == case.received
+    assert printed["shortfall"] == shortfall(case)
+    assert code == (0 if case.is_complete else 4)
+    assert said == ("" if case.is_complete else f"livedeck: {case.words} not received\n")
+
+
+@pytest.mark.parametrize("name", ["nothing of 5", "null", "null of 5", "null of 0", "nothing"])
+@pytest.mark.parametrize("form", ["--quiet", "--format=csv", "--format=ndjson", "--columns=id"])
+def test_every_form_of_output_says_so(tmp_path: Path, name: str, form: str) -> None:
+    case = CASES[name]
+    with raw_platform(case.body) as platform:
+        done = run(tmp_path, platform, "event", "list", form)
+    assert (done.returncode, "not received" in done.stderr) == ((0, False) if case.is_complete else (4, True))
+
+
+@pytest.mark.parametrize("name", ["nothing of 5", "null", "null of 0", "nothing"])
+def test_the_status_counts_no_events_only_if_there_are_none(tmp_path: Path, name: str) -> None:
+    case = CASES[name]
+    with raw_platform(case.body) as platform:
+        code, printed, _ = read(tmp_path, platform, "status")
+        done = run(tmp_path, platform, "status")
+    assert (printed["events"], printed["shortfall"]) == ([], shortfall(case))
+    assert code == done.returncode == (0 if case.is_complete else 4)
+    assert ("0 events, 0 alarms" in done.stdout) is case.is_complete
+    assert (f"{case.words} not received" in done.stdout) is not case.is_complete
+
+
+@pytest.mark.parametrize("name", ["nothing of 5", "null"])
+def test_a_check_of_all_is_unknown(tmp_path: Path, name: str) -> None:
+    case = CASES[name]
+    with raw_platform(case.body) as platform:
+        done = run(tmp_path, platform, "event", "check")
+    assert done.returncode == 3
+    assert f"LIVEDECK UNKNOWN - {case.words} not received" in done.stdout
+
+
+def test_a_name_that_is_not_found_may_be_that_of_a_row_not_received(tmp_path: Path) -> None:
+    with raw_platform(listed(replaced={3: [None]})) as platform:
+        done = run(tmp_path, platform, "event", "get", "Hall of fame")
+    assert (done.returncode, "20 of 300 events not received" in done.stderr) == (2, True)
+
+
+def test_an_order_of_tracks_that_are_not_all_known_is_not_sent(tmp_path: Path) -> None:
+    with raw_platform(listed(replaced={3: [None]})) as platform:
+        done = run(tmp_path, platform, "video", "subtitle", "reorder", "v", "e1", "--yes")
+    assert (done.returncode, "20 of 300 subtitles not received" in done.stderr) == (4, True), done.stderr
+
+
+def test_doctor_says_that_the_list_is_incomplete(tmp_path: Path) -> None:
+    with raw_platform(listed(replaced={3: [None]})) as platform:
+        done = run(tmp_path, platform, "doctor")
+    assert "the list of events is incomplete: 20 of 300 events not received" in done.stdout
+    assert "all fields of all events are readable" not in done.stdout
