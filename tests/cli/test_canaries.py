@@ -160,6 +160,16 @@ def test_a_walk_over_all_screens_shows_none_and_a_key_is_gone_after_ten_seconds(
         assert leaks(tmp_path, deck) == []
 
 
+def test_a_request_of_any_kind_prints_no_secret_under_a_name_or_in_an_address(tmp_path: Path) -> None:
+    """A field that nobody knows is printed, unlike by `event get`: such fields are what the command is for."""
+    with settled(tmp_path), terminal(tmp_path, "api", "GET", "/v2/live/events", size=(4000, 400)) as command:
+        assert command.ended() == 0
+        lines = command.written.splitlines()
+    assert b'"rtmp_link": "rtmp' in command.written
+    assert [line for line in lines if b'"surprise": "c4nary-that-nobody-knows-of"' in line]
+    assert not [line for line in lines if b'"surprise"' not in line and any(text in line for text in spellings())]
+
+
 @pytest.mark.slow
 def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
     """Every command that asks the platform, an export of a chat and of samples, and the wall with its picture."""

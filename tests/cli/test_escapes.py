@@ -218,7 +218,7 @@ def test_no_payload_passes_the_wall(tmp_path: Path) -> None:
 
 
 def test_no_payload_passes_what_is_printed(tmp_path: Path) -> None:
-    commands = [("status",), ("status", "--json"), ("doctor",)]
+    commands = [("status",), ("status", "--json"), ("doctor",), ("api", "GET", "/v2/live/events")]
     with hostile(tmp_path) as platform:
         for arguments in commands:
             with terminal(tmp_path, *arguments, **platform) as command:

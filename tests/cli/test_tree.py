@@ -62,7 +62,7 @@ ROWS = {
 
 NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
-    "change close", "collector dashboard",
+    "change close", "collector dashboard", "api",
 )  # fmt: skip
 """Commands that had no word before."""
 

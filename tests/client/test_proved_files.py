@@ -55,6 +55,8 @@ NOT_LOGS: Sequence[tuple[ChatFormat, MessageFilter, bytes, str]] = [
     ("json", NO_FILTER, answer(b'{"data":[%s],"error":{"code":1}}' % LONG), "reports an error beside its list"),
     ("json", NO_FILTER, answer(b'{"error":{"code":1},"data":[%s]}' % LONG), "reports an error beside its list"),
     ("json", NO_FILTER, answer(b'{"data":[%s],"success":false}' % LONG), "success is false"),
+    ("json", NO_FILTER, answer(b'{"errors":["no"],"data":[]}'), "errors"),
+    ("ndjson", NO_FILTER, answer(b'{"data":[],"errors":["no"]}'), "errors"),
     ("json", ALL, answer(b'{"data":null}', JSON_TYPE), "its list of messages is null"),
     ("csv", ALL, answer(b'{"data":null}', JSON_TYPE), "its list of messages is null"),
     ("ndjson", NO_FILTER, answer(b'{"data":null}', JSON_TYPE), "its list of messages is null"),
@@ -124,6 +126,8 @@ async def test_an_error_beside_the_data_is_that_error(form: ChatFormat, sent: by
     [
         ("json", answer(b'{"data":[]}', JSON_TYPE)),
         ("json", answer(b'{"data":[],"meta":{"pagination":{"total":0}}}', JSON_TYPE)),
+        ("json", answer(b'{"error":"","data":[],"success":true}', JSON_TYPE)),
+        ("json", answer(b'{"error":0,"data":[%s],"errors":[]}' % LONG, JSON_TYPE)),
         ("json", answer(b'{"meta":{"a":[1]},"error":null,"data":[%s]}' % LONG, JSON_TYPE)),
         ("json", answer(b'\xef\xbb\xbf\n{"data" : [%s], "meta":{"pagination":{"total":3000}}}\n' % LONG, JSON_TYPE)),
         ("csv", answer(HEADER, CSV_TYPE)),

@@ -91,6 +91,7 @@ PLACES = {
     "config keys": "config:keys_command",
     "doctor": "doctor:command",
     "docs": "docs:command",
+    "api": "api:command",
     "help": "docs:help_command",
 }
 """Path of a command -> its module and its name there. `NOUNS` adds the commands that are made from operations."""
@@ -118,6 +119,7 @@ SECTIONS = {
     "serve": "run the simulator of the platform",
     "collector, notify": "watch as a service, notify people",
     "config, doctor, docs": "settings, checks, documentation",
+    "api": "send a request to any endpoint of the platform",
 }
 """The nouns in the help of `livedeck`, in groups."""
 

@@ -30,6 +30,10 @@ EXAMPLES = {
     "config keys": ("config keys",),
     "demo": ("demo", "demo --scenario bad-night --seed 7"),
     "docs": ("docs", "docs commands"),
+    "api": (
+        "api GET /v2/live/events -f page=2",
+        "api PATCH /v1/videos/VIDEO -f title='Evening show' -F public=true --yes",
+    ),
     "doctor": ("doctor", "doctor --json"),
     "event preflight": ('event preflight "Evening show"', 'event preflight "Evening show" --json'),
     "event wait": ('event wait "Evening show" --until on-air --timeout 15m',),

@@ -55,7 +55,7 @@ READ_ONLY = "Send nothing but GET and HEAD."
 
 FORCE = click.option("--force", is_flag=True, help="Replace existing files.")
 
-FORCE_TWICE = click.option("--force", count=True, help="Replace what exists.")
+FORCE_TWICE = click.option("--force", count=True, help="Replace existing files.")
 """The option --force of a download. The command receives how often it was given: twice takes unproved content."""
 
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
@@ -65,6 +65,10 @@ DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Leng
 FOLLOW = click.option("--follow", is_flag=True, help="Keep printing what is new until ctrl-c.")
 
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
+
+CONFIRM = click.option("--confirm", metavar="NAME", help="Confirm a dangerous change with the name of the target.")
+
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the change without sending it.")
 
 
 def history() -> Callable[[Command], Command]:

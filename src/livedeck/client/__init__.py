@@ -6,6 +6,7 @@ from livedeck.client.api import Api
 from livedeck.client.chat_export.export import ChatExport, ExportProgress, ExportResult
 from livedeck.client.chat_export.filter import MessageFilter
 from livedeck.client.chat_export.format_table import CHAT_FORMATS, ChatFormat
+from livedeck.client.http.any_request import METHODS, any_request
 from livedeck.client.http.content import ContentKind
 from livedeck.client.http.errors import (
     ApiError,
@@ -104,6 +105,7 @@ __all__ = [
     "BOUNDS",
     "CHAT_FORMATS",
     "MAX_PER_PAGE",
+    "METHODS",
     "UPLOAD_CHUNK",
     "Annotation",
     "AnnotationDraft",
@@ -212,6 +214,7 @@ __all__ = [
     "VideoDraft",
     "VideoFields",
     "VideoSettings",
+    "any_request",
     "check_outgoing",
     "checked_cues",
     "collect",

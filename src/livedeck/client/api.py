@@ -12,8 +12,9 @@ from pathlib import Path
 from random import random
 from time import perf_counter
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from livedeck.client.http.any_request import Params, any_request
 from livedeck.client.http.errors import Misconfigured
 from livedeck.client.http.hooks import Hooks, RequestHook, ResponseHook
 from livedeck.client.http.renewal import TokenSource
@@ -33,6 +34,7 @@ from livedeck.client.resources.posters import Posters
 from livedeck.client.resources.qos import BitrateUnit, Qos
 from livedeck.client.resources.rooms import Relays, Rooms
 from livedeck.client.resources.subtitles import Subtitles
+from livedeck.text.secrets import register_named
 
 
 def _utc_now() -> datetime:
@@ -189,6 +191,35 @@ class Api:
         'custom'
         """
         return service_of(url, self._platforms)
+
+    async def request(self, method: str, path: str, *, json: object = None, params: Params | None = None) -> Any:
+        """Send any request, and return the decoded JSON with its envelope; None if the response has no body.
+
+        For endpoints that no other method covers. Checks, retries and errors are those of every call: `read_only`
+        refuses a change, only a read is retried, and the token goes to the configured address only. Texts under names
+        such as `stream_key` are registered as secrets: errors and logs mask them, the returned value does not.
+        `last_response` has the status.
+
+        Args:
+            method: GET, HEAD, POST, PUT, PATCH or DELETE.
+            path: Path below `base_url`, and a query if needed; no address, no `..` and no fragment.
+            json: Body of a change, of any JSON type; None for no body.
+            params: Query parameters; a sequence repeats its name, and None leaves it out.
+
+        Raises:
+            Misconfigured: The request cannot be sent as it is.
+            ApiError: Anything else that goes wrong.
+
+        >>> answer = await api.request("GET", "/v2/live/events", params={"per_page": 1})
+        >>> len(answer["data"])
+        1
+        """
+
+        def parse(answer: object) -> object:
+            register_named(answer)
+            return answer
+
+        return await self._transport.send(any_request(method, path, json, params), parse)
 
     async def check_uploads(self) -> None:
         """Check the connection to the upload address, if it differs from the API's. Raises ApiError.

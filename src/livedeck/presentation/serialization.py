@@ -20,7 +20,7 @@ from livedeck.monitor import (
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.outside import escaped_json
-from livedeck.text.secrets import mask_value
+from livedeck.text.secrets import mask_named, mask_value
 from livedeck.text.times import isoformat_utc, timestamp
 
 if TYPE_CHECKING:
@@ -228,3 +228,9 @@ def to_json(value: object) -> str:
     Characters that control a terminal, or that no encoding has, are escaped.
     """
     return escaped_json(json.dumps(mask_value(value), ensure_ascii=False))
+
+
+def to_indented_json(value: object) -> str:
+    """Return a JSON value of unknown shape on several lines, masked and escaped like `to_json`."""
+    lines = json.dumps(mask_named(value), ensure_ascii=False, indent=2).split("\n")
+    return "\n".join(map(escaped_json, lines))

@@ -319,6 +319,47 @@ def mask_value(value: object, depth: int = 32) -> object:
     return [mask_value(item, depth - 1) for item in value]
 
 
+_SECRET_NAME = re.compile(
+    r"(?:^|[^a-z])(?:(?:stream|api)?key|token|secret|password|passwd|passphrase|pass|sign|signature|credential|auth"
+    r"|authorization|cookie|jwt)s?$"
+)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a field of that name holds a secret: `stream_key`, `accessToken`, `X-Signature`."""
+    return bool(_SECRET_NAME.search(_HUMP.sub("_", name).lower()))
+
+
+def register_named(value: object, name: str = "", depth: int = 32) -> None:
+    """Register the secrets in a JSON value of unknown shape: texts under secret names, and parts of addresses."""
+    if isinstance(value, str):
+        if is_secret_name(name):
+            register_secret(value)
+        elif "://" in value:
+            register_address(value)
+    elif depth and isinstance(value, dict):
+        for field, member in value.items():
+            register_named(member, str(field), depth - 1)
+    elif depth and isinstance(value, list | tuple):
+        for item in value:
+            register_named(item, name, depth - 1)
+
+
+def mask_named(value: object, name: str = "", depth: int = 32) -> object:
+    """Return a JSON value of unknown shape, masked by `mask_value` and under each secret name.
+
+    Levels deeper than `depth` are dropped.
+    """
+    if isinstance(value, dict) and depth:
+        return {masked(str(field)): mask_named(member, str(field), depth - 1) for field, member in value.items()}
+    if isinstance(value, list | tuple) and depth:
+        return [mask_named(item, name, depth - 1) for item in value]
+    if is_secret_name(name) and not isinstance(value, bool | None | dict | list | tuple):
+        return mask(str(value)) if value != "" else ""
+    return mask_value(value, depth)
+
+
 def masked(text: str) -> str:
     """Mask registered secrets, labelled credentials and secret parts of addresses in a text."""
     return addresses.show_in(_CREDENTIAL.sub(rf"\1{MASK}", REGISTER.mask(text)))

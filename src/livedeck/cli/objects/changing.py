@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, UNKNOWN, code_of_error, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import EVENT_HELP, argument_names, find_named
@@ -73,8 +74,8 @@ NOT_AS_SEEN = "nothing sent: it changed since you read it; read it again, then d
 
 _OPTIONS = (
     YES,
-    click.option("--confirm", metavar="NAME", help="Confirm a dangerous change with the name of the target."),
-    click.option("--dry-run", is_flag=True, help="Print the change without sending it."),
+    options.CONFIRM,
+    options.DRY_RUN,
     click.option("--if-unchanged", metavar="TOKEN", help="Send only if list or get still print this token."),
     click.option("--overwrite", is_flag=True, help="Send even if someone changed the object meanwhile."),
     click.option("--wait", is_flag=True, help="Wait until the change is visible on the platform."),

@@ -240,7 +240,7 @@ class _ExportRun:
 
     async def _raise_error(self, error: object) -> None:
         """Raise Rejected if an answer with status 200 has an error, even beside a list."""
-        if error is not None and error is not False:
+        if error:
             rejected = Response(self._summary, 200, {}, encode({"error": error}))
             await self._transport.parse(rejected, lambda _: None)
 

@@ -12,7 +12,7 @@ from livedeck.client.http.response import NotJson, decode_first, decode_run, rep
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _AFTER = frozenset(",:]} \t\r\n")
-_ABOUT_THE_LIST = ("meta", "success")
+_ABOUT_THE_LIST = ("meta", "success", "errors")
 _MAX_MESSAGE = 2**20  # characters of JSON
 _MAX_RUN = 64 * 2**10  # characters decoded at once; their objects need five times the memory
 
@@ -92,7 +92,7 @@ class ChatLogParser:
         elif name in _ABOUT_THE_LIST:
             self.members[name] = value
         if name == "error":
-            self.error = None if value is False else value
+            self.error = value or None
 
     async def _parse_rest(self) -> None:
         if await self._text.take(",}") == ",":

@@ -18,9 +18,12 @@ _ASCII = "".join(map(chr, range(0x20, 0x7F)))
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def encode(value: object) -> bytes:
-    """Return `value` as JSON in UTF-8; it may hold Secrets and datetimes with a time zone."""
-    return json.dumps(value, default=_json_text, separators=(",", ":")).encode()
+def encode(value: object, *, is_strict: bool = False) -> bytes:
+    """Return `value` as JSON in UTF-8; it may hold Secrets and datetimes with a time zone.
+
+    `is_strict`: raise ValueError for NaN and infinity, which are not JSON.
+    """
+    return json.dumps(value, default=_json_text, separators=(",", ":"), allow_nan=not is_strict).encode()
 
 
 def bearer(token: Secret) -> str:

@@ -436,7 +436,8 @@ class Transport:
     async def _chunks(
         self, request: Request, response: httpx.Response, raw: AsyncIterator[bytes]
     ) -> AsyncGenerator[bytes, None]:
-        coding = response.headers.get("Content-Encoding", "").strip().lower()
+        has_body = request.method != "HEAD"  # whose headers describe the body of a GET
+        coding = response.headers.get("Content-Encoding", "").strip().lower() if has_body else ""
         with self._mapped_errors(request):
             try:
                 async for chunk in unpack(raw, coding) if coding not in {"", "identity"} else raw:
