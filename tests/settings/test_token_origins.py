@@ -130,7 +130,7 @@ def test_a_token_is_for_the_platform_of_its_own_layer(bare: Path, monkeypatch: p
     assert settings.token_sources == ()
     with pytest.raises(SettingsError) as refusal:
         read_token(settings)
-    for words in (*case.withheld, "no token is sent to another platform", "LIVEDECK_TOKEN together"):
+    for words in (*case.withheld, "no token is sent to another platform", " and LIVEDECK_TOKEN"):
         assert words in str(refusal.value)
 
 
