@@ -10,6 +10,7 @@ import pytest
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import NotFound, RelayDraft, Secret
 from livedeck.monitor import ROOM_LIST, CachedList, History
+from livedeck.operations.executor import WATCH_DELAYS
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import RowsInput
@@ -256,7 +257,6 @@ async def test_what_somebody_else_changed_meanwhile_is_said_before_it_is_overwri
 
 
 LOST = [
-    ((404, {"code": 404404, "message": "not found"}), "not found (404 404404 not found)"),
     (
         (400, {"code": 400400, "message": "no", "invalid_params": [{"name": "name", "reason": "is taken"}]}),
         "✖ is taken",
@@ -265,7 +265,7 @@ LOST = [
 ]
 
 
-@pytest.mark.parametrize(("refusal", "text"), LOST, ids=["404404", "400400", "429429"])
+@pytest.mark.parametrize(("refusal", "text"), LOST, ids=["400400", "429429"])
 async def test_a_refused_edit_is_said_and_what_was_typed_stays(
     refusal: tuple[int, dict[str, object]], text: str
 ) -> None:
@@ -275,6 +275,16 @@ async def test_a_refused_edit_is_said_and_what_was_typed_stays(
         assert stage.shows(Form)
         assert text in words(stage)
         assert "Renamed" in words(stage)
+
+
+async def test_an_edit_that_is_answered_not_found_is_unknown_while_the_profile_is_there() -> None:
+    async with meeting() as stage:
+        stage.clock.held_from = min(WATCH_DELAYS)
+        stage.refusals.append((404, {"code": 404404, "message": "not found"}))
+        await rename(stage, "Renamed")
+        await stage.until(lambda: "unknown whether the relay profile was changed" in stage.last_notice())
+        assert "responded that it does not exist (404 404404)" in stage.last_notice()
+        assert "the change is not visible yet" in stage.last_notice()
 
 
 async def test_a_profile_whose_room_is_gone_is_not_sent_to() -> None:
