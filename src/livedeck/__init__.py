@@ -12,6 +12,7 @@ operations    changes: every change of the platform as one Operation, and the Ex
 ui            shows snapshots in a terminal, and asks for operations
 settings      flags, environment and TOML made into one frozen value
 simulator     the documented platform on one machine; shares nothing with the client
+connect       a client of the platform that the settings describe, for scripts and for cli
 cli           joins: the only room that constructs the others
 """
 

@@ -286,7 +286,7 @@ class Transport:
     def check_may_change(self, summary: str) -> None:
         """Raise ReadOnly if this client is read-only."""
         if self.read_only:
-            raise ReadOnly(f"{summary}: not sent, the deck is read-only")
+            raise ReadOnly(f"{summary}: not sent, livedeck is read-only")
 
     def log_faults(self, subject: str, faults: Sequence[object]) -> None:
         """Log each unreadable field once, because a poller meets it every few seconds."""
