@@ -29,6 +29,7 @@ from livedeck.monitor import (
     AlarmChange,
     AlarmTransition,
     AuditOutcome,
+    BitrateUnit,
     CollectedStream,
     Content,
     FieldChange,
@@ -42,6 +43,7 @@ from livedeck.monitor import (
     ProfileChoice,
     Severity,
     StreamSpan,
+    UnitChoice,
     UsualMark,
 )
 from monitor.recordings import snapshot
@@ -79,6 +81,7 @@ def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         await history.record_ruling(UsualMark(START, "e", "s", START.timestamp(), "anna"))
         await history.record_ruling(ProfileChoice(START, "e", Content.RADIO, "anna"))
         await history.record_ruling(ProfileChoice(START + timedelta(seconds=1), "e", None, "anna"))
+        await history.record_ruling(UnitChoice(START, BitrateUnit.KBIT, "livedeck"))
         await history.remember_material(MaterialRecord("m1", "v1", "Handout", "handout.pdf", START))
         await history.notified(NotificationRecord(START, Severity.WARNING, "Stage", "no answer", "e"))
         edits = (FieldChange("name", "a", "b"),)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from livedeck.client import Api
 from livedeck.monitor import (
     AlarmState,
+    BitrateUnit,
     Content,
     EventState,
     History,
@@ -31,6 +32,7 @@ from livedeck.monitor import (
     Rulings,
     Snapshot,
     Thresholds,
+    UnitChoice,
     UsualMark,
 )
 from monitor.stage import NOW, Deck, Stage, event
@@ -42,6 +44,9 @@ MOMENTS = st.integers(0, 3).map(lambda seconds: NOW + timedelta(seconds=seconds)
 EVENTS = st.sampled_from(("one", "two"))
 MARKS = st.builds(UsualMark, MOMENTS, EVENTS, st.sampled_from(("a", "b")), st.integers(0, 5).map(float), ACTORS)
 CHOICES = st.builds(ProfileChoice, MOMENTS, EVENTS, st.sampled_from((None, *Content)), ACTORS)
+UNITS = st.builds(
+    UnitChoice, MOMENTS, st.sampled_from(BitrateUnit), ACTORS, st.sampled_from(("a.example", "b.example"))
+)
 
 
 class Fading(Stage):
@@ -73,7 +78,7 @@ def standing(snapshot: Snapshot) -> set[str]:
     return {alarm.kind for alarm in snapshot.alarms if alarm.present}
 
 
-@given(st.lists(st.one_of(MARKS, CHOICES), max_size=8), st.randoms(use_true_random=False))
+@given(st.lists(st.one_of(MARKS, CHOICES, UNITS), max_size=8), st.randoms(use_true_random=False))
 def test_in_whatever_order_and_however_often_rulings_are_heard_of_they_say_the_same(
     rulings: list[Ruling], random: Random
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bench.families import CLEAN, FAULTS, Chance
-from livedeck.monitor import BitrateUnit, Content, History, Readings, Snapshot, Thresholds
+from livedeck.monitor import ROOM_LIST, BitrateUnit, Content, History, Readings, Snapshot, Thresholds
 from livedeck.monitor.detection.units import UnitEvidence, judge_unit
 from monitor.stage import NOW, Deck, Stage, at, event, samples, signal
 from monitor.test_rulings import decks
@@ -269,7 +269,7 @@ async def test_the_question_names_the_numbers_and_the_setting_and_a_person_answe
     assert state.qos.readings.last.fps == 25, "frames need no unit"
     assert await deck.monitor.choose_unit(KBIT)
     snapshot = await deck.next()
-    assert [change.text for change in snapshot.rule_changes] == ["bit rates of 127.0.0.1 taken as kbit/s by anna@regie"]
+    assert [change.text for change in snapshot.rule_changes] == ["bit rates taken as kbit/s by anna@regie"]
     readings = snapshot.events[0].qos.readings
     assert {*readings.video} == {2_438_000.0}, "those from the time of doubt, too"
     assert {*readings.audio} == {156_000.0}
@@ -278,6 +278,18 @@ async def test_the_question_names_the_numbers_and_the_setting_and_a_person_answe
     assert await deck.monitor.choose_unit(BIT), "a person may take it back"
     snapshot = await deck.next()
     assert {*snapshot.events[0].qos.readings.video} == {2_438.0}
+    await deck.close()
+
+
+async def test_a_question_once_asked_stays_whatever_else_is_polled_for_the_first_time() -> None:
+    stage = Signals({"one": VENDOR}, 30.0)
+    deck = Deck(stage)
+    assert question(await deck.until(20)) == QUESTION
+    stage.events.append(event("late"))
+    stage.late.add("late")
+    deck.monitor.watch("anna", ROOM_LIST)
+    while deck.clock.monotonic() < 60:
+        assert question(await deck.next()) == QUESTION
     await deck.close()
 
 
@@ -296,7 +308,7 @@ async def test_a_unit_in_the_settings_is_obeyed_whatever_a_person_says_and_a_con
 
 async def test_kilobits_are_taken_once_and_hold_after_a_restart_and_at_a_wall(tmp_path: Path) -> None:
     """A restart falls into a black picture, whose few numbers alone would leave the unit in doubt."""
-    path, text = tmp_path / "deck.sqlite", "bit rates of 127.0.0.1 taken as kbit/s by livedeck"
+    path, text = tmp_path / "deck.sqlite", "bit rates taken as kbit/s by livedeck"
     async with decks(path, Signals({"one": VENDOR}), 60) as (anna, bert, _):
         told = list[str]()
         async with asyncio.timeout(20), aclosing(anna.snapshots()) as snapshots:

@@ -44,3 +44,15 @@ def test_a_poor_health_is_not_ok_unless_somebody_put_its_fault_away(
     health = HealthAssessment(Health(45 if grade is Grade.POOR else 95, grade))
     state = EventState(model(id="one"), NOW, Phase(BroadcastState.ON_AIR, NOW), QosState(), health)
     assert check_event(state, alarms, RenderTime(NOW, NOW, stale=False)).state is found
+
+
+def test_an_event_whose_rates_have_no_unit_is_unknown_and_the_question_is_asked() -> None:
+    health = HealthAssessment(Health(None, Grade.NO_DATA))
+    state = EventState(model(id="one"), NOW, Phase(BroadcastState.ON_AIR, NOW), QosState(), health)
+    text = 'rates look like kbit/s (2438 / 156): set bitrate_unit = "kbit"'
+    asked = Alarm("", "UNIT_UNKNOWN", Severity.WARNING, NOW, "platform", text, "", changed=NOW)
+    check = check_event(state, (asked,), RenderTime(NOW, NOW, stale=False))
+    assert check.state is ServiceState.UNKNOWN
+    assert check.text == f"one: ON AIR, health unknown NO DATA, UNIT_UNKNOWN {text}"
+    later = check_event(state, (replace(asked, present=False),), RenderTime(NOW, NOW, stale=False))
+    assert "UNIT_UNKNOWN" not in later.text

@@ -118,6 +118,7 @@ class Monitor:
         self._actions: list[AlarmAction] = []  # actions since the last snapshot
         self._are_actions_read = False  # whether the actions from before this monitor were read
         self._is_report = False  # one snapshot without further polls
+        self._has_settled = False  # samples of every event were polled once, so that the unit can be judged
         self._is_step_known = False  # for the open step of the clock everything was polled again
         self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
         self._debounce = RoundDebounce(clock)
@@ -207,7 +208,7 @@ class Monitor:
         if reason := self._world.contradiction_of(unit):
             raise AlarmRefused(reason)
         at = self._rulings.next_unit_moment(origin, self._machine_time())
-        await self._rule(UnitChoice(at, origin, unit, actor or self.actor))
+        await self._rule(UnitChoice(at, unit, actor or self.actor, origin))
         return True
 
     def _machine_time(self) -> datetime:
@@ -540,7 +541,8 @@ class Monitor:
         between would show before its change is reported, and a cancelled listener would lose the changes.
         """
         await self._attribute_ends()
-        if self._world.unit.is_sure and self.is_settled:
+        self._has_settled = self._has_settled or self.is_settled
+        if self._world.unit.is_sure and self._has_settled:
             await self.choose_unit(BitrateUnit.KBIT, LIVEDECK)
         at = self._read_clock()
         on_platform = tuple(result for result in results if is_on_platform(result.key))
@@ -562,7 +564,7 @@ class Monitor:
             self._world.ended,
             self._notify_error() if self._notify_error else "",
             sharing=self._others.fault,
-            unit_question=self._world.unit.question if self.is_settled else "",
+            unit_question=self._world.unit.question if self._has_settled else "",
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, bells = self._alarms.step(state)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from livedeck.monitor import Alarm, EventState, Grade, Severity
+from livedeck.monitor import UNIT_UNKNOWN, Alarm, EventState, Grade, Severity
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.values import safe
 
@@ -47,7 +47,8 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
         parts.append(f"health {'unknown' if health.score is None else health.score} {health.grade}".rstrip())
     if (state.is_stale or (tally.expects_signal and health.score is None)) and found is ServiceState.OK:
         found = ServiceState.UNKNOWN
-    parts += [safe(f"{alarm.kind} {alarm.actual}", 120) for alarm in active]
+    questions = [alarm for alarm in alarms if alarm.kind == UNIT_UNKNOWN and alarm.present and tally.expects_signal]
+    parts += [safe(f"{alarm.kind} {alarm.actual}", 120) for alarm in (*active, *questions)]
     return EventCheck(found, ", ".join(parts), _measures(state, render_time))
 
 

@@ -16,12 +16,14 @@ from livedeck.monitor import (
     ActionKind,
     AlarmAction,
     AlarmKey,
+    BitrateUnit,
     Content,
     FieldChange,
     IntentRecord,
     ProfileChoice,
     Severity,
     SharedAnswer,
+    UnitChoice,
     UsualMark,
 )
 
@@ -54,6 +56,7 @@ def test_samples_come_out_as_they_went_in(rows: list[tuple[float, float, float, 
         UsualMark(AT, "e", "s", 12.001, "anna@regie:1"),
         ProfileChoice(AT, "e", Content.RADIO, "anna@regie:1"),
         ProfileChoice(AT, "e", None, "anna@regie:1"),
+        UnitChoice(AT, BitrateUnit.KBIT, "livedeck", "platform.example"),
         IntentRecord("i", AT, "event.complete", "complete", "event", "e", "Show", "anna", "regie", 1),
     ],
 )

@@ -79,13 +79,14 @@ class ProfileChoice(Record):
 class UnitChoice(Record):
     """Choice of the unit in which a platform counts bit rates, by a person, or by livedeck itself.
 
-    `origin`: host of the platform. `at` is by this machine's clock; `actor` is `user@host:pid`, or `LIVEDECK`.
+    `at` is by this machine's clock; `actor` is `user@host:pid`, or `LIVEDECK`. `origin`: host of the platform, which
+    stays in the history; empty where the ruling is only shown.
     """
 
     at: datetime
-    origin: str
     unit: BitrateUnit
     actor: str
+    origin: str = ""
 
     @property
     def event_id(self) -> str:
@@ -95,7 +96,7 @@ class UnitChoice(Record):
     @property
     def text(self) -> str:
         """The ruling and its author, in words."""
-        return f"bit rates of {self.origin} taken as {self.unit}/s by {person(self.actor)}"
+        return f"bit rates taken as {self.unit}/s by {person(self.actor)}"
 
     @property
     def moment(self) -> datetime:

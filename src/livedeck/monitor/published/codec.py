@@ -84,7 +84,7 @@ _FIELDS: Mapping[type, str] = {
     limits.RuleChange: "at text event_id actor is_fault",
     ruling.UsualMark: "at event_id stream_id time actor",
     ruling.ProfileChoice: "at event_id profile actor",
-    ruling.UnitChoice: "at origin unit actor",
+    ruling.UnitChoice: "at unit actor",
 }
 """Type -> names of the fields that are encoded. Other fields of the platform's objects stay behind."""
 
