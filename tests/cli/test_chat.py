@@ -342,7 +342,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(form: str, tmp_path: Path, env: 
     (tmp_path / "home").mkdir()
     shell = f'ulimit -f 8; exec "$@" -o {tmp_path}/a.{form}'
     command = ["bash", "-c", shell, "-", *LIVEDECK, "event", "chat", EVENT]
-    given = environment(tmp_path / "home", **env)
+    given = environment(tmp_path / "home", **env) | {"PYTHONDONTWRITEBYTECODE": "1"}  # the limit would cut it short
     done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert (done.returncode, "File too large" in done.stderr) == (1, True), done.stderr
     assert "Traceback" not in done.stderr
