@@ -69,7 +69,7 @@ class Child(NamedTuple):
             seen += os.read(self.master, 1 << 16)
 
     def drained(self, seconds: float, quiet: float | None = None) -> tuple[int, float]:
-        """Count bytes for `seconds`, or until `quiet` seconds bring none. Return the count and the last byte's time."""
+        """Count bytes for `seconds`, or until `quiet` seconds without one. Return count and last byte's time."""
         end, count, last = time.monotonic() + seconds, 0, time.monotonic()
         while (left := min(end - time.monotonic(), quiet or seconds)) > 0:
             if select.select([self.master], [], [], left)[0]:

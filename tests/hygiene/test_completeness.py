@@ -52,6 +52,7 @@ from livedeck.text.themes import THEME_NAMES
 from livedeck.ui.chat.form import FORMATS as FORM_FORMATS
 from livedeck.ui.kit.palette import COLOURS
 from livedeck.ui.kit.themes import AUTO, PALETTES
+from monitor.limit_effects import NOT_SHOWN, ROWS, STAGES, limits
 from notify.sinks import Sink, http_sink
 from notify.test_targets import message
 from report.readers import Page, markdown_tables
@@ -191,6 +192,29 @@ def test_a_limit_is_complete(field: Any) -> None:
     nonsense = {"attention": {field.name: "nonsense"}} if is_inner else {field.name: "nonsense"}
     with pytest.raises(ValueError, match=rf"^{path}"):
         with_overrides(Thresholds(), nonsense)
+
+
+MOST_NOT_SHOWN = 338
+"""Number of halves and doubles of limits without a stage. It only falls."""
+
+
+@pytest.mark.parametrize("path", [*limits()])
+def test_a_limit_has_stages_that_show_half_and_double_of_it(path: str) -> None:
+    """`monitor/test_limit_effects.py` plays them."""
+    place = f"a stage, or the reason in brackets: tests/monitor/limit_effects.toml, {path}"
+    for word, stage in zip(("half", "double"), ROWS.get(path, ("", "")), strict=True):
+        assert stage, f"nothing shows {word} of {path}; {place}"
+        is_stage = stage.startswith("(") or stage.partition(" ")[0] in STAGES
+        assert is_stage, f"{stage} is no stage; {place}"
+
+
+def test_no_stage_is_named_for_a_limit_that_is_gone() -> None:
+    assert {*ROWS} <= {*limits()}
+
+
+def test_ever_fewer_values_of_limits_lack_a_stage() -> None:
+    """A new limit has its stages from the start."""
+    assert sum(stage == NOT_SHOWN for stages in ROWS.values() for stage in stages) <= MOST_NOT_SHOWN
 
 
 # Formats of a chat export

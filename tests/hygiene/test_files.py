@@ -37,6 +37,7 @@ EXPECTED = {
     "tests": ("*.py", "quick.txt"),
     "tests/cli": ("*.py", "*.c"),
     "tests/golden/recordings": ("*.livedeck",),
+    "tests/monitor": ("*.py", "limit_effects.toml"),
     "tests/simulator": ("*.py", "schemathesis.toml"),
     "tests/ui/__snapshots__": ("*.svg", "*.txt"),
 }

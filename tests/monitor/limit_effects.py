@@ -1,0 +1,377 @@
+"""Stages on which a changed limit shows: what a monitor says and asks there, moment by moment.
+
+`limit_effects.toml` names a stage for half and for double the value of each limit. `python -m monitor.limit_effects
+[LIMIT...]` in `tests` looks for the missing ones, stage by stage, and prints their rows; it takes hours for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tomllib
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
+from contextlib import aclosing, closing, suppress
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple, TypeVar
+
+from bench.detection import LISTED, Deck
+from bench.families import CLEAN, FAULTS, Chance, Show
+from golden.player import TIMEOUT, Clock, Following
+from golden.warp import Warp
+from livedeck.client import Api
+from livedeck.monitor import (
+    ActionKind,
+    AlarmCommand,
+    AlarmKey,
+    AlarmRefused,
+    BroadcastState,
+    Cadence,
+    Content,
+    EventState,
+    Finding,
+    Freshness,
+    Ingest,
+    IngestState,
+    Monitor,
+    Phase,
+    Reading,
+    Readings,
+    Severity,
+    Snapshot,
+    Thresholds,
+)
+from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.monitor.detection.detect import StreamRules, detect, episodes
+from livedeck.monitor.detection.health import assess
+from livedeck.monitor.kinds.kind import EventCase
+from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
+from livedeck.monitor.signal.series import merge
+from livedeck.simulator import Simulator, load_scenario, scenario_names
+from monitor.alarm_stage import WELL, finding, state
+from monitor.stage import NOW, samples
+
+T = TypeVar("T")
+
+NEVER = 1e8
+"""Value of a limit that is never reached: the rule is off."""
+
+ON = 16.0
+"""Value that stands for such a limit, so that half and double of it switch the rule on."""
+
+
+class Rules(NamedTuple):
+    """All limits by which a monitor judges and polls."""
+
+    thresholds: Thresholds = Thresholds()
+    cadence: Cadence = Cadence()
+
+
+DEFAULTS = Rules()
+
+Trace = AsyncGenerator[object, None]
+"""Everything that a stage shows, at one moment after another."""
+
+
+# Limits
+
+
+def limits(table: Any = DEFAULTS, path: str = "") -> Iterator[str]:
+    """Yield the path of each number in the tables: `low_hold.samples`, `set_fps.0`, `video_curve.score`.
+
+    The ratios of a curve are one limit, and so are its scores, because the points must stay in order.
+    """
+    for name, value in _items(table):
+        if isinstance(value, int | float):
+            yield f"{path}{name}"
+        elif _is_curve(value):
+            yield from (f"{path}{name}.{axis}" for axis in _AXES)
+        elif not isinstance(value, str):
+            yield from limits(value, f"{path}{name}.")
+
+
+_AXES = ("ratio", "score")
+
+
+def _items(table: Any) -> list[tuple[str, Any]]:
+    if isinstance(table, Rules):
+        return [*_items(table.thresholds), ("cadence", table.cadence)]
+    if isinstance(table, tuple):
+        return [(str(index), value) for index, value in enumerate(table)]
+    assert is_dataclass(table)
+    return [(field.name, getattr(table, field.name)) for field in fields(table)]
+
+
+def _is_curve(value: object) -> bool:
+    return isinstance(value, tuple) and isinstance(value[0], tuple)
+
+
+def changed(path: str, factor: float) -> Rules:
+    """Return the rules with that limit times `factor`."""
+    if path.startswith("cadence."):
+        return Rules(cadence=_changed(Cadence(), path.split(".")[1:], factor))
+    return Rules(_changed(Thresholds(), path.split("."), factor))
+
+
+def _changed(value: Any, path: list[str], factor: float) -> Any:
+    if not path:
+        if isinstance(value, int):
+            return max(1, int(value * factor))
+        return (ON if value >= NEVER else value) * factor
+    name, rest = path[0], path[1:]
+    if _is_curve(value):
+        axis = _AXES.index(name)
+        return tuple(tuple(v * factor if index == axis else v for index, v in enumerate(point)) for point in value)
+    if isinstance(value, tuple):
+        index = int(name)
+        return (*value[:index], _changed(value[index], rest, factor), *value[index + 1 :])
+    return replace(value, **{name: _changed(getattr(value, name), rest, factor)})
+
+
+# Stages
+
+
+def _of_event(event: EventState) -> object:
+    """Return everything that a screen shows of an event's judgement."""
+    assessment, qos = event.assessment, event.qos
+    return event.id, event.phase, assessment, event.is_stale, qos.freshness, qos.error, event.episodes, event.pattern
+
+
+def _of_alarms(engine: AlarmEngine) -> object:
+    return [replace(alarm, timeline=()) for _, alarm in sorted(engine.alarms.items())]
+
+
+_LOOK = 3
+"""Samples between two looks at a signal."""
+
+_ON_AIR = Phase(BroadcastState.ON_AIR, NOW, Ingest(IngestState.RECEIVING))
+
+
+async def _folded(rows: list[Reading], rules: Rules, preset: str) -> Trace:
+    """Yield the health and the faults of a signal each few samples."""
+    thresholds = rules.thresholds
+    stream_rules = StreamRules(thresholds, thresholds.floor((preset,)))
+    analysis, known = SignalAnalysis(), Readings()
+    for count in range(_LOOK, len(rows), _LOOK):
+        known = merge(known, samples(rows[count - _LOOK : count]))
+        analysis = detect(analysis, known, stream_rules)
+        now = datetime.fromtimestamp(known.time[-1], UTC)
+        case = EventCase(analysis, _ON_AIR, DataQuality(Freshness.FRESH, now), now)
+        yield assess(case, thresholds), episodes(analysis)
+
+
+async def fold(name: str, rules: Rules) -> Trace:
+    """Judge the signal of a show of the bench, around its fault."""
+    show = {**CLEAN, **FAULTS}[name](Chance(name, 0))
+    source, onset, base = show.sources[0], show.onset or 600.0, NOW.timestamp()
+    until = min(onset + 600, show.lasts)
+    rows = [row._replace(time=base + row.time) for row in source.rows if onset - 700 <= row.time <= until]
+    thresholds = replace(rules.thresholds, content=Content(source.profile or "show"))
+    async for moment in _folded(rows, rules._replace(thresholds=thresholds), source.presets[0]):
+        yield moment
+
+
+async def chances(name: str, rules: Rules) -> Trace:
+    """Judge a signal that changes by chance. `name`: seed, preset and seconds between samples, as in `3 1080p 2`."""
+    seed, preset, cadence = name.split()
+    rows = list(_rows_by_chance(Random(int(seed)), float(cadence)))
+    async for moment in _folded(rows, rules, preset):
+        yield moment
+
+
+_SHARES = (0.97, 0.9, 0.84, 0.78, 0.72, 0.65, 0.45, 0.2, 0.005, 0.0, 1.3)
+_FRAMES = (0.99, 0.965, 0.93, 0.85, 0.7, 0.4, 0.01, 0.0)
+_SOUNDS = (128e3, 60e3, 40e3, 20e3, 0.0, 400e3)
+_STATUSES = ((0, 0, 5), (0, 3), (0, 0, 0, 4), (0, 5, 0, 0, 0, 0), (5, 0), (3, 4, 0))
+
+
+def _rows_by_chance(random: Random, cadence: float) -> Iterator[Reading]:
+    """Yield calm stretches and faulty ones in turn: of bits, frames, sound, statuses, or all samples."""
+    time, usual, frames = NOW.timestamp(), random.choice([1.2e6, 4.5e6]), random.choice([25.0, 30.0, 50.0])
+    noise = random.choice([0.012, 0.06])
+    for stretch in range(26):
+        fault = random.choice(["", "bits", "frames", "sound", "statuses", "both", "away"]) if stretch % 2 else ""
+        share, slow, sound = random.choice(_SHARES), random.choice(_FRAMES), random.choice(_SOUNDS)
+        statuses = random.choice(_STATUSES) if fault == "statuses" else (0,)
+        until = time + random.choice([5, 9, 14, 22, 40, 70, 200] if stretch % 2 else [90, 130, 330])
+        while time < until:
+            if fault != "away":
+                yield Reading(
+                    round(time, 3),
+                    round(usual * random.gauss(1, noise) * (share if fault in {"bits", "both"} else 1.0)),
+                    round((sound if fault == "sound" else 128e3) * random.gauss(1, 0.008)),
+                    round(frames * (slow if fault in {"frames", "both"} else 1.0), 2),
+                    random.choice(statuses),
+                )
+            time += cadence
+
+
+class _Judge(Deck):
+    """A deck of the bench that judges by `rules`."""
+
+    def __init__(self, show: Show, rules: Rules) -> None:
+        super().__init__(show, rules.thresholds, rules.cadence)
+        self.show = show
+
+    async def trace(self) -> Trace:
+        """Yield everything that is shown after each round."""
+        opened, now = self.show.opened, self.show.opened
+        while now < self.show.lasts:
+            await self._round(now, 3 * round((now - opened) / LISTED))
+            yield [*map(_of_event, self._world.states)], _of_alarms(self._engine), self._world.status
+            now += 10.0
+
+
+async def family(name: str, rules: Rules) -> Trace:
+    """Judge the answers of a show of the bench, for half an hour at most."""
+    show = {**CLEAN, **FAULTS}[name](Chance(name, 0))
+    async for moment in _Judge(replace(show, lasts=min(show.lasts, show.opened + 1800.0)), rules).trace():
+        yield moment
+
+
+async def play(name: str, rules: Rules) -> Trace:
+    """Watch a scenario of the simulator. Yields the snapshots, and the paths that are requested."""
+    clock, chance = Clock(), Random(1)
+    asked: list[tuple[float, str]] = []
+    with closing(Simulator(seed=1, clock=Following(clock), scenario=name)) as simulator:
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            asked.append((round(clock.monotonic(), 3), scope["path"]))
+            async with asyncio.timeout(TIMEOUT):
+                await simulator.app(scope, receive, send)
+
+        clocks: dict[str, Any] = {"now": clock.now, "timer": clock.monotonic, "jitter": chance.random, "retry": 0.0}
+        async with Api(base_url="http://127.0.0.1", token=simulator.token, mount=app, **clocks) as api:
+            monitor = Monitor(api, clock, thresholds=rules.thresholds, cadence=rules.cadence, random=chance)
+            async with aclosing(monitor.snapshots()) as snapshots:
+                async for snapshot in snapshots:
+                    yield round(clock.monotonic(), 3), _of_snapshot(snapshot), tuple(asked)
+                    asked.clear()
+                    if clock.monotonic() >= load_scenario(name).lasts:
+                        break
+
+
+def _of_snapshot(snapshot: Snapshot) -> object:
+    alarms = [(alarm.key, alarm.state, alarm.severity, alarm.stage) for alarm in (*snapshot.alarms, *snapshot.quiet)]
+    return [*map(_of_event, snapshot.events)], alarms, snapshot.link, snapshot.flood, snapshot.ended
+
+
+async def persons(_name: str, rules: Rules) -> Trace:
+    """Step alarms of eight events that come and go by chance for forty minutes, while persons act on them."""
+    random, engine, now = Random(4), AlarmEngine(rules.thresholds), NOW
+    names = [f"event-{number}" for number in range(8)]
+    kinds = ("BLACKOUT", "PACKET_LOSS", "FPS_LOW", "VIDEO_LOW", "AUDIO_LOW", "RECONNECTING", "FPS_COLLAPSE")
+    present: dict[tuple[str, str], Finding] = {}
+    for step in range(500):
+        now += timedelta(seconds=5)
+        often = 0.02 if step % 200 < 60 else 0.001
+        for key in [(name, kind) for name in names for kind in kinds if random.random() < often]:
+            if present.pop(key, None) is None:
+                severity = random.choice([Severity.WARNING, Severity.WARNING, Severity.CRITICAL])
+                present[key] = finding(key[1], severity, since=now - timedelta(seconds=random.choice([1, 8, 20, 45])))
+        if step % 150 == 40:
+            for name in names[: random.choice([2, 3, 4, 5, 6, 8])]:
+                since = now - timedelta(seconds=random.choice([0, 5, 20, 40]))
+                present[name, "together"] = finding("RECONNECTING", Severity.CRITICAL, since=since)
+        if step % 150 == 70:
+            present = {key: fault for key, fault in present.items() if key[1] != "together"}
+        states = [state(*(fault for (of, _), fault in present.items() if of == name), name=name) for name in names]
+        _, bells = engine.step(MonitorState(tuple(states), replace(WELL, as_of=now), now))
+        for name in names:
+            alarm = AlarmKey(name, random.choice(kinds))
+            if random.random() < 0.03 and alarm in engine.alarms:
+                kind = random.choice([ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.UNSHELVE])
+                command = AlarmCommand(alarm, kind, minutes=random.choice([5, 90, None]), uid=f"{name} {step}")
+                with suppress(AlarmRefused):
+                    engine.act(command, now, on_air=True)
+        yield _of_alarms(engine), bells, engine.is_flood(now), engine.seconds_to_bell(now), len(engine.inactive(now))
+
+
+ROWS: Mapping[str, tuple[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+"""Path of a limit -> the stages that show half and double of it, or in brackets why there is none."""
+
+NOT_SHOWN = "(no stage shows it yet)"
+
+FACTORS: Mapping[str, float] = {"half": 0.5, "double": 2.0}
+
+STAGES: dict[str, Callable[[str, Rules], Trace]] = {
+    "chances": chances,
+    "family": family,
+    "fold": fold,
+    "persons": persons,
+    "play": play,
+}
+"""First word of a stage -> the function that plays it by rules."""
+
+
+def _trace(stage: str, rules: Rules) -> Trace:
+    word, _, name = stage.partition(" ")
+    return STAGES[word](name, rules)
+
+
+def shown(stage: str) -> list[int]:
+    """Return a number for each moment of a stage with the limits as they are by default."""
+
+    async def collect() -> list[int]:
+        return [hash(repr(moment)) async for moment in _trace(stage, DEFAULTS)]
+
+    return _run(collect())
+
+
+def differs(stage: str, rules: Rules, before: list[int]) -> bool:
+    """Return whether a stage shows another thing by these rules than `before`."""
+
+    async def compare() -> bool:
+        count = 0
+        async with aclosing(_trace(stage, rules)) as moments:
+            async for moment in moments:
+                if count >= len(before) or hash(repr(moment)) != before[count]:
+                    return True
+                count += 1
+        return count != len(before)
+
+    return _run(compare())
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        return runner.run(work)
+
+
+def every_stage() -> Iterator[str]:
+    """Yield the stages to look through, the cheap ones first."""
+    yield from (f"fold {name}" for name in (*FAULTS, *CLEAN))
+    for seed in range(20):
+        yield from (f"chances {seed} {preset} {cadence}" for preset in ("1080p", "720p") for cadence in (1, 2, 5, 12))
+    yield "persons"
+    yield from (f"family {name}" for name in (*FAULTS, *CLEAN))
+    yield from (f"play {name}" for name in scenario_names())
+
+
+def find(path: str, word: str, known: dict[str, list[int]]) -> str:
+    """Return a stage that shows that value of a limit, else NOT_SHOWN. `known`: moments of the stages played so far."""
+    rules = changed(path, FACTORS[word])
+    for stage in every_stage():
+        before = known.get(stage) or known.setdefault(stage, shown(stage))
+        if differs(stage, rules, before):
+            return stage
+    return NOT_SHOWN
+
+
+def main(paths: list[str]) -> None:
+    """Print the rows of those limits that lack a stage; without paths, of all."""
+    known: dict[str, list[int]] = {}
+    for path, stages in ROWS.items():
+        if NOT_SHOWN in stages and (not paths or path in paths):
+            pairs = zip(stages, FACTORS, strict=True)
+            row = [find(path, word, known) if stage == NOT_SHOWN else stage for stage, word in pairs]
+            sys.stdout.write(f"{json.dumps(path)} = {json.dumps(row)}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
