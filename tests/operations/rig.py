@@ -114,7 +114,7 @@ class Rig:
     else on the same platform.
 
     `blocked`: why nothing may be sent. `snapshot`: what the monitor knows. `after_write`: what happens once a change
-    has arrived.
+    has arrived. `delivers_twice`: the network delivers each change twice, and its second response arrives.
     """
 
     simulator: Simulator
@@ -129,6 +129,7 @@ class Rig:
     blocked: list[str] = field(default_factory=list)
     snapshot: Snapshot | None = None
     write_arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    delivers_twice: bool = False
 
     @property
     def writes(self) -> list[tuple[str, str]]:
@@ -169,6 +170,22 @@ class Rig:
             assert answer.is_success, answer.text
 
 
+async def _delivered_once(app: Any, scope: Any, receive: Any) -> Any:
+    """Deliver a request whose response is lost. Return a `receive` that delivers it again."""
+    message = await receive()
+    while message.get("more_body"):
+        more = await receive()
+        message = {**more, "body": message["body"] + more.get("body", b"")}
+
+    async def again() -> Any:
+        return message
+
+    async def lose(_: Any) -> None: ...
+
+    await app(dict(scope), again, lose)
+    return again
+
+
 @asynccontextmanager
 async def rig(
     *, read_only: bool = False, data: Path | None = None, patience_seconds: float | None = None
@@ -189,6 +206,8 @@ async def rig(
         if scope["method"] not in READS:
             made.write_arrived.set()
         try:
+            if made.delivers_twice and scope["method"] not in READS:
+                receive = await _delivered_once(app, scope, receive)
             await app(scope, receive, send)
         finally:
             if scope["method"] not in READS:
