@@ -26,7 +26,7 @@ class SendRequest(Operation[None]):
     kind = "request"
     level = ConfirmLevel.ASK
     help = "Send a request of any kind"
-    no_evidence = "livedeck does not know which read would show it"
+    no_evidence = "livedeck does not know which read would show the change"
 
     method: str
     path: str
