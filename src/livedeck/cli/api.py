@@ -30,7 +30,7 @@ from livedeck.text.secrets import mask_secrets
 @click.argument("path", metavar="PATH")
 @click.option("-f", "--field", "texts", multiple=True, metavar="KEY=TEXT", help="Add a text to the query or the body.")
 @click.option(
-    "-F", "--json-field", "values", multiple=True, metavar="KEY=JSON", help="Add a JSON value in the same way."
+    "-F", "--json-field", "values", multiple=True, metavar="KEY=JSON", help="Add a JSON value to the query or the body."
 )
 @click.option("--input", "body_file", metavar="FILE", help="Send the JSON of this file as the body; - is stdin.")
 @YES
@@ -124,7 +124,7 @@ def _json(text: str, source: str) -> object:
 def _body(fields: Sequence[tuple[str, object]]) -> dict[str, object] | None:
     """Return the fields as a JSON object; None without fields. Raises UsageError for a repeated name."""
     if len(dict(fields)) < len(fields):
-        raise click.UsageError("a field of the body comes twice; a list is -F KEY='[1, 2]'")
+        raise click.UsageError("a field of the body is given twice; write a list as -F KEY='[1, 2]'")
     return dict(fields) or None
 
 

@@ -65,7 +65,7 @@ def error_text(error: Exception) -> str:
     from livedeck.client import Unproved
 
     if isinstance(error, Unproved):
-        return f"{error}; give --force twice to take them"
+        return f"{error}; give --force twice to write the content anyway"
     return f"{error}; add --force to replace it" if isinstance(error.__cause__, FileExistsError) else str(error)
 
 

@@ -55,7 +55,7 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:
     """Return a line for each change with an unknown outcome, then advice; empty without such changes."""
     lines = [f"? {change.intent.id[:8]} {open_change_text(change, now)}" for change in changes]
-    advice = [f"  {ADVICE}", "  once you have looked: livedeck change close ID"]
+    advice = [f"  {ADVICE}", "  once you have checked the platform: livedeck change close ID"]
     return "".join(f"{line}\n" for line in (["", *lines, *advice] if lines else []))
 
 
