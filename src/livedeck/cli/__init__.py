@@ -213,7 +213,7 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
 
 
 def _is_close(name: str, typed: str) -> bool:
-    """Return whether an option is like the typed one apart from the dashes, which click counts as likeness."""
+    """Return whether an option is similar to the typed one. Ignores dashes, which click counts as likeness."""
     from difflib import get_close_matches
 
     return bool(get_close_matches(typed.lstrip("-"), [name.lstrip("-")]))

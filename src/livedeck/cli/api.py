@@ -81,7 +81,7 @@ def command(
 
 
 async def _change(settings: Settings, operation: SendRequest, consent: Consent) -> int:
-    """Send the request as every change is sent: confirmed, with an audit, once. Returns the exit code."""
+    """Send the request once, after a confirmation and with an audit, like every change. Returns the exit code."""
     if settings.read_only and not consent.dry_run:
         raise ReadOnly(f"api: {operation.target.name}: not sent, livedeck is read-only")
     async with make_api(settings) as api, make_audit(settings) as history:

@@ -41,7 +41,7 @@ from livedeck.text import values
 from livedeck.text.secrets import mask_secrets
 
 _LISTED, _SAMPLED = 50, 8
-"""Maximum numbers of events that are listed, and whose samples are read, to find out the unit of the bit rates."""
+"""Maximum number of listed events, and of events whose samples are read, to find the unit of the bit rates."""
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
 """Terminal size that shows everything."""

@@ -61,7 +61,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of an error; with advice if --force would have written a file."""
+    """Return the text of an error, with advice if --force would have written the file."""
     from livedeck.client import Unproved
 
     if isinstance(error, Unproved):

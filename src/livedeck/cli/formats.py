@@ -65,8 +65,8 @@ def print_list(
 ) -> None:
     """Print objects.
 
-    `columns`: columns of the table unless --columns names others. `gaps`: fields of JSON about the rows that the list
-    lacks.
+    `columns`: columns of the table unless --columns names others. `gaps`: members of the JSON about the rows that the
+    list lacks.
     """
     wanted = output.columns
     if output.quiet:

@@ -77,7 +77,7 @@ def _row_text(row: Iterable[Line], widths: Iterable[int]) -> str:
 def summary(snapshot: Snapshot) -> str:
     """Return the counts and their time: `12 events, 6 alarms, as of 2026-11-20 21:14:07Z`.
 
-    Of an incomplete list the events are those known.
+    If the list is incomplete, the known events are counted.
     """
     as_of = snapshot.link.as_of
     age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"

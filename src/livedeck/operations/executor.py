@@ -136,7 +136,7 @@ class _Watch:
 
 
 class _State(StrEnum):
-    """State of an object after a change, by the last read that told it."""
+    """State of an object after a change, by the last read that showed it."""
 
     THERE = "there"
     GONE = "gone"

@@ -15,7 +15,7 @@ from livedeck.text.values import safe
 
 @dataclass(frozen=True, slots=True)
 class SendRequest(Operation[None]):
-    """Send a request that changes something. Neither its object nor its effect is known.
+    """Send a request that changes something. livedeck knows neither its object nor its effect.
 
     `path`: below the base address, without its query. `params`: the query. `body`: JSON; None for no body.
     """
