@@ -202,7 +202,7 @@ async def test_a_key_that_is_a_name_or_an_id_is_told_with_whose_it_is_and_not_sh
         "room The-Green-Room (m0): the key of relay profile Hall ••••",
     ]
     assert {check.status for check in checks} == {CheckStatus.WARN}
-    assert all("another key" in check.advice for check in checks)
+    assert all("change the key" in check.advice for check in checks)
 
 
 async def test_a_name_in_which_a_key_stands_is_told_by_its_id_and_masked() -> None:
