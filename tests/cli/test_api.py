@@ -171,7 +171,7 @@ def test_a_refusal_is_that_of_every_command(tmp_path: Path, platform: Platform) 
 def test_a_change_without_a_response_stays_open_until_somebody_looks(tmp_path: Path, platform: Platform) -> None:
     lost = api(tmp_path, platform, "POST", "/v1/lost", "--yes")
     assert (lost.returncode, lost.stdout, len(platform.requests)) == (5, "", 1)
-    assert "livedeck does not know which read would show it" in lost.stderr
+    assert "livedeck does not know which read would show the change" in lost.stderr
     listed = called(tmp_path, "change", "list", env=address(platform))
     assert 'unknown: send "POST /v1/lost"' in listed.stdout
     again = api(tmp_path, platform, "POST", "/v1/lost", "--yes")

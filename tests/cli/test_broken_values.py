@@ -1,4 +1,4 @@
-"""A forbidden value in an answer hides itself, not the list; what cannot be read is named, and nothing is guessed."""
+"""A forbidden value in an answer hides only itself, not the list; unreadable values are named, and none is guessed."""
 
 from __future__ import annotations
 

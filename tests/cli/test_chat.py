@@ -134,7 +134,9 @@ def test_force_replaces_a_good_file_by_a_log_and_force_twice_by_any_answer(tmp_p
             kept = export(tmp_path, env, "-o", str(to), "--force")
             assert (kept.returncode, to.read_text()) == (4, "of last week")
             assert "its list of messages is null" in kept.stderr
-            assert kept.stderr.rstrip().endswith(f"and {to} stays as it was; give --force twice to take them")
+            assert kept.stderr.rstrip().endswith(
+                f"and {to} stays as it was; give --force twice to write the content anyway"
+            )
             assert export(tmp_path, env, "-o", str(to), "--force", "--force").returncode == 0
             assert to.read_bytes() == NULL
         finally:
@@ -300,8 +302,8 @@ def test_an_event_without_a_stream_is_wrong_use_and_an_unknown_ending_is_told(
     none = export(tmp_path, env, "-o", str(tmp_path / "a"), event="Untitled event")
     assert (none.returncode, "no stream" in none.stderr, "--stream" in none.stderr) == (2, True, True)
     odd = export(tmp_path, env, "-o", str(tmp_path / "a.foo"))
-    assert (odd.returncode, ".foo names no format: it will be json" in odd.stderr) == (0, True)
-    assert "names no format" not in export(tmp_path, env, "-o", str(tmp_path / "b.csv")).stderr
+    assert (odd.returncode, ".foo is not a format: writing json" in odd.stderr) == (0, True)
+    assert "is not a format" not in export(tmp_path, env, "-o", str(tmp_path / "b.csv")).stderr
 
 
 def test_a_connection_lost_on_the_way_is_four_and_leaves_nothing(

@@ -113,7 +113,7 @@ def test_a_rotation_prints_a_new_token_and_keeps_the_old_one_for_a_while(tmp_pat
     assert not {first, second} & set((tmp_path / "config.toml").read_text().split('"'))
     assert second not in done.stderr
     again = called(tmp_path, "collector", "token", "rotate", "anna", "--grace", "2h", env=env)
-    assert "The one before it is refused now." in again.stderr
+    assert "The token before that is refused now." in again.stderr
     assert token_of(tmp_path)["previous_sha256"] == sha256(second.encode()).hexdigest()
     assert near(token_of(tmp_path)["previous_until"], timedelta(hours=2))
     at_once = called(tmp_path, "collector", "token", "rotate", "anna", "--grace", "0", env=env)
@@ -132,7 +132,7 @@ def test_a_rotation_gives_no_old_token_more_time_than_it_had(tmp_path: Path) -> 
     env = settings_of(tmp_path)
     assert called(tmp_path, "collector", "token", "create", "anna", "--expires", "1h", env=env).returncode == 0
     refused = called(tmp_path, "collector", "token", "rotate", "anna", env=env)
-    assert (refused.returncode, "give the new one an end" in refused.stderr) == (2, True), refused.stderr
+    assert (refused.returncode, "give the new token an expiry" in refused.stderr) == (2, True), refused.stderr
     assert called(tmp_path, "collector", "token", "rotate", "anna", "--expires", "30d", env=env).returncode == 0
     assert near(token_of(tmp_path)["previous_until"], timedelta(hours=1))
     assert near(token_of(tmp_path)["expires"], timedelta(days=30))

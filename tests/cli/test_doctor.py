@@ -148,7 +148,7 @@ async def test_a_field_that_cannot_be_read_is_a_warning_that_names_event_and_fie
             CheckStatus.WARN,
             'rates look like bit/s (2438000 / 156000), but bitrate_unit is "kbit"',
         ),
-        (0, 0, "auto", CheckStatus.OK, "no sample shows yet in which unit bit rates are counted"),
+        (0, 0, "auto", CheckStatus.OK, "no sample has shown yet whether rates are in bit/s or kbit/s"),
     ],
 )
 async def test_rates_that_contradict_their_unit_or_leave_it_open_are_a_warning(

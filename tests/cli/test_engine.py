@@ -62,7 +62,7 @@ async def test_a_redis_that_is_away_is_said_and_the_collector_works_alone(
         assert not others.spool.is_on_duty
     await history.close()
     said = capsys.readouterr().err
-    assert "polling every event until it is back" in said
+    assert "polling every event until Redis is back" in said
     assert SECRET not in said + fault
 
 
@@ -80,7 +80,7 @@ async def test_a_redis_that_hangs_holds_up_neither_the_start_nor_the_doctor(
             async with join_others(settings, history) as others:
                 assert others
                 assert others.engine.fault.apart_since
-        assert "does not answer in time; polling every event until it is back" in capsys.readouterr().err
+        assert "does not answer in time; polling every event until Redis is back" in capsys.readouterr().err
     finally:
         await history.close()
         server.close()

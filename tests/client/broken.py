@@ -1,4 +1,4 @@
-"""Forbidden values in one row of a list: the text of the value, and what is said of it."""
+"""Forbidden values in one row of a list: the text of the value, and the fault that is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of a platform that loses rows: the answers, what is received of them, and what is said of the rest."""
+"""Lists of a platform that loses rows: the answers, the rows that arrive, and the report of the missing ones."""
 
 from __future__ import annotations
 

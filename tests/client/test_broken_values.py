@@ -1,4 +1,4 @@
-"""A forbidden value hides itself, not the list around it (commands.md, "Unreadable data")."""
+"""A forbidden value hides only itself, not the list around it (commands.md, "Unreadable data")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client works in a Python that has httpx, msgspec and pydantic, what these need, and nothing else."""
+"""The client works in a Python that has only httpx, msgspec, pydantic and their dependencies."""
 
 from __future__ import annotations
 

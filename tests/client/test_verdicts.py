@@ -243,14 +243,14 @@ NOT_FOUND = {"404": error(404, 404404), "400404": GONE, "proxy": PROXY_404, "200
 READ_BACK: Mapping[str, tuple[Callable[[EventTarget], Operation[Any]], bytes, Verdict, str]] = {
     "delete, gone": (DeleteEvent, GONE, Verdict.APPLIED, "the platform says that the object does not exist"),
     "delete, there": (DeleteEvent, FOUND, Verdict.UNKNOWN, "it still exists"),
-    "delete, unreadable": (DeleteEvent, BUSY, Verdict.UNKNOWN, "it could not be read again"),
-    "delete, page of a proxy": (DeleteEvent, PROXY_404, Verdict.UNKNOWN, "it could not be read again"),
+    "delete, unreadable": (DeleteEvent, BUSY, Verdict.UNKNOWN, "could not be read again"),
+    "delete, page of a proxy": (DeleteEvent, PROXY_404, Verdict.UNKNOWN, "could not be read again"),
     "enable, gone": (EnableEvent, GONE, Verdict.UNKNOWN, "the platform says that the event does not exist"),
     "enable, there": (EnableEvent, FOUND, Verdict.UNKNOWN, "it still exists; nothing can prove whether it happened"),
     "edit, seen": (renamed, RENAMED, Verdict.APPLIED, "it is as you wanted: the fields have changed"),
     "edit, not seen": (renamed, FOUND, Verdict.UNKNOWN, "the change is not visible yet"),
     "edit, gone": (renamed, GONE, Verdict.UNKNOWN, "the platform says that the event does not exist"),
-    "edit, unreadable": (renamed, BUSY, Verdict.UNKNOWN, "it could not be read again"),
+    "edit, unreadable": (renamed, BUSY, Verdict.UNKNOWN, "could not be read again"),
 }
 """Change that was answered "not found", and the reads after it -> verdict and what is said to be seen."""
 

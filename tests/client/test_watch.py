@@ -1,4 +1,4 @@
-"""A watch yields each new sample once, at the pace that it is given, and ends with the stream."""
+"""A watch yields each new sample once, at the given interval, and ends with the stream."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_noth
     [
         ({}, ""),
         ({"by": "anna", "may": "act"}, ""),
-        ({"by": "wall", "may": "read"}, "needs a token that may act: that of wall may read"),
+        ({"by": "wall", "may": "read"}, "needs a token with the right act: the token of wall has the right read"),
     ],
 )
 async def test_a_deck_knows_what_its_token_may(listed: dict[str, Any], refusal: str) -> None:
@@ -366,7 +366,7 @@ def unshared(snapshot: Snapshot) -> tuple[AlarmKey, ...]:
 @pytest.mark.parametrize("is_asked_for", [False, True])
 async def test_alone_it_goes_on_from_the_alarms_it_knew_and_shares_its_answers_later(*, is_asked_for: bool) -> None:
     async with with_platform(polls_alone=not is_asked_for) as deck:
-        with pytest.raises(AlarmRefused, match="the collector is heard"):
+        with pytest.raises(AlarmRefused, match="the collector responds"):
             deck.remote.poll_alone()
         deck.theirs.speaks.clear()
         if is_asked_for:

@@ -1,4 +1,4 @@
-"""Stages on which a changed limit shows: what a monitor says and asks there, moment by moment.
+"""Stages that show the effect of a changed limit: what a monitor says and asks on them, moment by moment.
 
 `limit_effects.toml` names a stage for half and for double the value of each limit. `python -m monitor.limit_effects
 [LIMIT...]` in `tests` looks for the missing ones, stage by stage, and prints their rows; it takes hours for all.

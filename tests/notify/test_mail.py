@@ -190,7 +190,7 @@ async def test_a_mail_that_hangs_is_given_up_at_its_limit_and_nothing_is_left_of
     others = children()
     async with tarpit() as pit:
         delivery = await stuck(pit, limit=0.5).send(told("one"))
-        assert delivery.answer == "apprise failed: no end within 0.5 s"
+        assert delivery.answer == "apprise failed: not finished within 0.5 s"
         assert children() <= others
 
 

@@ -196,7 +196,7 @@ async def test_an_object_that_another_process_holds_is_not_changed() -> None:
         platform.executor.locks = Held()
         result = await platform.run(EnableEvent(await platform.target(DRAFT)))
         assert result.verdict is Verdict.REFUSED
-        assert "another livedeck of yours is changing it" in result.text
+        assert "another livedeck of yours is changing the same object" in result.text
         assert not platform.requests
 
 

@@ -119,7 +119,7 @@ def test_a_killed_process_leaves_the_intent_of_what_it_had_sent(tmp_path: Path) 
     assert intent.pid == process.pid
     assert asyncio.run(HistoryReader(path).open_changes()) == server.at_arrival
     assert (
-        f'? {intent.id[:8]} unknown: enable "Morning show", sent {intent.at:%H:%M:%S}Z: its sender ended before'
+        f'? {intent.id[:8]} unknown: enable "Morning show", sent {intent.at:%H:%M:%S}Z: livedeck ended before'
         in table.stdout
     )
     assert "do not repeat it" in table.stdout

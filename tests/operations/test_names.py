@@ -96,7 +96,10 @@ def test_names_of_any_one_alphabet_deceive_nobody(name: str) -> None:
 def test_of_many_namesakes_some_are_listed_and_all_are_counted() -> None:
     others = [Named(f"{number:036}", "Main stage") for number in range(5)]
     told = warnings(MAIN, others, "event")
-    assert [text[:40] for text in told] == [*["Another event has the same name (id …000"] * 3, "2 more have one too."]
+    assert [text[:40] for text in told] == [
+        *["Another event has the same name (id …000"] * 3,
+        "2 more have such a name.",
+    ]
 
 
 def test_an_end_that_two_ids_share_is_not_enough() -> None:

@@ -112,7 +112,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
         ("past", "show", "Main stage", "--to", FROM, "--from", TO),
         "read as 2026-11-21 09:00:00Z is not after --from, read as 2026-11-21 09:13:00Z",
     ),
-    "not past": (("past", "show", "Main stage", "--from", "+20m"), "is not past"),
+    "not past": (("past", "show", "Main stage", "--from", "+20m"), "is in the future"),
 }
 
 

@@ -91,7 +91,7 @@ class Remote:
 
     def poll_alone(self) -> None:
         if known_to_be_heard := self.done.count("heard"):
-            raise AlarmRefused(f"not needed: the collector is heard, and polls for this deck ({known_to_be_heard})")
+            raise AlarmRefused(f"not needed: the collector responds, and polls for this deck ({known_to_be_heard})")
         self.done.append("alone")
 
     def attach_again(self) -> None:
@@ -115,7 +115,7 @@ async def test_one_key_polls_alone_and_goes_back_and_the_banner_names_it() -> No
         remote.done.append("heard")
         await give(deck, pilot, STATES["watching"](whole))
         await act(pilot, "collector.alone")
-        assert "the collector is heard" in deck.preferences.notices[-1].text
+        assert "the collector responds, and polls" in deck.preferences.notices[-1].text
         deck.monitor = Remote(deck, can_poll=False)
         await give(deck, pilot, silent(whole))
         assert "polls alone" not in text_of(deck)
@@ -130,7 +130,7 @@ def of_read_token(snapshot: Snapshot) -> Snapshot:
     ("change", "words"),
     [
         (silent, "waits for the collector, which has been silent since 21:13:25Z"),
-        (of_read_token, "that of wall may read"),
+        (of_read_token, "the token of wall has the right read"),
     ],
 )
 @pytest.mark.parametrize("screen", ["1", "3", "7"])

@@ -49,7 +49,7 @@ async def test_content_is_chosen_by_its_number_and_by_command() -> None:
         event = stage.choose("Morning service")
         await stage.act("event.content")
         await stage.settle()
-        assert "Morning service carries (now: show)" in stage.text()
+        assert "Content of Morning service (now: show)" in stage.text()
         await stage.press("2")
         await stage.idle()
         assert stage.last_notice() == "Morning service: content radio"

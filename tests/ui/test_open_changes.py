@@ -73,7 +73,7 @@ async def test_the_next_deck_shows_what_a_killed_one_has_left_and_closing_it_is_
         assert '? UNKNOWN enable "Morning show" sent 20:54Z, no verdict !' in stage.text()
         await stage.act("change.close")
         assert "1 change has no verdict" in stage.text()
-        assert "its sender ended" in stage.text()
+        assert "livedeck ended before" in stage.text()
         await stage.press("enter")  # Keep has the focus
         assert stage.deck.open_changes.items
         await stage.act("change.close")

@@ -30,14 +30,14 @@ GROUPS = {
     "past": "the history: what happened, recordings and replays, and the history file",
     "change": "changes with an unknown outcome",
     "collector": "the collector, which watches as a service, with its tokens and its dashboard",
-    "notify": "notifications: their targets and unsent messages (`livedeck alarm explain`: who is notified)",
+    "notify": "notifications: targets and unsent messages (`livedeck alarm explain` says who is notified)",
     "config": "the settings and the keys in force, and the settings file",
     "event stream": "the streams of events",
     "room relay": "the relay profiles of a room: name, address and stream key",
     "video poster": "the posters of a video",
     "video subtitle": "the subtitle tracks of a video",
     "video annotation": "the annotations of a video",
-    "video material": "the materials of a video: files beside it",
+    "video material": "the materials of a video: additional files",
     "collector token": "the access tokens of the collector, for decks and walls",
 }
 """Groups of the command tree: path -> purpose."""
@@ -203,7 +203,7 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
     ctx.obj = flags
     if at and ctx.invoked_subcommand is not None:
         raise click.UsageError(
-            "--at is for the deck; `livedeck past replay` and `livedeck past show` have their own times"
+            "--at is for the deck; `livedeck past replay` and `livedeck past show` have time options of their own"
         )
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run
@@ -213,7 +213,7 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
 
 
 def _is_close(name: str, typed: str) -> bool:
-    """Return whether an option is like the typed one apart from the dashes, which click counts as likeness."""
+    """Return whether an option is similar to the typed one. Ignores dashes, which click counts as likeness."""
     from difflib import get_close_matches
 
     return bool(get_close_matches(typed.lstrip("-"), [name.lstrip("-")]))

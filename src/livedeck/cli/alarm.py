@@ -111,7 +111,7 @@ def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str |
 @click.command
 @_named_alarm
 @DURATION
-@click.option("--reason", required=True, metavar="TEXT", help="Why nobody needs to see the alarm.")
+@click.option("--reason", required=True, metavar="TEXT", help="Reason why nobody needs to see the alarm.")
 @click.pass_context
 def shelve_command(
     ctx: click.Context,
@@ -186,7 +186,7 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
     `named`: event, kind and target. Raises UsageError, SettingsError, ApiError, CollectorError.
     """
     if not settings.collector_urls and settings.history_file() is None:
-        raise SettingsError("no history is kept, so no deck would see it: see `history` in the settings")
+        raise SettingsError("no history is kept, so no deck would see the action: set `history` in the settings")
     event, kind, target = named
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT)

@@ -30,7 +30,7 @@ from livedeck.text.secrets import mask_secrets
 @click.argument("path", metavar="PATH")
 @click.option("-f", "--field", "texts", multiple=True, metavar="KEY=TEXT", help="Add a text to the query or the body.")
 @click.option(
-    "-F", "--json-field", "values", multiple=True, metavar="KEY=JSON", help="Add a JSON value in the same way."
+    "-F", "--json-field", "values", multiple=True, metavar="KEY=JSON", help="Add a JSON value to the query or the body."
 )
 @click.option("--input", "body_file", metavar="FILE", help="Send the JSON of this file as the body; - is stdin.")
 @YES
@@ -81,7 +81,7 @@ def command(
 
 
 async def _change(settings: Settings, operation: SendRequest, consent: Consent) -> int:
-    """Send the request as every change is sent: confirmed, with an audit, once. Returns the exit code."""
+    """Send the request once, after a confirmation and with an audit, like every change. Returns the exit code."""
     if settings.read_only and not consent.dry_run:
         raise ReadOnly(f"api: {operation.target.name}: not sent, livedeck is read-only")
     async with make_api(settings) as api, make_audit(settings) as history:
@@ -124,7 +124,7 @@ def _json(text: str, source: str) -> object:
 def _body(fields: Sequence[tuple[str, object]]) -> dict[str, object] | None:
     """Return the fields as a JSON object; None without fields. Raises UsageError for a repeated name."""
     if len(dict(fields)) < len(fields):
-        raise click.UsageError("a field of the body comes twice; a list is -F KEY='[1, 2]'")
+        raise click.UsageError("a field of the body is given twice; write a list as -F KEY='[1, 2]'")
     return dict(fields) or None
 
 

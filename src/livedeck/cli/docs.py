@@ -23,7 +23,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     "folder",
     hidden=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Write the generated tables and commands.json, in the pages of this folder.",
+    help="Write the generated tables into the pages in this folder, and write commands.json.",
 )
 @click.option(
     "--screenshots",

@@ -41,7 +41,7 @@ from livedeck.text import values
 from livedeck.text.secrets import mask_secrets
 
 _LISTED, _SAMPLED = 50, 8
-"""Maximum numbers of events that are listed, and whose samples are read, to find out the unit of the bit rates."""
+"""Maximum number of listed events, and of events whose samples are read, to find the unit of the bit rates."""
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
 """Terminal size that shows everything."""
@@ -143,7 +143,7 @@ async def _check_collector(settings: Settings) -> Check:
                     "store the new token in the file of collector_token_file, or where collector_token_command reads it"
                 )
             elif error.is_of_token:
-                advice = "create one there: `livedeck collector token create NAME`; see collector_token_file"
+                advice = "run `livedeck collector token create NAME` where the collector runs; see collector_token_file"
             fault, code = str(error), REFUSED
         except CollectorError as error:
             fault, advice, code = str(error), "until it responds, this deck has no current data", UNREACHABLE
@@ -211,10 +211,12 @@ async def _check_uploads(api: Api, settings: Settings) -> list[Check]:
     return [Check("uploads", CheckStatus.OK, "the upload address can be reached")]
 
 
-_FIELD_ADVICE = "all other fields are shown and judged; set this one again, or send this line to the platform's support"
+_FIELD_ADVICE = (
+    "all other fields are shown and judged; set this field again, or send this line to the platform's support"
+)
 
 
-_LIST_ADVICE = "they are neither shown nor monitored here; send this line to the platform's support"
+_LIST_ADVICE = "events that were not read are neither shown nor monitored; send this line to the platform's support"
 
 
 async def check_events(api: Api) -> list[Check]:
@@ -242,11 +244,11 @@ async def check_rates(api: Api, settings: Settings) -> Check:
     chosen = rulings.unit_of(api.host)
     verdict = judge_unit(settings.rate_unit, chosen, evidence)
     if verdict.question:
-        advice = "compare a rate with the encoder's setting; until the unit is known, no fault is found by a bit rate"
+        advice = "compare a rate with the encoder's setting; until the unit is known, no bit rate raises an alarm"
         return Check("rates", CheckStatus.WARN, verdict.question, advice)
     origin = "by the settings" if settings.rate_unit else "by a ruling" if chosen else "by the samples"
     if not (settings.rate_unit or chosen or evidence.proof):
-        return Check("rates", CheckStatus.OK, "no sample shows yet in which unit bit rates are counted")
+        return Check("rates", CheckStatus.OK, "no sample has shown yet whether rates are in bit/s or kbit/s")
     return Check("rates", CheckStatus.OK, f"counted in {verdict.unit}/s, {origin}")
 
 
@@ -394,7 +396,7 @@ async def check_notify(settings: Settings) -> list[Check]:
     except Misconfigured as error:
         faults = [str(error)]
     if faults:
-        advice = "this notifies nobody: correct it, then run `livedeck notify test`"
+        advice = "nobody is notified this way; correct the setting, then run `livedeck notify test`"
         return [Check("notify", CheckStatus.FAIL, fault, advice, USAGE) for fault in faults]
     targets = ", ".join(settings.notify.targets)
     found = f"{targets} can be used (no message sent)" if targets else "no notifications are set up"

@@ -61,11 +61,11 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of an error; with advice if --force would have written a file."""
+    """Return the text of an error, with advice if --force would have written the file."""
     from livedeck.client import Unproved
 
     if isinstance(error, Unproved):
-        return f"{error}; give --force twice to take them"
+        return f"{error}; give --force twice to write the content anyway"
     return f"{error}; add --force to replace it" if isinstance(error.__cause__, FileExistsError) else str(error)
 
 

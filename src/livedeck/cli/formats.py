@@ -56,7 +56,7 @@ def check_columns(output: Output, known: Sequence[str]) -> None:
     for name in output.columns:
         if name.partition(".")[0] not in known:
             near = get_close_matches(name, known, 1)
-            advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            advice = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(known)}"
             raise click.BadParameter(f"no field {shown(name)!r}; {advice}", param_hint="--columns")
 
 
@@ -65,8 +65,8 @@ def print_list(
 ) -> None:
     """Print objects.
 
-    `columns`: columns of the table unless --columns names others. `gaps`: fields of JSON about the rows that the list
-    lacks.
+    `columns`: columns of the table unless --columns names others. `gaps`: members of the JSON about the rows that the
+    list lacks.
     """
     wanted = output.columns
     if output.quiet:

@@ -80,5 +80,5 @@ def alarm_kind(text: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(text.upper(), ALARM_KINDS, 3)
-    advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ALARM_KINDS))}"
+    advice = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(sorted(ALARM_KINDS))}"
     raise click.BadParameter(f"{safe(text, 40)!r} is not a kind of alarm: {advice}")

@@ -56,7 +56,7 @@ READ_ONLY = "Send nothing but GET and HEAD."
 FORCE = click.option("--force", is_flag=True, help="Replace existing files.")
 
 FORCE_TWICE = click.option("--force", count=True, help="Replace existing files.")
-"""The option --force of a download. The command receives how often it was given: twice takes unproved content."""
+"""The option --force of a download. The command receives how often it was given; twice accepts unproved content."""
 
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
 

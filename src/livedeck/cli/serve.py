@@ -36,11 +36,13 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 @click.option("--token", help="Token that the API requires. [default: the demo's, on loopback only]")
 @simulation
 @FORCE
-@click.option("--speed", type=click.FloatRange(0.01, 1000), help="Pace of its clock. [default: 1, or the stored one]")
-@click.option("--meet-segment", default="meet", show_default=True, help="Path segment of rooms.")
-@timeout("head", "Seconds in which the head of a request must arrive.")
-@timeout("body", "Seconds between two bytes of a request body, or of a response that is read.")
-@timeout("idle", "Seconds that an idle connection stays open.")
+@click.option(
+    "--speed", type=click.FloatRange(0.01, 1000), help="Speed of the simulated clock. [default: 1, or the stored one]"
+)
+@click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
+@timeout("head", "Maximum seconds until the head of a request is complete.")
+@timeout("body", "Maximum seconds between two bytes of a request body or of a response.")
+@timeout("idle", "Maximum seconds of an idle connection.")
 @formats("table", "json")
 @click.pass_context
 def command(

@@ -55,7 +55,7 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:
     """Return a line for each change with an unknown outcome, then advice; empty without such changes."""
     lines = [f"? {change.intent.id[:8]} {open_change_text(change, now)}" for change in changes]
-    advice = [f"  {ADVICE}", "  once you have looked: livedeck change close ID"]
+    advice = [f"  {ADVICE}", "  once you have checked the platform: livedeck change close ID"]
     return "".join(f"{line}\n" for line in (["", *lines, *advice] if lines else []))
 
 
@@ -77,7 +77,7 @@ def _row_text(row: Iterable[Line], widths: Iterable[int]) -> str:
 def summary(snapshot: Snapshot) -> str:
     """Return the counts and their time: `12 events, 6 alarms, as of 2026-11-20 21:14:07Z`.
 
-    Of an incomplete list the events are those known.
+    If the list is incomplete, the known events are counted.
     """
     as_of = snapshot.link.as_of
     age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"

@@ -152,7 +152,7 @@ async def open_records(settings: Settings, path: Path | None = None) -> AsyncIte
             return
         path = path or settings.history_file()
         if path is None:
-            raise SettingsError("no history is kept, so there is no past to show: see `history` in the settings")
+            raise SettingsError("no history is kept, so there is no past to show: set `history` in the settings")
         yield HistoryReader(path, is_strict=True)
 
 
@@ -256,7 +256,7 @@ async def rule(settings: Settings, make: Callable[[Rulings, datetime, str], Ruli
     Raises SettingsError if no history is kept, or if the history cannot be written.
     """
     if settings.history_file() is None:
-        raise SettingsError("no history is kept, so no deck would learn of it: see `history` in the settings")
+        raise SettingsError("no history is kept, so no deck would see the ruling: set `history` in the settings")
     async with make_history(settings) as history:
         assert history is not None
         rulings = Rulings().including(await history.new_rulings())

@@ -99,14 +99,14 @@ class Comparison(NamedTuple):
         """Differences in words; empty if both alarms agree."""
         then, today, _ = self
         if then is None or today is None:
-            return ("not raised today",) if then else ("not raised then",)
+            return ("would not be raised now",) if then else ("not raised in the recording",)
         found = []
         if abs(then.since - today.since) > _onset_tolerance(then.key.kind):
-            found.append(f"begins at {today.since:%H:%M:%S}Z today")
+            found.append(f"would now begin at {today.since:%H:%M:%S}Z")
         if abs((then.until or self.end) - (today.until or self.end)) > _ENDED_APART:
-            found.append(f"ends at {today.until:%H:%M:%S}Z today" if today.until else "does not end today")
+            found.append(f"would now end at {today.until:%H:%M:%S}Z" if today.until else "would now not end")
         if then.severity is not today.severity:
-            found.append(f"is {today.severity} today")
+            found.append(f"would now be {today.severity}")
         return tuple(found)
 
 

@@ -173,7 +173,7 @@ class EventTracker:
         self._read_by = unit
 
     def _read_again(self, after: UnitVerdict) -> Readings:
-        """Return the samples by another unit.
+        """Return the known samples, read by another unit.
 
         Rates from a time of doubt are known as far as the last response repeats them; others stay missing.
         """

@@ -231,7 +231,7 @@ def _communicate(child: Popen[bytes], request: bytes, limit: float) -> Delivery:
             output, _ = child.communicate(request, limit)
         except TimeoutExpired:
             _end(child)
-            return _undelivered(f"no end within {limit:g} s")
+            return _undelivered(f"not finished within {limit:g} s")
     try:
         result = json.loads(output)
     except ValueError:

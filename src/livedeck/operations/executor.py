@@ -66,7 +66,7 @@ LEFT = "livedeck was closed before the response arrived"
 NOT_SEEN_YET = "the change is not visible yet"
 STILL_THERE = "it still exists"
 OF_ANOTHER = "the response is about another object"
-NOT_READ = "it could not be read again, so the change may be there"
+NOT_READ = "the object could not be read again, so the change may have been made"
 NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
 SENT_AGAIN = "a similar change was sent after it, and nothing tells the two apart"
 """Reasons why a change has no verdict, which follow the reason why its response is missing."""
@@ -77,7 +77,7 @@ LANDS_AFTER = "It may still take effect, even after this one. Check the platform
 SENT_TWICE = f"If you send it again, it may happen twice. {LANDS_AFTER}"
 """Advice before a change is sent while an earlier one has no verdict."""
 
-HELD_ELSEWHERE = "not sent: another livedeck of yours is changing it; try again when that is done"
+HELD_ELSEWHERE = "not sent: another livedeck of yours is changing the same object; try again when that is done"
 """Refusal if the lock of an object does not become free in time."""
 
 NOT_SENT = "livedeck was closed before it was sent"
@@ -136,7 +136,7 @@ class _Watch:
 
 
 class _State(StrEnum):
-    """State of an object after a change, by the last read that told it."""
+    """State of an object after a change, by the last read that showed it."""
 
     THERE = "there"
     GONE = "gone"

@@ -106,7 +106,7 @@ def _of_namesakes(named: Named, others: Iterable[Named], kind: str) -> Iterator[
         likeness = "the same name" if is_same else f'a name that looks the same, "{safe(escaped(other.name), 60)}"'
         yield f"Another {kind} has {likeness} (id …{safe(id_end(other.id), ID_LETTERS)})."
     if len(found) > MAX_NAMESAKES:
-        yield f"{len(found) - MAX_NAMESAKES} more have one too."
+        yield f"{len(found) - MAX_NAMESAKES} more have such a name."
 
 
 def _skeleton(name: str) -> str:

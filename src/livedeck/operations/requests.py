@@ -15,7 +15,7 @@ from livedeck.text.values import safe
 
 @dataclass(frozen=True, slots=True)
 class SendRequest(Operation[None]):
-    """Send a request that changes something. Neither its object nor its effect is known.
+    """Send a request that changes something. livedeck knows neither its object nor its effect.
 
     `path`: below the base address, without its query. `params`: the query. `body`: JSON; None for no body.
     """
@@ -26,7 +26,7 @@ class SendRequest(Operation[None]):
     kind = "request"
     level = ConfirmLevel.ASK
     help = "Send a request of any kind"
-    no_evidence = "livedeck does not know which read would show it"
+    no_evidence = "livedeck does not know which read would show the change"
 
     method: str
     path: str

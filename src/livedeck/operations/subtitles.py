@@ -241,7 +241,7 @@ class ReorderSubtitles(Reorder):
     async def read(self, platform: Platform) -> Ids:
         tracks = await _tracks(platform, self.video)
         if isinstance(tracks, PartialRows):
-            raise Unreadable("reorder subtitles: an order names them all, and not all tracks were received")
+            raise Unreadable("reorder subtitles: an order needs every track, and not all tracks were received")
         return tuple(track.id for track in tracks)
 
     async def send(self, context: SendContext[Ids], /) -> object:

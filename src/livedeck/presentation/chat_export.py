@@ -32,7 +32,7 @@ def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
     if result.unreadable:
         yield f"left out, not a message: {result.unreadable:,}"
     if result.split_messages:
-        yield f"too long for a cell, continued after the last column: {result.split_messages:,}"
+        yield f"messages too long for a cell, continued after the last column: {result.split_messages:,}"
     if result.doubt:
         yield f"nothing proves that this is the log: {result.doubt}"
 

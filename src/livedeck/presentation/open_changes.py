@@ -20,7 +20,7 @@ ADVICE = "do not repeat it: it may have happened or may still take effect; check
 MIN_NAME = 8
 """Minimum number of characters of a name, however narrow the screen is."""
 
-NO_NEWS = "its sender ended before the result was known"
+NO_NEWS = "livedeck ended before the result was known"
 """Detail of a change whose deck was killed."""
 
 

@@ -119,14 +119,23 @@ class CadenceSettings(BaseModel):
 
     events: Number = Field(default=_CADENCE.events, ge=1, le=300, description="seconds between polls of the event list")
     events_near: Number = Field(
-        default=_CADENCE.events_near, ge=1, le=300, description="the same from 10 min before a start to 5 min after it"
+        default=_CADENCE.events_near,
+        ge=1,
+        le=300,
+        description="seconds between polls of the event list near a start (10 min before to 5 min after it)",
     )
     qos: Number = Field(default=_CADENCE.qos, ge=1, le=60, description="seconds between polls of an event's samples")
     qos_focus: Number = Field(
-        default=_CADENCE.qos_focus, ge=0.5, le=60, description="the same for the event on the screen"
+        default=_CADENCE.qos_focus,
+        ge=0.5,
+        le=60,
+        description="seconds between polls of the samples of the event on the screen",
     )
     qos_early: Number = Field(
-        default=_CADENCE.qos_early, ge=5, le=3600, description="the same for an event long before its start"
+        default=_CADENCE.qos_early,
+        ge=5,
+        le=3600,
+        description="seconds between polls of the samples of an event long before its start",
     )
     budget: Number = Field(
         default=_CADENCE.budget, ge=1, le=1000, description="maximum polls per second, of all kinds together"
@@ -141,8 +150,10 @@ class EventSettings(BaseModel):
 
     model_config = _STRICT
 
-    content: Content | None = Field(default=None, description="what the event carries")
-    thresholds: EventThresholdTable = Field(default={}, description="limits of this event; they win over [thresholds]")
+    content: Content | None = Field(default=None, description="content of the event")
+    thresholds: EventThresholdTable = Field(
+        default={}, description="limits of alarms for this event; they win over [thresholds]"
+    )
 
     @property
     def overrides(self) -> Mapping[str, object]:
@@ -195,7 +206,10 @@ def _target_fields() -> Iterator[tuple[str, Any]]:
         secrets = {name: kind.address} | ({"secret": kind.secret} if kind.secret else {})
         for secret, words in secrets.items():
             yield f"{secret}_command", (SecretCommand, Field(default=(), description=f"program that prints {words}"))
-            yield f"{secret}_file", (SecretFile, Field(default=None, description="or a file that holds it"))
+            yield (
+                f"{secret}_file",
+                (SecretFile, Field(default=None, description="file that holds the same, instead of the program")),
+            )
 
 
 if TYPE_CHECKING:
@@ -231,7 +245,7 @@ class RouteSettings(BaseModel):
     projects: tuple[str, ...] = Field(
         default=("*",), description="shell patterns for the id of the project of the event"
     )
-    kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns for the kind of alarm")
+    kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns for the kind of the alarm")
     hours: Annotated[str, AfterValidator(_check_hours)] = Field(
         default="", description="hours in which somebody reads its messages, as in `Mo-Fr 08:00-18:00`; empty: always"
     )
@@ -240,7 +254,7 @@ class RouteSettings(BaseModel):
         default=0, ge=0, le=1440, description="minutes until an unacknowledged alarm goes to `escalate_to`; 0: never"
     )
     escalate_to: str = Field(default="", description="target for unacknowledged alarms")
-    resolved: bool = Field(default=True, description="also send the end of an alarm")
+    resolved: bool = Field(default=True, description="also send a message when an alarm clears")
 
     @property
     def called(self) -> str:
@@ -287,7 +301,7 @@ class NotifySettings(BaseModel):
     heartbeat_command: SecretCommand = Field(
         default=(), description="program that prints the address to call each minute while all is well"
     )
-    heartbeat_file: SecretFile = Field(default=None, description="or a file that holds it")
+    heartbeat_file: SecretFile = Field(default=None, description="file that holds the same, instead of the program")
     allow_private: tuple[Annotated[str, AfterValidator(_check_entry)], ...] = Field(
         default=(), description="your private hosts, addresses and networks that may receive messages"
     )
@@ -419,7 +433,7 @@ class EngineSettings(BaseModel):
     redis_url_command: SecretCommand = Field(
         default=(), description="program that prints the address of the Redis that the collectors share"
     )
-    redis_url_file: SecretFile = Field(default=None, description="or a file that holds it")
+    redis_url_file: SecretFile = Field(default=None, description="file that holds the same, instead of the program")
     name: str = Field(
         default="",
         pattern=r"^[A-Za-z0-9._-]{0,64}$",
@@ -478,7 +492,8 @@ class PlatformSettings(BaseModel):
         default=None, description="PEM file of a client certificate and its key"
     )
     use_environment: bool = Field(
-        default=False, description="otherwise use HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR"
+        default=False,
+        description="if not set here, use HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
     )
     collector_url: str | tuple[str, ...] = Field(
         default="",
@@ -513,13 +528,13 @@ class DisplaySettings(BaseModel):
     ascii: bool = Field(default=False, description="use only ASCII characters")
     graphics: Literal["auto", "blocks", "kitty", "iterm2", "sixel"] = Field(
         default="auto",
-        description="drawing of posters; `auto`: by the variables of the terminal, otherwise half blocks",
+        description="how posters are drawn; `auto`: as the terminal says in its variables, otherwise half blocks",
     )
     bell: bool = Field(default=True, description="ring the bell of the terminal for a new alarm")
     notification: Literal["osc9", "osc99", "osc777", "off"] = Field(
         default="osc9", description="sequence for a desktop notification of a new alarm, if the terminal supports it"
     )
-    window_title: bool = Field(default=True, description="name the window after the most urgent alarm")
+    window_title: bool = Field(default=True, description="show the most urgent alarm in the title of the window")
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
         default={}, description="name of an action = its key or a list of keys (`livedeck config keys`)"
     )
@@ -574,7 +589,7 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         description="percent of the time on air that should be good; the rest is the error budget",
     )
     cadence: CadenceSettings = Field(
-        default=CadenceSettings.model_construct(), description="seconds between polls, and their number"
+        default=CadenceSettings.model_construct(), description="seconds between polls, and limits of their number"
     )
     notify: NotifySettings = Field(
         default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"

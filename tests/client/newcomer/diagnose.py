@@ -1,4 +1,4 @@
-"""What an error says of the response behind it."""
+"""Show the response behind an error."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A test of a function of mine, without a platform."""
+"""Test a function of a script without a platform."""
 
 import asyncio
 

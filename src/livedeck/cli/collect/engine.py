@@ -49,7 +49,7 @@ class Membership:
         since = self.engine.fault.apart_since
         if since is None or self.spool.is_on_duty or SystemClock().now() - since < _LONG_APART:
             return ""
-        return f"apart from the other collectors since {since:%H:%M:%S}Z"
+        return f"without contact to the other collectors since {since:%H:%M:%S}Z"
 
 
 @asynccontextmanager
@@ -63,9 +63,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
         yield None
         return
     if history is None or history.path is None:
-        raise SettingsError(
-            "engine: each collector keeps its own history, and `history` names no file; let it name one"
-        )
+        raise SettingsError("engine: each collector needs a history of its own: set `history` to a file")
     try:
         from livedeck.collector.engine.engine import Engine
         from livedeck.collector.engine.rows import SharedRows
@@ -82,7 +80,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
             for fault in await store.faults():
                 echo(f"livedeck collector run: {fault}", err=True)
         except SharedStoreError as error:
-            echo(f"livedeck collector run: {error}; polling every event until it is back", err=True)
+            echo(f"livedeck collector run: {error}; polling every event until Redis is back", err=True)
         engine = Engine(store, clock, settings.engine.ttl)
         await _refuse_namesake(engine, name)
         await engine.join()

@@ -63,7 +63,9 @@ def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> N
         routes = [candidate for candidate in plan.routes if route in {None, candidate.name}]
         if not routes:
             if not plan.routes:
-                raise SettingsError("notify.routes: these settings have none; run this where the collector runs")
+                raise SettingsError(
+                    "notify.routes: no routes in these settings; run this command where the collector runs"
+                )
             names = ", ".join(candidate.name for candidate in plan.routes)
             raise SettingsError(f"notify.routes: no such route {route!r}; known: {names}")
         taken = True
@@ -177,8 +179,8 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
     escalation = f"; notifies {route.escalate_to} after {route.escalate:g} min without acknowledgement"
     after = escalation if route.escalate else ""
     if route.is_quiet(case.severity, local):
-        return f"waits: {local:%a %H:%M %Z} is outside its hours, and the alarm is not {route.through}{after}"
-    return f"yes, 5 s after it began{after}"
+        return f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the alarm is not {route.through}{after}"
+    return f"yes, 5 s after the alarm began{after}"
 
 
 @click.command
@@ -271,5 +273,7 @@ async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[
 def _spool(settings: Settings, *, reads: bool) -> Spool:
     path = spool_file(settings)
     if not path.exists():
-        raise SettingsError(f"{path} does not exist: this history never notified; `livedeck collector run` does")
+        raise SettingsError(
+            f"{path} does not exist: this history never sent notifications; `livedeck collector run` sends them"
+        )
     return Spool(path, reads=reads)

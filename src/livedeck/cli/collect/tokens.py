@@ -74,7 +74,7 @@ def _parse_grace(_ctx: click.Context, _option: click.Parameter, value: str) -> t
 @click.argument("name", metavar="NAME")
 @click.option("--may", type=click.Choice(get_args(May)), default="read", show_default=True, help="Rights of the token.")
 @click.option(
-    "--expires", callback=_parse_expiry, metavar="TIME", help="End of the new token: 30d, 2027-01-31, or never."
+    "--expires", callback=_parse_expiry, metavar="TIME", help="Expiry of the new token: 30d, 2027-01-31, or never."
 )
 @click.pass_context
 def create_command(ctx: click.Context, /, *, name: str, may: May, expires: datetime | None) -> None:
@@ -113,7 +113,7 @@ def create_command(ctx: click.Context, /, *, name: str, may: May, expires: datet
     help="Keep the old token valid this long, up to 30d.",
 )
 @click.option(
-    "--expires", callback=_parse_expiry, metavar="TIME", help="End of the new token: 30d, 2027-01-31, or never."
+    "--expires", callback=_parse_expiry, metavar="TIME", help="Expiry of the new token: 30d, 2027-01-31, or never."
 )
 @click.pass_context
 def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expires: datetime | None) -> None:
@@ -134,7 +134,7 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
             old = CollectorTokenSettings.model_validate(tokens[name].unwrap())
             if old.expires and ctx.get_parameter_source("expires") is ParameterSource.DEFAULT:
                 raise SettingsError(
-                    f"the token of {name} expires {_time(old.expires)}: give the new one an end, such as "
+                    f"the token of {name} expires {_time(old.expires)}: give the new token an expiry, such as "
                     "--expires 30d or --expires never"
                 )
             until = min(now + grace, old.expires or now + grace)
@@ -146,7 +146,7 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
             validity = f"valid until {_time(until)}" if until > now else "refused now"
             said.append(f"The old token is {validity}.")
             if old.previous_until and old.previous_until > now:
-                said.append("The one before it is refused now.")
+                said.append("The token before that is refused now.")
 
         path = await _edit(rotate)
         if expires:
@@ -194,7 +194,7 @@ def _read_uses(settings: Settings) -> tuple[Mapping[str, Use] | None, str]:
     """Return the last use of each token by its digest, and an empty text; or None, and why the uses are unknown."""
     history = settings.history_file()
     if history is None:
-        return None, "last uses unknown: a collector keeps them beside its history, and `history` names no file"
+        return None, "last uses unknown: a collector keeps them beside its history, and no history is kept"
     path = uses_path(history)
     try:
         return read_uses(path), ""

@@ -68,7 +68,11 @@ class ExportTarget:
 @click.option("--admins", is_flag=True, help="Export messages of administrators.")
 @click.option("--search", default="", metavar="TEXT", help="Export messages with this text, in any case.")
 @click.option("--tz", "zone", type=time_zone, metavar="ZONE", help="Time zone of the output, --from and --to. [UTC]")
-@click.option("--safe-csv", is_flag=True, help="Put a ' before cells that a spreadsheet would compute, and count them.")
+@click.option(
+    "--safe-csv",
+    is_flag=True,
+    help="Put a ' before cells that a spreadsheet would run as formulas, and count these cells.",
+)
 @options.output("PATH|-")
 @FORCE_TWICE
 @platform
@@ -109,7 +113,7 @@ def export_from_flags(flags: dict[str, Any], target: ExportTarget, *, all_stream
     default: ChatFormat = next((name for name in FORMATS if name == suffix), "json")
     chosen: ChatFormat | None = flags.pop("chat_format")
     if suffix and suffix != default and not chosen and not all_streams:
-        _print_note(f".{values.safe(suffix, 20)} names no format: it will be json; --format chooses another")
+        _print_note(f".{values.safe(suffix, 20)} is not a format: writing json; choose another with --format")
     chat_format = chosen or default
     messages = MessageFilter(since, until, flags.pop("users"), flags.pop("admins"), flags.pop("search"))
     safe_csv = flags.pop("safe_csv")

@@ -33,7 +33,9 @@ DEFAULT_SPAN = 60.0
 @click.argument("event", metavar="EVENT")
 @FOLLOW
 @formats("table", "json", "csv")
-@click.option("--last", type=time_span, metavar="TIME", help="Print samples of this last length of time: 90s, 15m, 2h.")
+@click.option(
+    "--last", type=time_span, metavar="TIME", help="Print the newest samples, as far back as this: 90s, 15m, 2h."
+)
 @platform
 @click.pass_context
 def command(
@@ -170,7 +172,7 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
         return DONE
     echo("\n".join([_head(output_format), *_lines(output_format, event, readings)]))
     if not readings:
-        reason = "no stream is scheduled" if event.stream is None else "its stream has sent none"
+        reason = "no stream is scheduled" if event.stream is None else "its stream has no samples yet"
         echo(f"livedeck event qos: {_name(event)} has no samples: {reason}", err=True)
     elif output_format == "table":
         age = values.age(follower.age() or 0.0)

@@ -197,7 +197,7 @@ async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[s
         return replace(found, order=order, siblings=_in_order(noun, order, await known(found.owner.id)))
     rows = await noun.read_all(api, found.owner)
     if gaps := rows.gaps(noun):
-        raise Unreadable(f"{noun.path} reorder: an order names them all, and {'; '.join(gaps)}")
+        raise Unreadable(f"{noun.path} reorder: an order needs every {noun.noun}, and {'; '.join(gaps)}")
     return replace(found, order=order, siblings=_in_order(noun, order, rows.items))
 
 
@@ -205,11 +205,11 @@ def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> 
     """Return the objects to reorder. Raises UsageError for an unknown or repeated id in `order`."""
     known = [row.id for row in siblings]
     if len({*order}) < len(order):
-        raise click.UsageError("an id comes twice")
+        raise click.UsageError("an id is given twice")
     if noun.name == "material":  # no endpoint lists materials, so only those in `order` are known
         return tuple(row for row in siblings if row.id in order) if {*order} <= {*known} else ()
     if wrong := [name for name in order if name not in known]:
-        raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; there are {', '.join(known) or 'none'}")
+        raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; the ids are {', '.join(known) or 'none'}")
     return siblings
 
 
@@ -231,7 +231,7 @@ def fill_form(
     entries = {**initial, **typed}
     required = [field for field in schema.fields if field.required and (command.is_new or field.name in typed)]
     if missing := [flag_name(field) for field in required if not entries[field.name]]:
-        raise click.UsageError(f"missing {', '.join(missing)}; an option, or a field of --from-file")
+        raise click.UsageError(f"missing {', '.join(missing)}: give options, or fields of --from-file")
     if not typed:
         raise click.UsageError(f"nothing to change: give {' or '.join(map(flag_name, schema.fields))}, or --from-file")
     reference = TimeReference(SystemClock().now())

@@ -81,7 +81,7 @@ class CommandPort:
         if self.consent.confirm:
             return self._is_named(confirmation)
         if self.open_changes.of_target(operation.audit_name or operation.name, operation.target):
-            return self._agrees_by_name(confirmation, "a change of it has no verdict yet")
+            return self._agrees_by_name(confirmation, "an earlier change of the object has no verdict yet")
         if confirmation.level is ConfirmLevel.TYPE_NAME:
             return self._agrees_by_name(confirmation, "it may cut an audience off")
         if not self.consent.yes and not is_interactive():

@@ -36,7 +36,7 @@ _TEXTS = {
     "chat_active": "Let viewers chat",
     "chat_after_stream": "Keep the chat after the stream",
     "chat_preview": "Show the chat in the preview of the video",
-    "description": "Words that viewers see beside the language",
+    "description": "Text that viewers see beside the language",
     "end_time": "End of the annotation, a whole number in the unit of the platform",
     "file": "Path of a file on this machine, or - for standard input",
     "from_time": "Time of the frame: seconds, or H:MM:SS",
@@ -55,7 +55,7 @@ _TEXTS = {
     "record.parent_id": "Id of the folder for the recording; empty for the platform's choice",
     "restreams": "JSON or TOML file with the restreams, or - for standard input",
     "scheduled.time": "Planned start: 18:30, in 20 min, 2026-11-21 18:30Z",
-    "show_members": "Show in the chat who is there",
+    "show_members": "Show who is in the chat",
     "start_time": "Start of the annotation, a whole number in the unit of the platform",
     "started_at": "Planned start of the stream: 18:30, in 20 min",
     "time_shift": "Let viewers go back in time",
@@ -63,7 +63,7 @@ _TEXTS = {
     "title: empty: the file name": "Title that viewers see; the name of the file if empty",
     "type": "Kind of object; it cannot be changed later",
     "url": "Address of the target: rtmp:// or rtmps://, without the key",
-    "video.presets": "Qualities to offer, or none for those of the platform",
+    "video.presets": "Qualities to offer; empty for the platform's choice",
 }
 """Help of an option by its field, or by field and hint; without a text here it is label and hint of the form."""
 
@@ -181,7 +181,7 @@ def _file_entries(
     fields, known = dict(_dotted(content)), {field.name: field for field in schema.fields}
     unknown = [name for name in fields if name not in known]
     if unknown:
-        raise click.UsageError(f"the file names {', '.join(map(shown, unknown))}; there are {', '.join(known)}")
+        raise click.UsageError(f"the file has {', '.join(map(shown, unknown))}; the fields are {', '.join(known)}")
     for name, value in fields.items():
         yield name, _file_entry(known[name], value, initial.get(name))
 
@@ -210,9 +210,9 @@ _KINDS = {
     FieldKind.NUMBER: "a whole number",
     FieldKind.HIDDEN: "a text",
     FieldKind.DATETIME: "a time, as text",
-    FieldKind.CHOICE: "one of its words",
+    FieldKind.CHOICE: "one of the allowed words",
     FieldKind.FLAG: "true or false",
-    FieldKind.MULTI_CHOICE: "a list of its words",
+    FieldKind.MULTI_CHOICE: "a list of the allowed words",
     FieldKind.ROWS: "a list of objects",
 }
 
@@ -220,7 +220,7 @@ _KINDS = {
 def _choices(field: Field, words: list[Any]) -> tuple[str, ...]:
     wrong = [shown(str(word)) for word in words if word not in field.choices]
     if wrong:
-        raise click.UsageError(f"{flag_name(field)}: no {', '.join(wrong)}; there are {' '.join(field.choices)}")
+        raise click.UsageError(f"{flag_name(field)}: no {', '.join(wrong)}; allowed: {' '.join(field.choices)}")
     return tuple(words)
 
 
@@ -239,7 +239,7 @@ def _row(
     names = {column.name: column for column in schema.fields}
     unknown = [shown(str(name)) for name in row if name not in {*names, *_READ_ONLY}]
     if unknown:
-        raise click.UsageError(f"{flag_name(field)}: a row names {', '.join(unknown)}; there are {', '.join(names)}")
+        raise click.UsageError(f"{flag_name(field)}: a row has {', '.join(unknown)}; the fields are {', '.join(names)}")
     same = [old for old in known if row.get("id") and old.get("id") == row["id"]]
     same += [old for old in known if not row.get("id") and old.get(schema.title_field) == row.get(schema.title_field)]
     old = same[0] if same else {}

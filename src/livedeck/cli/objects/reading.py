@@ -181,7 +181,7 @@ def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """File of an object. `name`: on the platform. `kind`: of its content. `size`: bytes; None if unknown."""
+    """File of an object. `name`: name on the platform. `kind`: kind of content. `size`: bytes; None if unknown."""
 
     link: Secret | str
     name: str

@@ -117,7 +117,7 @@ class Past:
         if since is None and until is None:
             return otherwise
         if since and since >= self.now:
-            raise click.UsageError(f"--from, {_read(since)}, is not past: it is {self.now:%Y-%m-%d %H:%M:%S}Z")
+            raise click.UsageError(f"--from, {_read(since)}, is in the future: now is {self.now:%Y-%m-%d %H:%M:%S}Z")
         end = min(until or self.now, self.now)
         return Span(since or min(otherwise.since, end - timedelta(hours=1)), end)
 
@@ -161,7 +161,10 @@ async def with_past(
     end_on_interrupt()
     async with open_records(settings, path) as reader:
         if isinstance(reader, HistoryReader) and not reader.path.exists():
-            echo(f"livedeck {command}: there is no history at {reader.path} yet: a deck that runs writes it", err=True)
+            echo(
+                f"livedeck {command}: there is no history at {reader.path} yet: a running deck or collector writes it",
+                err=True,
+            )
             return FAULT
         try:
             events = await latest_events(reader)

@@ -101,7 +101,7 @@ def _report_lines(report: FileReport) -> list[str]:
 def _advice(report: FileReport) -> str:
     if report.faults:
         return "a deck that meets the damage sets the file aside, starts a new one and copies all readable rows"
-    return "commands skip such rows, or name them if they need them; `livedeck past salvage` copies the rest"
+    return "commands skip damaged rows, or name the rows that they need; `livedeck past salvage` copies the rest"
 
 
 def _counted(rows: Any) -> str:
@@ -191,7 +191,9 @@ def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, 
 
     def work(path: Path) -> int:
         if path.exists() and path.samefile(damaged):
-            raise click.UsageError(f"{damaged} is the history itself: a deck sets it aside; or name another: --history")
+            raise click.UsageError(
+                f"{damaged} is the history in use, which a deck sets aside by itself; name another one with --history"
+            )
         found = salvage(damaged, path, SystemClock().now())
         echo(found.text)
         return NOT_SO if found.lost or found.unreadable or found.fault else DONE
@@ -255,7 +257,7 @@ def _find_event(path: Path, words: str) -> KnownEvent:
 
 
 _NOT_THE_COLLECTORS = (
-    "livedeck: this is the history of this machine; look after the history of the collector where it runs"
+    "livedeck: this is the history of this machine; for the history of the collector, use the machine where it runs"
 )
 
 

@@ -106,7 +106,7 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
 @click.command
 @click.argument("path", type=click.Path(path_type=Path), metavar="FILE")
 @click.option(
-    "--judge", "is_judged", is_flag=True, help="Compare the recorded alarms with those of the detector today."
+    "--judge", "is_judged", is_flag=True, help="Compare the recorded alarms with those that livedeck would raise now."
 )
 @options.at(type=past_moment)
 @appearance

@@ -40,7 +40,7 @@ from livedeck.text.values import safe
     "--chat",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="Count messages a minute in this chat export of EVENT.",
+    help="Count messages per minute in this chat export of EVENT.",
 )
 @formats(*REPORT_FORMATS, default=next(iter(REPORT_FORMATS)))
 @options.output("FOLDER", type=click.Path(path_type=Path, file_okay=False))

@@ -79,7 +79,7 @@ class Posters:
             return None
         size = picture_size(content)
         if size is None or max(size.width, size.height) > MAX_SIDE:
-            what = f"of {size.width}x{size.height} pixels" if size else "no PNG, JPEG, GIF or WebP"
+            what = f"of {size.width}x{size.height} pixels" if size else "not a PNG, JPEG, GIF or WebP"
             log.info("a poster is not shown", reason=f"{link} is {what}")
             return None
         return PosterPicture(content, size.media_type)
@@ -94,7 +94,7 @@ class PictureSize(NamedTuple):
 
 
 def picture_size(content: bytes) -> PictureSize | None:
-    """Return type and size of a picture; None if it is no PNG, JPEG, GIF or WebP, or does not state its size."""
+    """Return type and size of a picture; None if it is not a PNG, JPEG, GIF or WebP, or does not state its size."""
     read, media_type = next(
         ((read, name) for signature, name, read in _FORMATS if content.startswith(signature)), (None, "")
     )

@@ -97,7 +97,7 @@ class ExportProgress(Record):
 
 
 class ExportResult(Record):
-    """A complete export. `size`: bytes written. `messages`: written; None if not counted.
+    """A complete export. `size`: bytes written. `messages`: messages written; None if not counted.
 
     `read`: messages in the log, before the filter. `undated`: messages without a readable time. `unreadable`: items of
     the log that are not messages. `escaped_formulas`: cells that safe_csv changed. `split_messages`: messages that
@@ -128,8 +128,8 @@ async def export_chat(
 ) -> ExportResult:
     """Write the export to a pipe, or to a file that gets its name only when it is complete.
 
-    `replace`: also if the file exists; then only by an answer that is proved to be the log. `unchecked`: by any
-    complete answer. `progress`: called for each chunk. Raises Unproved, FileFault, and any other ApiError;
+    `replace`: replace an existing file too, but only with an answer that is proved to be the log. `unchecked`: accept
+    any complete answer. `progress`: called for each chunk. Raises Unproved, FileFault, and any other ApiError;
     BrokenPipeError if nobody reads the pipe.
     """
     summary = describe_call("export chat of event", export.event_id)
@@ -169,8 +169,8 @@ async def select_messages(transport: Transport, export: ChatExport) -> AsyncGene
 class _ExportRun:
     """A running export.
 
-    `result`: its counts so far. `head`, `media_type`: of the answer. `fault`: why the answer is not a log; empty if
-    nothing contradicts it.
+    `result`: its counts so far. `head`, `media_type`: first bytes and media type of the answer. `fault`: why
+    the answer is not a log; empty if nothing contradicts it.
     """
 
     def __init__(

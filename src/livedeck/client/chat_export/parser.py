@@ -20,8 +20,8 @@ _MAX_RUN = 64 * 2**10  # characters decoded at once; their objects need five tim
 class ChatLogParser:
     """The items of the list in `{data: [...]}`, in batches as they arrive. Raises NotJson for any other document.
 
-    `error`: the value of that name, beside the list or instead of it; None without one. `is_null`: the list is null.
-    `members`: further members that say something about the list, such as `meta`.
+    `error`: value of the member `error`, beside the list or instead of it; None without it. `is_null`: the list is
+    null. `members`: further members that say something about the list, such as `meta`.
     An item that cannot be read is Broken.
     """
 

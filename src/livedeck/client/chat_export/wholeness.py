@@ -1,6 +1,7 @@
 """Checks that a verbatim copy is a complete log, by its own beginning and end (chat-export.md, "Export files"). Pure.
 
-A `fault` is a reason why it is not. A `doubt` leaves that open: a new file is written, an existing file is kept.
+A `fault` is a reason why the log is not complete. A `doubt` leaves this open: a new file is written, but an existing
+file is kept.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class JsonWholeness:
 
     @property
     def fault(self) -> str:
-        """The reason why it is not a complete log; empty if there is no sign of it."""
+        """The reason why the document is not a complete log; empty if nothing shows a fault."""
         begin, end = _members_before(self.head.text.decode(errors="replace")), _LOG_TAIL.search(self._tail)
         if begin is None or not end:
             return "its beginning or end does not fit a log"
@@ -111,7 +112,7 @@ def document_fault(document: object) -> str:
 
 
 def members_fault(document: Mapping[str, object], count: int | None) -> str:
-    """Return what in the members beside the list contradicts a log; empty if nothing does.
+    """Return why the members beside the list contradict a complete log; empty if they do not.
 
     `count`: items of the list; None if they were not counted.
     """
@@ -151,7 +152,7 @@ class TextWholeness:
 
     @property
     def fault(self) -> str:
-        """The reason why it is not a complete log; empty if there is no sign of it."""
+        """The reason why the text is not a complete log; empty if nothing shows a fault."""
         if self.head.is_blank:
             is_empty_csv = self._is_csv and not self.head.size
             return "it is empty, without a header" if is_empty_csv else "it is blank" if self.head.size else ""
@@ -168,7 +169,7 @@ class TextWholeness:
 
     @property
     def doubt(self) -> str:
-        """The reason why nothing proves that it is a log; empty if its first line does."""
+        """The reason why nothing proves that the text is a log; empty if its first line proves it."""
         if not self.head.size:
             return "it is empty"
         if self._is_csv:

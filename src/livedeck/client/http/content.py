@@ -12,10 +12,10 @@ from typing import Literal
 from livedeck.text.secrets import masked_line
 
 ContentKind = Literal["picture", "subtitles", "file"]
-"""Kind of a download. A `file` may have any content, except another type than its name says."""
+"""Kind of a download. A `file` may have any content that does not contradict its name."""
 
 HEAD_SIZE = 4096
-"""First bytes of a content that are looked at."""
+"""Number of bytes at the beginning of a content that are checked."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -93,7 +93,7 @@ def download_fault(
         names: Names of the file, here and on the platform.
         head: The first bytes of the content.
         media_type: Media type of the response, in lower case.
-        size: Bytes of the file as the platform describes it; None if it does not. They prove the content of a file.
+        size: Size of the file in bytes as the platform states it, which proves a `file`; None if it states none.
     """
     if size is not None and head.size != size:
         return f"it has {head.size:,} bytes, and the platform states {size:,}"

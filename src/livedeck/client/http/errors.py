@@ -134,7 +134,7 @@ class Unreadable(ApiError):
 class Unproved(Unreadable):
     """A complete download came, and nothing proves that it is what was asked for. No file was written or replaced.
 
-    The text says what came. The method that wrote the file takes the content with `unchecked=True`.
+    The text says what came. The method that raised this accepts the content with `unchecked=True`.
     """
 
 

@@ -84,7 +84,7 @@ class Hooks(Record):
         headers: _Headers = (),
         fault: str = "",
     ) -> None:
-        """Call `on_response` with the end of a request that `begin` returned. `took`: returns its seconds."""
+        """Call `on_response` for a request that `begin` returned. `took`: returns the seconds since it began."""
         if request is not None and self.on_response is not None:
             record = ResponseRecord(request, status, request_id, quoted_headers(headers), took(), fault)
             _call(self.on_response, record)

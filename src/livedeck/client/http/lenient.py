@@ -80,7 +80,7 @@ def plain(value: object) -> object:
 
 
 class _Reader:
-    """A position in a text. `_text`: the current token; empty at the end. `_kind`: the group of its pattern."""
+    """A position in a text. `_text`: the current token; empty at the end. `_kind`: name of its pattern group."""
 
     def __init__(self, text: str) -> None:
         self._document, self._end, self._text = text, 0, ""

@@ -50,7 +50,7 @@ class Violation(httpcore.RemoteProtocolError):
 
 
 class SpokeFirst(Violation):
-    """Bytes that came before the request was sent, so that it was not sent."""
+    """Error: bytes came before the request, so the request was not sent."""
 
 
 class _AtEnd(Exception):  # noqa: N818  expected
@@ -90,9 +90,9 @@ async def stopping_at_refusal(*, expects_continue: bool) -> AsyncIterator[Upload
 async def close_if_surplus(response: httpcore.Response) -> bool:
     """Close the connection if bytes follow a response that was read to its end.
 
-    Returns whether they contain another response; some platforms only send a line break too many. httpcore would keep
-    surplus bytes and take them for the next response. Reading on shows them: because of them httpcore ends at once;
-    without them it reads from the connection.
+    Returns True if they contain another response; some platforms only send a line break too many. httpcore would keep
+    surplus bytes and take them for the next response. A further read shows them: with
+    surplus bytes httpcore returns at once; without them it reads from the connection.
     """
     stream = response.extensions.get("network_stream")
     if not isinstance(stream, _AsyncioStream) or not stream.can_probe:
@@ -235,17 +235,17 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     @property
     def can_probe(self) -> bool:
-        """Whether reading on would show surplus bytes: not after the end of the connection, and not in HTTP/2."""
+        """True if a further read would show surplus bytes; False after the end of the connection, and in HTTP/2."""
         return not (self._has_read_eof or self._is_http2())
 
     @property
     def has_unread(self) -> bool:
-        """Whether bytes have arrived that httpcore has not read."""
+        """True if bytes have arrived that httpcore has not read."""
         return bool(self._received)
 
     @property
     def has_second_response(self) -> bool:
-        """Whether the newest bytes contain a status line behind their beginning, which may be the first one."""
+        """True if the newest bytes contain a status line after their start, where the first response may begin."""
         return bool(_STATUS_LINE.search(b"".join([self._newest, *self._received]), 1))
 
     # Called by the event loop

@@ -20,7 +20,7 @@ BaseUrl = Literal["api", "upload"]
 """The platform's two base addresses, {base_url} and {upload_url} (platform-api.md, "Addresses")."""
 
 Progress = Callable[[int, int | None], object]
-"""Callback that takes the transferred bytes and the total, None if it is unknown. Its result is ignored."""
+"""Callback that takes the transferred bytes and the total (None if unknown). Its result is ignored."""
 
 UploadProgress = Callable[[int, int], object]
 """Callback that takes the sent bytes and the size of the file. Its result is ignored."""

@@ -72,7 +72,7 @@ async def unpack(chunks: AsyncIterator[bytes], coding: str) -> AsyncIterator[byt
 
 
 def _next_member(coding: str) -> zlib._Decompress:
-    """Return the decoder for the bytes behind the end. Raises ValueError for deflate, which has a single end."""
+    """Return the decoder for the bytes after a member. Raises ValueError for deflate, which has a single member."""
     if coding == "deflate":
         raise ValueError("bytes follow the compressed body")
     return zlib.decompressobj(_WINDOW_BITS[coding])
@@ -181,7 +181,7 @@ def rows(document: object, summary: str) -> list[object]:
 
 
 def type_name(value: object) -> str:
-    """Return the JSON type of a value in words, such as `a number` or `null`; of a broken value what it is."""
+    """Return the JSON type of a value in words, such as `a number` or `null`; the shape of a Broken value."""
     return value.shape if isinstance(value, Broken) else _TYPE_NAMES.get(type(value), "something else")
 
 
@@ -197,7 +197,7 @@ class Response:
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is one of success. The body may contradict it."""
+        """True if the status says success. The body may contradict it."""
         return 200 <= self.status < 300
 
     def value(self, now: datetime) -> object:

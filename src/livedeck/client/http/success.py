@@ -23,8 +23,8 @@ _MAX_DEPTH = 3
 class Decision(StrEnum):
     """Meaning of a response.
 
-    SUCCESS: it says that the request was carried out, and nothing in it says otherwise. ERROR: it is an error body or
-    an error status. DOUBT: it contradicts itself, or reports a failure in another form than the document's.
+    SUCCESS: the response says that the request was carried out, and nothing in it says otherwise. ERROR: it has an
+    error body or status. DOUBT: it contradicts itself, or reports a failure in another form than the document's.
     """
 
     SUCCESS = "success"

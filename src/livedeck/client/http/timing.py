@@ -124,7 +124,7 @@ class Cooldown:
 
 
 def _longest_delay(tries: int) -> float:
-    """Return the most seconds to wait after failed tries, which double each time."""
+    """Return the maximum seconds to wait after this number of failed tries. They double with each try."""
     return min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** min(tries - 1, 30))
 
 

@@ -309,7 +309,7 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections. Does nothing in another event loop than theirs: theirs has ended, and closed them."""
+        """Close the connections. Does nothing in another event loop: theirs has ended, and has closed them."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
@@ -639,7 +639,7 @@ def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext | None) -> httpcor
 
 
 class _Body(httpx.AsyncByteStream):
-    """Body of httpcore's response, for httpx. `is_read`: it answers a read, so a second response does no harm."""
+    """Body of httpcore's response, for httpx. `is_read`: the request was a read, so a second response does no harm."""
 
     def __init__(self, response: httpcore.Response, *, is_read: bool) -> None:
         self._response = response

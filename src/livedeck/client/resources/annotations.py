@@ -45,7 +45,7 @@ class AnnotationDraft(Draft):
 
 
 class AnnotationFields(TypedDict, total=False):
-    """The fields of AnnotationDraft that a change may have, by name; a draft can change the `video_id`, too."""
+    """Fields of AnnotationDraft for a change, by name. To change the `video_id`, pass a draft."""
 
     annotation_poster_id: Identifier | None
     title: str

@@ -65,9 +65,9 @@ class Cdn:
             summary: Words for the call in error texts.
             kind: What the content should be. A page or an error in its place is not written.
             name: Name of the file on the platform; empty if unknown.
-            size: Bytes of the file as the platform describes it; None if it does not.
+            size: Size of the file in bytes as the platform states it; None if it states none.
             replace: Write also if the target exists.
-            unchecked: Take any complete content.
+            unchecked: Accept any complete content.
             progress: Called with the bytes received and the total.
 
         Raises:

@@ -70,10 +70,10 @@ class Chat(Resource):
     ) -> ExportResult:
         """Write the export to a file, which gets its name only when it is complete, or to an open pipe or file.
 
-        `replace`: also if the file exists; then only by an answer that is proved to be the log. `unchecked`: take any
-        complete answer. `progress`: called for each chunk. A cancelled task leaves nothing. Raises Unproved, FileFault,
-        Misconfigured if the package of a format is missing, and any other ApiError; BrokenPipeError if nobody reads the
-        pipe.
+        `replace`: replace an existing file too, but only with an answer that is proved to be the log. `unchecked`:
+        accept any complete answer. `progress`: called for each chunk. A cancelled task leaves nothing. Raises Unproved,
+        FileFault, Misconfigured if the package of a format is missing, and any other ApiError; BrokenPipeError if
+        nobody reads the pipe.
 
         >>> export = ChatExport(event_id, stream_id, "csv", safe_csv=True)
         >>> result = await api.chat.export(export, folder / "chat.csv", replace=True)

@@ -93,7 +93,7 @@ class Page(Sequence[T], Generic[T]):
         return page if page.items or page.unreadable else None
 
     def _is_all_before(self, page: Page[T]) -> bool:
-        """Return whether this page reaches the total that the next one states, or this one."""
+        """Return whether this page reaches the total of the next page, or its own if the next page states none."""
         total = self.total if page.total is None else page.total
         return total is not None and (self.page - 1) * self.per_page + len(self) + len(self.unreadable) >= total
 
@@ -126,7 +126,7 @@ class _Walk:
         return page.is_null and not self._was_null and (total is None or self.received < total)
 
     def add(self, page: Page[Any], ids: Collection[str], number: int) -> None:
-        """Add the next page, which has that number."""
+        """Add the next page. `number`: its number."""
         if page.total is not None:
             self.total = page.total
             self.totals.add(page.total)
@@ -152,7 +152,7 @@ class _Walk:
 
     @property
     def is_counted(self) -> bool:
-        """Whether every page states the same total, and as many rows came, none twice."""
+        """True if every page states the same total, and as many rows came, none twice."""
         return not self._has_repeats and self.totals == {self.received}
 
     def is_settled(self, before: _Walk | None) -> bool:

@@ -28,16 +28,16 @@ WATCH_INTERVAL = 5.0
 """Seconds between two reads of a watch. The document names no limit; the deck reads an event on air as often."""
 
 _REMEMBERED = 8192
-"""Minimum number of times that a watch remembers: more than two answers have."""
+"""Minimum number of sample times that a watch remembers, more than two answers contain."""
 
 _NO_STATUS = -1
 _MAX_NUMBER = 2**53  # floats are exact up to here; no stream comes near
 
 MAX_SAMPLES = 86_400
-"""Samples of a reply that are read, the newest: a day with one a second, and 24 times what the platform keeps."""
+"""Maximum number of samples read from a reply: a day with one a second, 24 times as many as the platform keeps."""
 
 _SLICE = 3600
-"""Rows that are read at a time. The interpreter's lock is free in between, so that the event loop goes on."""
+"""Number of rows that are read at a time. The interpreter's lock is free in between, so that the event loop goes on."""
 
 _NUMBERS: frozenset[type] = frozenset({int, float})
 _INTEGERS: frozenset[type] = frozenset({int})
@@ -296,7 +296,7 @@ def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamp
 
 
 def _newest(answered: list[object]) -> list[object]:
-    """Return the newest MAX_SAMPLES rows, by the times at both ends."""
+    """Return the newest MAX_SAMPLES rows. The times of the first and last row show their order."""
     if len(answered) <= MAX_SAMPLES:
         return answered
     ends = [_parse_time(row.get("time")) if isinstance(row, dict) else None for row in (answered[0], answered[-1])]

@@ -104,7 +104,7 @@ def read_model(model: type[ModelT], value: object) -> tuple[ModelT | None, tuple
 
 
 def _joined(broken: Sequence[FieldFault], repaired: Sequence[FieldFault]) -> tuple[FieldFault, ...]:
-    """Return the first faults of an object, of a broken value only that it is broken."""
+    """Return the first faults of an object. A broken value has a single fault: that it is broken."""
     fields = {fault.field for fault in broken}
     return (*broken, *(fault for fault in repaired if fault.field not in fields))[:_MAX_FAULTS]
 

@@ -477,7 +477,7 @@ class Remote:
         if self._make_monitor is None:
             raise AlarmRefused("this deck cannot poll alone: it has no platform token")
         if self._silence() is None:
-            raise AlarmRefused("not needed: the collector is heard, and polls for this deck")
+            raise AlarmRefused("not needed: the collector responds, and polls for this deck")
         self._goes_alone = True
         self._changed.set()
 

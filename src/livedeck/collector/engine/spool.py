@@ -40,7 +40,7 @@ from livedeck.notify import (
 
 _LIFE, _ENTRY, _SPOOLED = TypeAdapter(Life), TypeAdapter(Entry), TypeAdapter(Spooled)
 _HELD, _COUNTED = TypeAdapter(tuple[str, str, list[str]]), TypeAdapter(tuple[str, str, list[AwareDatetime]])
-_IN_MEMORY = "; the notifier's state is kept in memory until it is back"
+_IN_MEMORY = "; the notifier's state is kept in memory until Redis is back"
 
 
 T = TypeVar("T")

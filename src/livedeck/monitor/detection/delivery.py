@@ -89,7 +89,7 @@ class Delivery(Record):
         """Return the age (s) above which the newest sample is late.
 
         `cadence`: None before the second sample; until then the delay of others proves nothing, because the next sample
-        may be due much later than theirs. `usual_lag`: that of the workspace (s), or None.
+        may be due much later than theirs. `usual_lag`: usual lag in the workspace (s), or None.
         """
         own = self.lag(thresholds)
         lag = own if own is not None else usual_lag if cadence else None

@@ -30,7 +30,7 @@ _VIDEO_OF_KBIT, _SOUND_OF_KBIT, _LEAST_FPS = (50.0, 100_000.0), (8.0, 640.0), 5.
 """Rates of a plausible picture and of plausible sound in kbit/s (lowest, highest), and its lowest frame rate."""
 
 _ALIKE, _SOUNDS_ALIKE, _STREAMS_ALIKE, _SURE = 3, 10, 3, 30
-"""Numbers of samples in a row that look like kbit/s: with a picture; with any; of streams; enough for one stream."""
+"""Numbers that suggest kbit/s: samples in a row with a picture; samples of any kind; streams; samples of one stream."""
 
 _CONTRADICTIONS = 3
 """Number of samples in a row beyond kbit/s that contradict this unit; a single one may be a wrong number."""

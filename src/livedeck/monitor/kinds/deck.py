@@ -261,8 +261,8 @@ DECK_KINDS = (
         explained_by=(),
         diagnosis=Diagnosis(
             cause="The platform may count bit rates in kilobits; its document names no unit.",
-            viewers="No effect, but no fault is found by a bit rate while the unit is not known.",
-            advice="Compare a rate with the encoder's setting, then set bitrate_unit, or say so with `:unit`.",
+            viewers="No effect, but no bit rate raises an alarm until the unit is known.",
+            advice="Compare a rate with the encoder's setting, then set bitrate_unit, or choose the unit with `:unit`.",
         ),
     ),
     AlarmKind(
@@ -304,7 +304,7 @@ DECK_KINDS = (
         diagnosis=Diagnosis(
             cause="The collector stopped, the network to it is down, or it refuses this deck's token.",
             viewers="Unknown: streams may still be running.",
-            advice="Run `livedeck doctor` to find out; let this deck poll by itself, or watch the players.",
+            advice="Run `livedeck doctor` to find the cause; let this deck poll by itself, or watch the players.",
         ),
     ),
     AlarmKind(

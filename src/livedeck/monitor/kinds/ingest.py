@@ -185,7 +185,7 @@ INGEST_KINDS = (
         explained_by=(),
         diagnosis=Diagnosis(
             cause="The platform delivers its measurements late.",
-            viewers="No effect, but alarms come later by the same time.",
+            viewers="No effect, but alarms are just as late.",
             advice="Watch the player too if seconds matter.",
         ),
     ),

@@ -69,7 +69,7 @@ class Attachment(Record):
             return f"waits for the collector, which {word}"
         if self.may in {"", "act"}:
             return ""
-        return f"needs a token that may act: that of {self.actor} may {self.may}"
+        return f"needs a token with the right act: the token of {self.actor} has the right {self.may}"
 
     @property
     def is_silent(self) -> bool:

@@ -160,7 +160,7 @@ class Rulings(Record):
         return _after(self.choices.get(event_id), now)
 
     def next_unit_moment(self, origin: str, now: datetime) -> datetime:
-        """Return the same for a choice of a platform's unit."""
+        """Return the time to date a choice of a platform's unit made `now`: later than the last choice of it."""
         return _after(self.units.get(origin), now)
 
 

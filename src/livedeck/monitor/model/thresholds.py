@@ -27,14 +27,20 @@ def limits_of(table: type) -> dict[str, Limit]:
 class AlarmLimits(Record, kw_only=True):
     """The limits of alarms and of alarm actions (monitoring.md, "Alarm lifecycle")."""
 
-    acknowledged_critical: Annotated[float, Limit("s", "an acknowledged alarm may be forgotten, so it expires")] = 300.0
-    acknowledged_warning: Annotated[float, Limit("s", "a warning may wait for a pause in the programme")] = 1800.0
-    shelved_most: Annotated[float, Limit("s on air", "a shelf for one show must not silence the next show")] = 3600.0
-    cleared_listed: Annotated[float, Limit("s", "long enough to read a cleared alarm")] = 300.0
-    listed_most: Annotated[int, Limit("alarms", "a deck that runs unattended for weeks must not grow")] = 500
+    acknowledged_critical: Annotated[
+        float, Limit("s", "people may forget an acknowledged alarm, so the acknowledgement expires")
+    ] = 300.0
+    acknowledged_warning: Annotated[float, Limit("s", "a warning can wait longer, for a pause in the programme")] = (
+        1800.0
+    )
+    shelved_most: Annotated[
+        float, Limit("s on air", "an alarm that was shelved in one show must be visible in the next")
+    ] = 3600.0
+    cleared_listed: Annotated[float, Limit("s", "a cleared alarm stays listed long enough to be read")] = 300.0
+    listed_most: Annotated[int, Limit("alarms", "a deck that runs for weeks must not fill the memory")] = 500
 
-    flap_window: Annotated[float, Limit("s", "a fault that returns within this time is one fault")] = 120.0
-    flap_count: Annotated[int, Limit("onsets", "the third onset in two minutes says nothing new")] = 3
+    flap_window: Annotated[float, Limit("s", "a fault that returns within this time counts as the same fault")] = 120.0
+    flap_count: Annotated[int, Limit("onsets", "the third onset in two minutes is no news")] = 3
     habit_window: Annotated[float, Limit("s", "episodes of a warning are counted in this time")] = 600.0
     habit_count: Annotated[
         int, Limit("episodes", "viewers complain of a fault that comes four times in ten minutes")
@@ -42,14 +48,23 @@ class AlarmLimits(Record, kw_only=True):
     flood_window: Annotated[float, Limit("s", "alarms that rang are counted in this time")] = 600.0
     flood_count: Annotated[int, Limit("alarms", "a person follows one alarm a minute, not more (ISA-18.2)")] = 10
 
-    shared_window: Annotated[float, Limit("s", "faults that begin this close together have one cause")] = 30.0
-    shared_recent: Annotated[float, Limit("s", "older faults cannot coincide with a new one")] = 300.0
+    shared_window: Annotated[float, Limit("s", "faults that begin this close together probably have one cause")] = 30.0
+    shared_recent: Annotated[float, Limit("s", "a fault that began earlier did not begin together with a new one")] = (
+        300.0
+    )
     shared_events: Annotated[int, Limit("events", "two faults at once may be chance")] = 3
-    shared_part: Annotated[float, Limit("share of the events on air", "fewer have causes of their own")] = 0.5
-    shared_hold: Annotated[float, Limit("s", "a bell waits this long: every event is polled within it")] = 5.0
+    shared_part: Annotated[
+        float, Limit("share of the events on air", "if fewer events fail, each probably has a cause of its own")
+    ] = 0.5
+    shared_hold: Annotated[
+        float, Limit("s", "the bell waits this long, because every event is polled within this time")
+    ] = 5.0
     picture_window: Annotated[float, Limit("s", "picture faults that begin this close together ring once")] = 60.0
     hidden_after: Annotated[
-        float, Limit("s", "signs of one fault clear in turn, so hidden ones stay hidden this long")
+        float,
+        Limit(
+            "s", "symptoms of a fault clear one by one: after it clears, suppressed alarms stay suppressed this long"
+        ),
     ] = 20.0
 
 
@@ -127,105 +142,146 @@ _EXPECTATIONS = {
 class Thresholds(Record, kw_only=True):
     """The limits of freshness, health and alarms (monitoring.md). Seconds, bit/s and frames/s throughout."""
 
-    late_after: Annotated[float, Limit("s", "samples that much older than usual are late")] = 15.0
-    late_intervals: Annotated[float, Limit("cadences", "the same for a slow cadence; the longer time counts")] = 3.0
-    missed_after: Annotated[float, Limit("s", "an encoder whose samples are this late is missed")] = 11.0
-    missed_intervals: Annotated[float, Limit("cadences", "the same for a slow cadence; the longer time counts")] = 2.0
-    missed_margin: Annotated[float, Limit("s", "added to the worst delay of a delivery that left no hole")] = 2.0
-    missed_margin_intervals: Annotated[float, Limit("cadences", "added as well: the next sample is due only then")] = (
-        1.5
-    )
+    late_after: Annotated[float, Limit("s", "samples that are this much older than usual are late")] = 15.0
+    late_intervals: Annotated[
+        float, Limit("cadences", "limit of late samples at a slow cadence; the longer time counts")
+    ] = 3.0
+    missed_after: Annotated[float, Limit("s", "if samples are this late, the encoder counts as missing")] = 11.0
+    missed_intervals: Annotated[
+        float, Limit("cadences", "limit of a missing encoder at a slow cadence; the longer time counts")
+    ] = 2.0
+    missed_margin: Annotated[float, Limit("s", "added to the longest delay that left no hole in the samples")] = 2.0
+    missed_margin_intervals: Annotated[
+        float, Limit("cadences", "also added, because the next sample is due only then")
+    ] = 1.5
     missed_most: Annotated[
-        float, Limit("s", "an encoder is missed after three minutes, however slow the delivery is")
+        float, Limit("s", "an encoder counts as missing after three minutes, however slow the delivery is")
     ] = 180.0
-    delivery_least: Annotated[int, Limit("deliveries", "fewer deliveries do not show the usual delay")] = 3
-    delivery_patience: Annotated[float, Limit("s", "after the first poll only movement is evidence, not age")] = 75.0
+    delivery_least: Annotated[int, Limit("deliveries", "the usual delay is unknown after fewer deliveries")] = 3
+    delivery_patience: Annotated[
+        float, Limit("s", "while the usual delay is unknown, samples may be this old and still not late")
+    ] = 75.0
     delivery_fooled: Annotated[float, Limit("s", "two false alarms for late metrics in this time raise the limit")] = (
         1800.0
     )
-    metrics_late: Annotated[float, Limit("s", "metrics this far behind are worth a word")] = 30.0
-    stale_after: Annotated[float, Limit("s", "samples this old say nothing about now")] = 30.0
-    stale_intervals: Annotated[float, Limit("cadences", "the same for a slow cadence; the longer time counts")] = 6.0
-    answer_intervals: Annotated[float, Limit("polls", "a response older than two polls: one of them was lost")] = 2.0
+    metrics_late: Annotated[float, Limit("s", "metrics this far behind are reported")] = 30.0
+    stale_after: Annotated[float, Limit("s", "samples this old say nothing about the present")] = 30.0
+    stale_intervals: Annotated[
+        float, Limit("cadences", "limit of stale samples at a slow cadence; the longer time counts")
+    ] = 6.0
+    answer_intervals: Annotated[
+        float, Limit("polls", "if the newest response is older than two polls, a response was lost")
+    ] = 2.0
     blind_after: Annotated[float, Limit("s", "without any good response the screen cannot be trusted")] = 30.0
     recovery: Annotated[float, Limit("s", "after an outage every event is polled again within this time")] = 10.0
     unanswered: Annotated[float, Limit("s", "three polls of an event fail in this time; fewer may be chance")] = 20.0
-    unanswered_poor: Annotated[float, Limit("s", "the same on a poor link")] = 60.0
+    unanswered_poor: Annotated[float, Limit("s", "on a poor link more polls fail by chance")] = 60.0
     clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown this long")] = 60.0
-    unwatched: Annotated[float, Limit("s", "a monitor that runs this late was asleep, with or without its machine")] = (
-        30.0
-    )
-    empty_list: Annotated[float, Limit("s", "an event list that lacks every event is doubted this long")] = 30.0
+    unwatched: Annotated[
+        float, Limit("s", "a monitor that runs this late was suspended, alone or with its machine")
+    ] = 30.0
+    empty_list: Annotated[float, Limit("s", "an event list without any event is doubted this long")] = 30.0
     ended_told: Annotated[float, Limit("s", "the end of an event on air is shown this long")] = 60.0
     link_window: Annotated[float, Limit("s", "lost responses are counted in this time")] = 60.0
-    link_outage: Annotated[float, Limit("s", "without any good response this long, the link is out")] = 3.0
-    link_passing: Annotated[float, Limit("s", "a call that succeeds within three polls was lost in passing")] = 15.0
-    poor_link: Annotated[float, Limit("share of lost responses", "a good link loses less than one in a hundred")] = 0.05
-    poor_link_least: Annotated[int, Limit("lost responses", "fewer are chance")] = 3
-    ahead: Annotated[float, Limit("s", "no measured skew errs this far: a sample dated later has a wrong clock")] = 30.0
+    link_outage: Annotated[float, Limit("s", "failures for longer than this, without any response, are an outage")] = (
+        3.0
+    )
+    link_passing: Annotated[
+        float, Limit("s", "a failure counts as a lost response if the call succeeds within this time")
+    ] = 15.0
+    poor_link: Annotated[
+        float, Limit("share of lost responses", "a good link loses less than one response in a hundred")
+    ] = 0.05
+    poor_link_least: Annotated[int, Limit("lost responses", "fewer losses may be chance")] = 3
+    ahead: Annotated[
+        float,
+        Limit(
+            "s", "a sample dated this far in the future comes from a wrong clock, because no measured skew errs so much"
+        ),
+    ] = 30.0
     skew_least: Annotated[
         float, Limit("s", "the Date header resolves one second: less skew is not worth correcting")
     ] = 2.0
     skew_swing: Annotated[
-        float, Limit("s", "the skew must fall this far below that, or the correction would flicker")
+        float, Limit("s", "the skew must fall this far below `skew_least`, or the correction would flicker")
     ] = 1.0
     skew_critical: Annotated[float, Limit("s", "countdowns are corrected, but people read this machine's clock")] = 10.0
 
-    reconnect_window: Annotated[float, Limit("s", 'if the event sets none (platform-api.md, "Live event")')] = 600.0
-    warm_up: Annotated[float, Limit("s", "the first samples of an encoder swing, and a new stream has none yet")] = 30.0
+    reconnect_window: Annotated[
+        float, Limit("s", 'used if the event sets no window (platform-api.md, "Live event")')
+    ] = 600.0
+    warm_up: Annotated[
+        float, Limit("s", "the first samples of an encoder vary widely, and a new stream has none at first")
+    ] = 30.0
 
-    content: Annotated[Content, Limit("word", "what the event carries; the rest is not expected")] = Content.SHOW
+    content: Annotated[Content, Limit("word", "content of the event: nothing else is expected")] = Content.SHOW
     hole_intervals: Annotated[
-        float, Limit("cadences", "a wider gap between two samples is a hole: one lost sample is not")
+        float, Limit("cadences", "a longer time between two samples is a hole; one lost sample makes none")
     ] = 2.5
-    hole_least: Annotated[float, Limit("s", "the same beyond one cadence, for a fast cadence")] = 2.0
-    silence_after: Annotated[float, Limit("s", "without samples the encoder was away, and its state begins anew")] = (
+    hole_least: Annotated[float, Limit("s", "limit of a hole at a fast cadence: so much more than one cadence")] = 2.0
+    silence_after: Annotated[float, Limit("s", "after this long without samples, the encoder counts as restarted")] = (
         15.0
     )
-    silence_intervals: Annotated[float, Limit("cadences", "the same for a slow cadence; the longer time counts")] = 3.0
+    silence_intervals: Annotated[
+        float, Limit("cadences", "limit of a restart at a slow cadence; the longer time counts")
+    ] = 3.0
     window: Annotated[
         float, Limit("s", "rates are judged by the mean or median of this time: one odd sample is no fault")
     ] = 10.0
 
-    usual_slot: Annotated[float, Limit("s", "samples that teach one value of the baseline")] = 10.0
+    usual_slot: Annotated[float, Limit("s", "the samples of this time give one value of the baseline")] = 10.0
     usual_slots: Annotated[int, Limit("slots", "ten minutes: longer than a scene, short enough to follow a show")] = 60
-    usual_least: Annotated[int, Limit("slots", "one minute before anything counts as usual")] = 6
-    usual_sure: Annotated[int, Limit("slots", "five minutes before a rate counts as constant: a scene is shorter")] = 30
-    usual_anew: Annotated[int, Limit("slots", "the same after a clean new level")] = 12
+    usual_least: Annotated[int, Limit("slots", "it takes one minute before a rate counts as usual")] = 6
+    usual_sure: Annotated[
+        int, Limit("slots", "it takes five minutes before a rate counts as constant: a scene is shorter")
+    ] = 30
+    usual_anew: Annotated[
+        int, Limit("slots", "two minutes are enough after a new level that did not begin as a fault")
+    ] = 12
     constant_spread: Annotated[
-        float, Limit("P90 - P10 over median", "a constant rate stays below it for ten minutes")
+        float, Limit("P90 - P10 over median", "the spread of a constant rate stays below this for ten minutes")
     ] = 0.2
     constant_noise: Annotated[
-        float, Limit("deviation over the usual rate", "a constant rate stays below it in a slot")
+        float, Limit("deviation over the usual rate", "the deviation of a constant rate stays below this in a slot")
     ] = 0.1
     witness_spread: Annotated[
         float, Limit("spread of the sound", "constant AAC shows 1 to 3 %, variable AAC 6 % and more")
     ] = 0.045
     witness_share: Annotated[
-        float, Limit("share of the usual sound", "less of a constant sound is evidence of a fault")
+        float, Limit("share of the usual sound", "a constant sound below this is evidence of a fault")
     ] = 0.88
-    witness_low: Annotated[float, Limit("share of the sound's ordinary pauses", "less is evidence of a fault")] = 0.93
+    witness_low: Annotated[
+        float, Limit("share of the sound's ordinary pauses", "a sound below this is evidence of a fault")
+    ] = 0.93
     class_memory: Annotated[float, Limit("s", "a rate that proved variable counts as variable this long")] = 3600.0
     variable_fps: Annotated[
-        float, Limit("spread over median", "a screen share spreads its frame rate within a slot")
+        float, Limit("spread over median", "the frame rate of a screen share spreads this much within a slot")
     ] = 0.25
-    variable_fps_frames: Annotated[float, Limit("frames/s", "the spread must also be this wide")] = 4.0
-    variable_fps_slots: Annotated[float, Limit("share of the slots", "this many slots must spread")] = 0.3
-    above_duty: Annotated[Duty, Limit("s, spells", "time above the usual: a fault takes bits, adds none")] = Duty(
-        1e9, 9, 90.0, 4
+    variable_fps_frames: Annotated[float, Limit("frames/s", "the spread of the frame rate must also be this wide")] = (
+        4.0
     )
+    variable_fps_slots: Annotated[
+        float, Limit("share of the slots", "the frame rate must spread in this many slots")
+    ] = 0.3
+    above_duty: Annotated[
+        Duty, Limit("s, spells", "a rate this long above the usual is variable, because a fault cannot add bits")
+    ] = Duty(1e9, 9, 90.0, 4)
 
-    out_video: Annotated[float, Limit("share of the usual", "beyond it a constant rate has left its level")] = 0.15
-    out_fps: Annotated[float, Limit("share of the usual", "beyond it a frame rate has left its level")] = 0.05
-    out_frames: Annotated[float, Limit("frames/s", "the same for a slow frame rate")] = 1.5
-    steady_samples: Annotated[int, Limit("samples", "fewer do not show a steady level")] = 6
+    out_video: Annotated[
+        float, Limit("share of the usual", "a constant rate that deviates more has left its level")
+    ] = 0.15
+    out_fps: Annotated[float, Limit("share of the usual", "a frame rate that deviates more has left its level")] = 0.05
+    out_frames: Annotated[float, Limit("frames/s", "a slow frame rate that deviates more has left its level")] = 1.5
+    steady_samples: Annotated[int, Limit("samples", "fewer samples do not show a steady level")] = 6
     steady: Annotated[
-        float, Limit("s", "if nothing else is wrong, a new level that is steady so long was set on purpose")
+        float, Limit("s", "a person probably chose a new level that is steady this long, if nothing else is wrong")
     ] = 45.0
-    steady_spread: Annotated[float, Limit("P90 - P10 over median", "a steady level stays below it")] = 0.12
-    ragged_samples: Annotated[int, Limit("samples", "the newest ones of an excursion show if it is steady")] = 12
+    steady_spread: Annotated[float, Limit("P90 - P10 over median", "the spread of a steady level stays below this")] = (
+        0.12
+    )
+    ragged_samples: Annotated[int, Limit("samples", "the newest samples of a deviation show whether it is steady")] = 12
     dirty: Annotated[float, Limit("s", "a level that began as a fault becomes usual only after this time")] = 600.0
-    set_fps: Annotated[tuple[float, ...], Limit("frames/s", "rates that a person sets")] = (
+    set_fps: Annotated[tuple[float, ...], Limit("frames/s", "frame rates that people set in encoders")] = (
         24.0,
         25.0,
         30.0,
@@ -233,86 +289,102 @@ class Thresholds(Record, kw_only=True):
         50.0,
         60.0,
     )
-    set_fps_slack: Annotated[float, Limit("frames/s", "23.976 and 29.97 count as set rates, too")] = 0.6
+    set_fps_slack: Annotated[float, Limit("frames/s", "23.976 and 29.97 count as such rates, too")] = 0.6
     steps_variable: Annotated[
-        int, Limit("steps", "a rate that steps alone this often in `class_memory` is variable")
+        int,
+        Limit(
+            "steps", "a video rate is variable if it steps this often within `class_memory`, without any other change"
+        ),
     ] = 2
 
-    good: Annotated[int, Limit("points", "a health from here on is GOOD")] = 90
-    fair: Annotated[int, Limit("points", "a health from here on is FAIR")] = 70
-    late_score: Annotated[int, Limit("points", "late samples may hide anything: never GOOD")] = 80
+    good: Annotated[int, Limit("points", "a health of this or more is GOOD")] = 90
+    fair: Annotated[int, Limit("points", "a health of this or more is FAIR")] = 70
+    late_score: Annotated[int, Limit("points", "late samples may hide a fault, so the health is never GOOD")] = 80
     unknown_score: Annotated[int, Limit("points", "a stream without a known frame rate or status is never GOOD")] = 80
 
     video_curve: Annotated[
-        Curve, Limit("share of the usual, points", "a loss up to 15 % is not visible; below half a picture falls apart")
+        Curve,
+        Limit(
+            "share of the usual, points",
+            "a loss of up to 15 % is not visible; below half of the usual rate, the picture falls apart",
+        ),
     ] = ((0.0, 0.0), (0.5, 40.0), (0.7, 70.0), (0.8, 90.0), (0.85, 100.0))
     fps_curve: Annotated[
         Curve, Limit("share of the usual, points", "viewers notice judder sooner than a softer picture")
     ] = ((0.0, 0.0), (0.5, 30.0), (0.8, 70.0), (0.95, 90.0), (0.98, 100.0))
-    low_audio_score: Annotated[int, Limit("points", "low sound is never POOR while it is not zero")] = 75
+    low_audio_score: Annotated[int, Limit("points", "low sound is not POOR as long as there is some")] = 75
     memory: Annotated[float, Limit("s", "key-frame faults and loss come in bursts: a minute without one ends them")] = (
         60.0
     )
     drift_scores: Annotated[
-        tuple[int, ...], Limit("points", "by samples with status 3: the third makes it a pattern")
+        tuple[int, ...], Limit("points", "score after 0, 1, 2 and 3 samples with status 3; three samples are a pattern")
     ] = (100, 85, 75, 45)
-    severe_scores: Annotated[tuple[int, ...], Limit("points", "by samples with status 4: two in six stall players")] = (
-        100,
-        70,
-        40,
-    )
+    severe_scores: Annotated[
+        tuple[int, ...],
+        Limit("points", "score after 0, 1 and 2 samples with status 4; two of six samples stall players"),
+    ] = (100, 70, 40)
     loss_scores: Annotated[
-        tuple[int, ...], Limit("points", "by samples with status 5: one makes an episode; at three, viewers complain")
+        tuple[int, ...],
+        Limit("points", "score after 0, 1, 2 and 3 samples with status 5; after three, viewers complain"),
     ] = (100, 80, 65, 20)
     fault_score: Annotated[int, Limit("points", "a stream with a warning or worse is never GOOD")] = 80
 
-    deadband: Annotated[float, Limit("points", "between raising and clearing, or noise would ring twice")] = 0.1
-    dark_video: Annotated[float, Limit("bit/s", "below this no picture moves")] = 50_000.0
-    dark_fps: Annotated[float, Limit("frames/s", "below this no picture moves")] = 1.0
+    deadband: Annotated[float, Limit("points", "distance from raising to clearing, or noise would ring twice")] = 0.1
+    dark_video: Annotated[float, Limit("bit/s", "a moving picture needs more bits")] = 50_000.0
+    dark_fps: Annotated[float, Limit("frames/s", "a moving picture needs more frames")] = 1.0
     dark_hold: Annotated[Hold, Limit("samples, s", "viewers leave a black picture within seconds")] = Hold(2, 5.0, 10.0)
     dark_duty: Annotated[Duty, Limit("s, spells", "nobody watches 4 s of black in every 20 s")] = Duty(
         8.0, 3, 20.0, 4, 60.0
     )
-    low_video: Annotated[float, Limit("share of the usual", "low with one witness")] = 0.7
-    low_video_sure: Annotated[float, Limit("share of the usual", "low with two witnesses")] = 0.85
-    low_hold: Annotated[Hold, Limit("samples, s", "a quiet scene is shorter")] = Hold(3, 15.0, 20.0)
+    low_video: Annotated[float, Limit("share of the usual", "below this a rate is low if there is one witness")] = 0.7
+    low_video_sure: Annotated[
+        float, Limit("share of the usual", "below this a rate is low if there are two witnesses")
+    ] = 0.85
+    low_hold: Annotated[Hold, Limit("samples, s", "a quiet scene ends sooner")] = Hold(3, 15.0, 20.0)
     ragged_hold: Annotated[
-        Hold, Limit("samples, s", "without a witness: twelve samples no longer remember the fall")
+        Hold,
+        Limit(
+            "samples, s", "needed without a witness: after twelve samples the fall itself no longer counts as unsteady"
+        ),
     ] = Hold(6, 28.0, 20.0)
-    starved_video: Annotated[float, Limit("share of the usual", "more than an encoder saves on a quiet scene")] = 0.5
-    starved_hold: Annotated[Hold, Limit("samples, s", "half the bits show at once")] = Hold(2, 10.0, 20.0)
-    dip_video: Annotated[float, Limit("share of the usual", "a dip of a constant rate has three samples below it")] = (
-        0.75
+    starved_video: Annotated[float, Limit("share of the usual", "an encoder saves less than this on a quiet scene")] = (
+        0.5
     )
+    starved_hold: Annotated[Hold, Limit("samples, s", "viewers see at once that half of the bits are missing")] = Hold(
+        2, 10.0, 20.0
+    )
+    dip_video: Annotated[
+        float, Limit("share of the usual", "in a dip of a constant rate, three samples are below this")
+    ] = 0.75
     dip_duty: Annotated[Duty, Limit("s, spells", "viewers forgive two dips, not one every few minutes")] = Duty(
         18.0, 3, 60.0, 4
     )
-    decay_video: Annotated[float, Limit("share of the best two minutes", "a single step of a rate takes less")] = 0.77
+    decay_video: Annotated[float, Limit("share of the best two minutes", "a single step lowers a rate by less")] = 0.77
     decay_video_noisy: Annotated[
-        float, Limit("share of the best two minutes", "less three times the share of noise")
+        float, Limit("share of the best two minutes", "limit for a noisy rate, minus three times its share of noise")
     ] = 0.8
-    decay_clear: Annotated[float, Limit("points", "this much higher the decay clears")] = 0.05
-    floor_2160p: Annotated[float, Limit("bit/s", "half of the least that platforms publish for H.264: HEVC passes")] = (
-        4e6
-    )
-    floor_1440p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 2.5e6
-    floor_1080p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 1.5e6
-    floor_720p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 750e3
-    floor_480p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 300e3
-    floor_360p: Annotated[float, Limit("bit/s", "half of the least that platforms publish")] = 200e3
+    decay_clear: Annotated[float, Limit("points", "the alarm clears this far above its limit")] = 0.05
+    floor_2160p: Annotated[
+        float, Limit("bit/s", "half of the lowest H.264 rate that platforms publish, so that HEVC passes")
+    ] = 4e6
+    floor_1440p: Annotated[float, Limit("bit/s", "half of the lowest rate that platforms publish")] = 2.5e6
+    floor_1080p: Annotated[float, Limit("bit/s", "half of the lowest rate that platforms publish")] = 1.5e6
+    floor_720p: Annotated[float, Limit("bit/s", "half of the lowest rate that platforms publish")] = 750e3
+    floor_480p: Annotated[float, Limit("bit/s", "half of the lowest rate that platforms publish")] = 300e3
+    floor_360p: Annotated[float, Limit("bit/s", "half of the lowest rate that platforms publish")] = 200e3
     floor_clear: Annotated[float, Limit("times the floor", "a rate this high clears the alarm")] = 1.15
     floor_flat: Annotated[
-        float, Limit("highest over median", "slides are spiky, a starved or stuck encoder is flat")
+        float, Limit("highest over median", "the rate of slides has peaks, that of a starved or stuck encoder has none")
     ] = 1.5
     frozen_floor: Annotated[float, Limit("share of the floor", "no moving picture of that size needs less")] = 0.3
     frozen: Annotated[float, Limit("s", "a picture may stand still that long on purpose")] = 180.0
     low_fps: Annotated[float, Limit("share below the usual", "viewers notice the judder")] = 0.045
-    low_fps_frames: Annotated[float, Limit("frames/s", "the loss must also be this large")] = 1.2
-    slow_fps: Annotated[float, Limit("frames/s", "below this frames are counted coarsely")] = 28.0
-    slow_fps_frames: Annotated[float, Limit("frames/s", "the loss that counts at such a rate")] = 1.5
+    low_fps_frames: Annotated[float, Limit("frames/s", "the frame rate must also be this much lower")] = 1.2
+    slow_fps: Annotated[float, Limit("frames/s", "below this rate, frames are counted coarsely")] = 28.0
+    slow_fps_frames: Annotated[float, Limit("frames/s", "a slow frame rate must be this much lower")] = 1.5
     low_fps_hold: Annotated[Hold, Limit("samples, s", "a short judder passes unnoticed")] = Hold(3, 15.0, 20.0)
-    collapsed_fps: Annotated[float, Limit("share of the usual", "below it motion breaks into single pictures")] = 0.8
-    collapsed_hold: Annotated[Hold, Limit("samples, s", "viewers see it at once")] = Hold(2, 10.0, 20.0)
+    collapsed_fps: Annotated[float, Limit("share of the usual", "below this, motion breaks into single pictures")] = 0.8
+    collapsed_hold: Annotated[Hold, Limit("samples, s", "viewers see missing frames at once")] = Hold(2, 10.0, 20.0)
     fps_duty: Annotated[Duty, Limit("s, spells", "judder that returns disturbs like judder that lasts")] = Duty(
         20.0, 2, 45.0, 3, 240.0
     )
@@ -320,42 +392,54 @@ class Thresholds(Record, kw_only=True):
     mute_duty: Annotated[Duty, Limit("s, spells", "nobody listens to a sound with 4 s gaps")] = Duty(
         8.0, 3, 20.0, 4, 60.0
     )
-    low_audio: Annotated[float, Limit("share of the usual sound", "for a sound of constant rate")] = 0.4
-    low_audio_rate: Annotated[float, Limit("bit/s", "above this it still is sound")] = 32_000.0
+    low_audio: Annotated[float, Limit("share of the usual sound", "a sound of constant rate is low below this")] = 0.4
+    low_audio_rate: Annotated[float, Limit("bit/s", "at a higher rate the sound is still good")] = 32_000.0
     high_audio: Annotated[float, Limit("bit/s", "more than any common profile: the encoder is set wrongly")] = 320_000.0
     audio_hold: Annotated[Hold, Limit("samples, s", "a pause in the programme is shorter")] = Hold(3, 15.0, 30.0)
     gap_duty: Annotated[Duty, Limit("s, spells", "time without samples; two reconnects are critical")] = Duty(
         16.0, 2, 30.0, 3, 45.0
     )
-    drift_share: Annotated[Share, Limit("samples", "three of ten are a pattern")] = Share(3, 10)
-    drift_hold: Annotated[Hold, Limit("samples, s", "a scene cut shifts a key frame; 30 s of it is a setting")] = Hold(
-        1, 30.0, 60.0
+    drift_share: Annotated[Share, Limit("samples", "three of ten samples are a pattern")] = Share(3, 10)
+    drift_hold: Annotated[
+        Hold, Limit("samples, s", "a scene cut shifts one key frame; shifts for 30 s come from a setting")
+    ] = Hold(1, 30.0, 60.0)
+    drift_duty: Annotated[Duty, Limit("s, spells", "samples with status 3 and 4 count together")] = Duty(
+        20.0, 3, 36.0, 5
     )
-    drift_duty: Annotated[Duty, Limit("s, spells", "status 3 and 4 together")] = Duty(20.0, 3, 36.0, 5)
-    severe_share: Annotated[Share, Limit("samples", "two of six stall players as they switch quality")] = Share(2, 6)
+    severe_share: Annotated[Share, Limit("samples", "two of six samples stall players that switch the quality")] = (
+        Share(2, 6)
+    )
     severe_hold: Annotated[Hold, Limit("samples, s", "the next switch of quality comes within seconds")] = Hold(
         1, 10.0, 60.0
     )
-    severe_duty: Annotated[Duty, Limit("s, spells", "bursts of it stall players, too")] = Duty(12.0, 3, 24.0, 4)
-    severe_critical: Annotated[float, Limit("s", "by then every viewer has switched quality once")] = 60.0
-    loss_share: Annotated[Share, Limit("samples", "one blip says nothing; three of six is a broken path")] = Share(3, 6)
-    loss_share_long: Annotated[Share, Limit("samples", "the same for a path that loses less often")] = Share(4, 15)
-    slow_cadence: Annotated[float, Limit("s", "from here on each sample stands for many seconds of loss")] = 10.0
-    loss_hits_slow: Annotated[int, Limit("samples", "so at a slow cadence two of six are too many")] = 2
-    loss_hold: Annotated[Hold, Limit("samples, s", "then three of six are critical; the first only informs")] = Hold(
-        1, 15.0, 60.0
+    severe_duty: Annotated[Duty, Limit("s, spells", "bursts of uneven key frames stall players, too")] = Duty(
+        12.0, 3, 24.0, 4
     )
-    loss_duty: Annotated[Duty, Limit("s, spells", "loss in short bursts is loss")] = Duty(10.0, 3, 12.0, 5, 120.0)
+    severe_critical: Annotated[float, Limit("s", "by then every viewer has switched quality once")] = 60.0
+    loss_share: Annotated[Share, Limit("samples", "one sample may be chance; three of six mean a broken path")] = Share(
+        3, 6
+    )
+    loss_share_long: Annotated[Share, Limit("samples", "a path that loses packets less often is broken, too")] = Share(
+        4, 15
+    )
+    slow_cadence: Annotated[float, Limit("s", "from this cadence on, a sample stands for many seconds of loss")] = 10.0
+    loss_hits_slow: Annotated[int, Limit("samples", "at a slow cadence two of six samples are too many")] = 2
+    loss_hold: Annotated[
+        Hold, Limit("samples, s", "after this time three of six samples are critical; before, the alarm only informs")
+    ] = Hold(1, 15.0, 60.0)
+    loss_duty: Annotated[Duty, Limit("s, spells", "loss in short bursts disturbs viewers, too")] = Duty(
+        10.0, 3, 12.0, 5, 120.0
+    )
     loss_witness: Annotated[Share, Limit("samples", "this much loss is evidence that a low rate is too low")] = Share(
         2, 6
     )
-    loss_witness_long: Annotated[Share, Limit("samples", "the same for a path that loses less often")] = Share(3, 15)
+    loss_witness_long: Annotated[Share, Limit("samples", "loss that is less frequent is evidence, too")] = Share(3, 15)
     change_hold: Annotated[Hold, Limit("samples, s", "a new level is shown for a minute")] = Hold(1, 0.0, 60.0)
     missing_hold: Annotated[Hold, Limit("samples, s", "one incomplete sample is chance")] = Hold(1, 10.0, 10.0)
 
     silence_off: Annotated[float, Limit("s", "samples must arrive for this long before a silence clears")] = 10.0
     window_stages: Annotated[
-        tuple[float, ...], Limit("share of the reconnect window", "each deserves attention anew")
+        tuple[float, ...], Limit("share of the reconnect window", "at each share the alarm asks for attention again")
     ] = (0.5, 0.8, 1.0)
     restream_hold: Annotated[Hold, Limit("samples, s", "a restream that reconnects needs some seconds")] = Hold(
         1, 15.0, 30.0
@@ -363,12 +447,11 @@ class Thresholds(Record, kw_only=True):
     start_notice: Annotated[float, Limit("s", "before the start there is time to telephone the encoder's operator")] = (
         300.0
     )
-    start_stages: Annotated[tuple[float, ...], Limit("s", "after the start; each deserves attention anew")] = (
-        0.0,
-        60.0,
-    )
+    start_stages: Annotated[
+        tuple[float, ...], Limit("s", "after the start; at each time the alarm asks for attention again")
+    ] = (0.0, 60.0)
     start_forgotten: Annotated[
-        float, Limit("s", "after the start nobody waits any more; the tally still says LATE")
+        float, Limit("s", "this long after the start nobody waits any more; the tally still says LATE")
     ] = 21_600.0
 
     attention: Annotated[AlarmLimits, Limit("table", "limits of the alarms themselves")] = AlarmLimits()

@@ -81,7 +81,9 @@ EXPORT_FORM = FormSchema(
         Field("format", "Format", FieldKind.CHOICE, choices=FORMATS, hint="json, csv, txt: as the platform sends them"),
         Field("file", "File", required=True, hint="the suffix of the format is added", is_long=True),
         Field("zone", "Times in zone", hint="Europe/Berlin; empty: unchanged"),
-        Field("safe_csv", "Safe CSV", FieldKind.FLAG, hint="put ' before cells that a spreadsheet would compute"),
+        Field(
+            "safe_csv", "Safe CSV", FieldKind.FLAG, hint="put ' before cells that a spreadsheet would run as formulas"
+        ),
     ),
     export_options,
 )

@@ -67,9 +67,9 @@ class Following:
         self._read_began = now
 
     def end_read(self, now: float) -> None:
-        """Count the time until the next read from `now` (monotonic s).
+        """Record the end of a read: the time until the next read counts from `now` (monotonic s).
 
-        Called at the end of a read, and at its start too, so that no second read becomes due meanwhile.
+        Called at the start of a read too, so that no second read becomes due meanwhile.
         """
         self._read_ended = now
 

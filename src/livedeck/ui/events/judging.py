@@ -82,7 +82,7 @@ async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
 
         options = [(str(number), content.value, text) for number, (content, text) in enumerate(CONTENTS.items(), 1)]
         options.append(("0", SETTINGS, "as the settings say"))
-        title = f"{events.name(state)} carries (now: {state.content})"
+        title = f"Content of {events.name(state)} (now: {state.content})"
         chosen = await ctx.ask(ChoiceScreen(title, options))
         if chosen is None:
             return

@@ -381,7 +381,7 @@ QOS = (
         "qos.open",
         ("o",),
         "streams",
-        "Open any stream from the history, even of unlisted events; or the newest with these words",
+        "Open any stream from the history, even of unlisted events; or the newest one that matches the words",
         open_stream,
         HERE,
         takes="[WORDS]",

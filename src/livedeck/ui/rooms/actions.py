@@ -193,7 +193,7 @@ ROOMS = (
         "room.open",
         ("enter",),
         "open",
-        "From a room to its relay profiles, from a profile to its form",
+        "Open the relay profiles of a room, or the form of a profile",
         open_row,
         HERE,
         rank=10,

@@ -187,7 +187,7 @@ VIDEOS = (
         "part.next",
         ("right_square_bracket", "right"),
         "next part",
-        "Show the next of videos, posters, subtitles, annotations, materials; or the part that you name",
+        "Show the next part (videos, posters, subtitles, annotations, materials), or the part that you name",
         next_part,
         MODES,
         takes="[NAME]",

@@ -109,8 +109,8 @@ async def download(
     """Ask for a path, and save the file behind a link there, whole or not at all.
 
     `name`: suggested file name, which may come from outside: it never leads to another folder. `link`: reads the link.
-    `typed`: path from the command; if empty, the name in the folder for downloads is suggested. `kind`: of the content.
-    `size`: bytes as the platform describes the file; None if it does not.
+    `typed`: path from the command; if empty, the name in the folder for downloads is suggested. `kind`: kind of
+    content. `size`: size in bytes as the platform states it; None if it states none.
     """
     from livedeck.operations.executor import Cancelled
 
