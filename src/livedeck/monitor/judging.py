@@ -289,7 +289,9 @@ class _Replay:
         while self._next and self._next.at <= now:
             record = self._next
             self._listed.pop(record.event_id, None)
-            if not record.is_gone:
+            if record.is_gone:
+                self._world.drop(record.event_id, self._moment(now))
+            else:
                 self._listed[record.event_id] = record, _event(record)
             self._next = next(self._changes, None)
 

@@ -22,7 +22,7 @@ from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.records import ENDING_ACTIONS
-from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
+from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
@@ -32,7 +32,15 @@ from livedeck.monitor.polling.after_end import EndedStreams
 from livedeck.monitor.polling.losses import LossMeter, is_passing
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
-from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule, is_on_platform, schedule_events
+from livedeck.monitor.polling.schedule import (
+    LIST,
+    PROBE,
+    PollKey,
+    PollSchedule,
+    is_on_platform,
+    schedule_events,
+    with_asks,
+)
 from livedeck.monitor.polling.steady_clock import SteadyClock
 from livedeck.monitor.shares import SharedPolls, Shares
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
@@ -59,6 +67,9 @@ _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
 _ATTRIBUTED_FOR = timedelta(minutes=2)
 """Window after a person's action in which the end of the event is attributed to that person."""
+
+_EXPECTED_FOR = timedelta(minutes=10)
+"""Age of the newest recorded sample up to which a monitor that starts expects the event in the list."""
 
 T = TypeVar("T")
 
@@ -350,8 +361,10 @@ class Monitor:
 
     def _has_response(self, key: PollKey) -> bool:
         if isinstance(key, ResourceKey):
-            return self.on_demand.has_response(key)
-        return key == LIST or self._world.has_response(key)
+            return (
+                self.on_demand.has_response(key) if self.on_demand.is_watched(key) else self._world.is_answered(key.id)
+            )
+        return self._world.is_list_settled if key == LIST else self._world.has_response(key)
 
     async def _round(self) -> Snapshot:
         """Poll due calls and evaluate everything. An alarm action ends the round, so that it shows at once."""
@@ -360,6 +373,7 @@ class Monitor:
             await self._restore_alarms(self._history)
         elif self._shared and not self._are_actions_read:
             await self._take_actions(self._shared)
+            await self._expect_events(self._shared)
         if self._shared:
             await self._world.preload(self._shared, self._clock.now())
         if not self._is_report:
@@ -395,6 +409,12 @@ class Monitor:
             offset = self._clock.offset
             self._alarms.restore([alarm.moved(-offset) for alarm in alarms], self._clock.now())
             await self._take_actions(history)
+            await self._expect_events(history)
+
+    async def _expect_events(self, shared: History | HistoryReader) -> None:
+        """Expect the events that the history knows on air just before this monitor started."""
+        if not shared.fault:
+            self._world.expect(await shared.on_air_since(self._clock.now() - _EXPECTED_FOR))
 
     async def _fetch(self, key: PollKey) -> PollPayload:
         try:
@@ -444,14 +464,14 @@ class Monitor:
         """Process a result. End the round early for a new fault, or for a list that a viewer waits for."""
         self._watch_clock()
         self._close_step()
+        if isinstance(result.key, ResourceKey) and result.key.kind is ResourceKind.EVENT:
+            await self._world.ingest(result)
         if isinstance(result.key, ResourceKey):
-            is_news = self.on_demand.ingest(result.key, result)
+            is_news = self.on_demand.is_watched(result.key) and self.on_demand.ingest(result.key, result)
         else:
             self._others.hand_out(result.key, result)
             is_news = await self._world.ingest(result)
             self._ended_streams.ingest(result, self._server_time())
-            if result.key == LIST and self._world.needs_second_look:
-                self._poller.look_again()
         if is_news:
             self._debounce.end_early()
         await asyncio.sleep(0)
@@ -501,11 +521,13 @@ class Monitor:
 
     def _schedule(self) -> PollSchedule:
         focus = [*dict.fromkeys(reversed(self._focus.values()))][:_MAX_FOCUS]
+        monotonic = self._clock.monotonic()
         of_events = schedule_events(self._last.events, self._server_time(), focus, self._world.cadence)
         is_answering = self._last.link.state is not ConnectionState.BLIND
         of_events = self._others.share_out(of_events, focus, is_answering=is_answering)
-        of_ended = self._ended_streams.schedule(self._clock.monotonic())
-        return {**of_events, **of_ended, **self.on_demand.schedule()}
+        of_ended = self._ended_streams.schedule(monotonic)
+        schedule = {**of_events, **of_ended, **self.on_demand.schedule()}
+        return with_asks(schedule, self._world.asks(monotonic), self._world.seconds_to_list(monotonic))
 
     def _server_time(self) -> datetime:
         return connection.server_time(self._last.link, self._clock.now())
@@ -537,6 +559,8 @@ class Monitor:
             self._world.ended,
             self._notify_error() if self._notify_error else "",
             sharing=self._others.fault,
+            list_doubt=self._world.list_doubt,
+            expected=self._world.expected,
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, bells = self._alarms.step(state)
@@ -560,6 +584,7 @@ class Monitor:
             unreadable=self._world.unreadable,
             shortfall=self._world.shortfall,
             ended=self._world.ended,
+            list_doubt=self._world.list_doubt,
         )
 
     async def _attribute_ends(self) -> None:

@@ -13,6 +13,7 @@ from livedeck.monitor import (
     ConnectionState,
     ConnectionStatus,
     EndedEvent,
+    ListDoubt,
     Snapshot,
     clock_change_text,
 )
@@ -29,7 +30,7 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
     """
     link = snapshot.link
     is_current = link.as_of is not None and link.state.is_answering and not render_time.stale
-    return is_current and snapshot.shortfall is None
+    return is_current and snapshot.shortfall is None and snapshot.list_doubt is None
 
 
 def not_known_text(as_of: datetime | None) -> str:
@@ -46,6 +47,23 @@ def missing_text(snapshot: Snapshot) -> str:
     unread = f"{count} {'event' if count == 1 else 'events'} could not be read and cannot be shown" if count else ""
     lost = snapshot.shortfall.text("event") if snapshot.shortfall else ""
     return "; ".join(filter(None, [lost, unread]))
+
+
+def list_text(doubt: ListDoubt) -> str:
+    """Return the doubt of the event list.
+
+    Such as `The list is empty; 6 events are still served: shown from their own answers`.
+    """
+    if doubt.served:
+        count = f"{doubt.served} {'event is' if doubt.served == 1 else 'events are'} still served"
+        if not doubt.listed:
+            return f"The list is empty; {count}: shown from their own answers"
+        whole = doubt.listed + doubt.served
+        return f"The list lacks {doubt.served} of {whole} events that are still served: shown from their own answers"
+    known = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} asked by id: no answer yet"
+    if not doubt.listed:
+        return f"The list is empty; {known}"
+    return f"The list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events: asked by id, no answer yet"
 
 
 def missing_rows(cached: CachedList[Any], noun: str) -> Line:
@@ -179,8 +197,8 @@ def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str, hint: st
         text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
     elif snapshot.attachment and snapshot.attachment.is_alone:
         text = f"▲ {_alone_text(snapshot.attachment, hint)}"
-    elif snapshot.events and not snapshot.shortfall and not any(state.is_listed for state in snapshot.events):
-        text = f"▲ the platform lists no events; the {len(snapshot.events)} known ones stay until this is confirmed"
+    elif snapshot.list_doubt:
+        text = f"▲ {list_text(snapshot.list_doubt)}"
     elif snapshot.ended:
         text = f"● {ended_text(snapshot.ended)}"
     elif connection.clock_change:

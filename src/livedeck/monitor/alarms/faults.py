@@ -24,6 +24,7 @@ from livedeck.monitor.model.state import (
     Freshness,
     Grade,
     IngestState,
+    ListDoubt,
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import Thresholds
@@ -46,7 +47,8 @@ class MonitorState(Record):
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
     once. `ended`: events that ended on air in the last minute. `notify_error`: notification targets that fail, or
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among collectors
-    that poll together.
+    that poll together. `list_doubt`: known events that the list lacks. `expected`: ids of events that only the history
+    knows, and that may still exist.
     """
 
     events: tuple[EventState, ...]
@@ -58,6 +60,8 @@ class MonitorState(Record):
     notify_error: str = ""
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
+    list_doubt: ListDoubt | None = None
+    expected: frozenset[str] = frozenset()
 
     @property
     def is_unlisted(self) -> bool:
@@ -66,7 +70,8 @@ class MonitorState(Record):
 
     def may_exist(self, event_id: str) -> bool:
         """Return whether the id is the deck's, or of an event that may still exist."""
-        return self.is_unlisted or event_id == DECK or any(event.id == event_id for event in self.events)
+        is_known = event_id in self.expected or any(event.id == event_id for event in self.events)
+        return self.is_unlisted or event_id == DECK or is_known
 
 
 class ActiveFault(NamedTuple):
@@ -165,7 +170,7 @@ def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
 
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[AlarmKey]:
     """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet."""
-    unjudged = {event.id for event in state.events if _is_unjudged(event)}
+    unjudged = {event.id for event in state.events if _is_unjudged(event)} | state.expected
     for alarm in alarms:
         if alarm.present and (alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK)):
             yield alarm.key
@@ -196,7 +201,15 @@ def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
 
 
 def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[ActiveFault]:
-    case = DeckCase(state.connection, state.history_error, state.notify_error, state.silence, state.sharing, state.now)
+    case = DeckCase(
+        state.connection,
+        state.history_error,
+        state.notify_error,
+        state.silence,
+        state.sharing,
+        state.list_doubt,
+        state.now,
+    )
     for kind in ALARM_KINDS.values():
         if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
             finding = kind.finding(seen)

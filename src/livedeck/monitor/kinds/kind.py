@@ -18,6 +18,7 @@ from livedeck.monitor.model.state import (
     EndedEvent,
     Finding,
     Freshness,
+    ListDoubt,
     Pattern,
     Phase,
     SharingFault,
@@ -152,7 +153,7 @@ class DeckCase(Record):
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the
-    collectors. `now`: this machine's clock.
+    collectors. `list_doubt`: known events that the list lacks, None without any. `now`: this machine's clock.
     """
 
     connection: ConnectionStatus
@@ -160,6 +161,7 @@ class DeckCase(Record):
     notify_error: str = ""
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
+    list_doubt: ListDoubt | None = None
     now: datetime | None = None
 
 

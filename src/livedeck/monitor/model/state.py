@@ -270,7 +270,7 @@ class EventState(Record):
 
     `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. If samples stop
     while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
-    held the event, or held unreadable rows that may be the event, or is the first one without the event. `content`:
+    held the event; if it did not, the state is from the event's own answers. `content`:
     kind of programme that the event carries. `rulings`: people's decisions on how it is judged.
     """
 
@@ -290,6 +290,21 @@ class EventState(Record):
     def id(self) -> str:
         """Identity that a cursor, a dialog and an action follow."""
         return self.event.id
+
+
+class ListDoubt(Record):
+    """Doubt of the event list, which lacks `missing` known events although it claims to be whole.
+
+    `since`: first such list (this machine's clock). `listed`: number of events in the last list. `served`: number of
+    missing events that the platform still serves, by id or by new samples. `expected`: number of missing events that
+    only the history knows, so that they cannot be shown yet.
+    """
+
+    since: datetime
+    listed: int
+    missing: int
+    served: int = 0
+    expected: int = 0
 
 
 class EndedEvent(Record):

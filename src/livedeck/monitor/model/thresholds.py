@@ -155,7 +155,6 @@ class Thresholds(Record, kw_only=True):
     unwatched: Annotated[float, Limit("s", "a monitor that runs this late was asleep, with or without its machine")] = (
         30.0
     )
-    empty_list: Annotated[float, Limit("s", "an event list that lacks every event is doubted this long")] = 30.0
     ended_told: Annotated[float, Limit("s", "the end of an event on air is shown this long")] = 60.0
     link_window: Annotated[float, Limit("s", "lost responses are counted in this time")] = 60.0
     link_outage: Annotated[float, Limit("s", "without any good response this long, the link is out")] = 3.0
