@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from livedeck.monitor import Alarm, BroadcastState, Severity, Snapshot
-from livedeck.presentation.connection import banner_line, is_seen
+from livedeck.presentation.connection import banner_line, is_seen, missing_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
 from monitor.conftest import Raise
@@ -21,7 +21,8 @@ _HALF_AN_HOUR = 1800.0
 
 
 def banner(snapshot: Snapshot) -> str:
-    return plain(banner_line(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at))).strip()
+    assert not banner_line(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at)), "nothing else is wrong"
+    return plain(missing_line(snapshot)).strip()
 
 
 def events(count: int) -> list[dict[str, Any]]:
@@ -52,7 +53,7 @@ async def test_an_empty_list_clears_nothing_for_half_an_hour_and_is_called_wrong
     assert (alarm.kind, alarm.severity) == ("LIST_WRONG", Severity.WARNING)
     assert alarm.actual == "the list lacks 2 of 2 events that are still served"
     snapshot = await one.next()
-    assert banner(snapshot) == "▲ The list is empty; 2 events are still served: shown from their own answers"
+    assert banner(snapshot) == "≠ The list is empty; 2 events are still served: shown from their own answers"
     assert not is_seen(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at)), "new events cannot be seen"
     assert await raised(one, _HALF_AN_HOUR) == []
     snapshot = await one.next()
@@ -73,7 +74,7 @@ async def test_a_list_that_is_short_by_eleven_events_ends_none_of_them(deck: Rai
     assert alarm.actual == "the list lacks 11 of 30 events that are still served"
     assert await raised(one, 45) == []
     snapshot = await one.next()
-    assert banner(snapshot).startswith("▲ The list lacks 11 of 30 events")
+    assert banner(snapshot).startswith("≠ The list lacks 11 of 30 events")
     assert len(snapshot.events) == 30
     assert not any(state.is_stale for state in snapshot.events)
 
@@ -109,7 +110,7 @@ async def test_an_event_of_which_nothing_answers_is_doubted_and_stays(deck: Rais
     assert not kinds & {"ENDED_ON_AIR", "LIST_WRONG"}
     snapshot = await one.next()
     assert len(snapshot.events) == 2
-    assert banner(snapshot) == "▲ The list is empty; the 2 known events are asked by id: no answer yet"
+    assert banner(snapshot) == "≠ The list is empty; the 2 known events are asked by id: no answer yet"
 
 
 async def test_an_event_that_is_denied_by_id_while_its_samples_come_is_a_contradiction_and_stays(deck: Raise) -> None:

@@ -30,7 +30,12 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
     """
     link = snapshot.link
     is_current = link.as_of is not None and link.state.is_answering and not render_time.stale
-    return is_current and snapshot.shortfall is None and snapshot.list_doubt is None
+    return is_current and is_whole(snapshot)
+
+
+def is_whole(snapshot: Snapshot) -> bool:
+    """Return whether the last event list was whole, and no known event was missing from it."""
+    return snapshot.shortfall is None and snapshot.list_doubt is None
 
 
 def not_known_text(as_of: datetime | None) -> str:
@@ -39,14 +44,15 @@ def not_known_text(as_of: datetime | None) -> str:
 
 
 def missing_text(snapshot: Snapshot) -> str:
-    """Return the events that cannot be shown; empty without any.
+    """Return what the event list lacks; empty if it is whole.
 
     Such as `20 of 300 events not received; 1 event could not be read and cannot be shown`.
     """
     count = snapshot.unreadable
     unread = f"{count} {'event' if count == 1 else 'events'} could not be read and cannot be shown" if count else ""
     lost = snapshot.shortfall.text("event") if snapshot.shortfall else ""
-    return "; ".join(filter(None, [lost, unread]))
+    doubt = list_text(snapshot.list_doubt) if snapshot.list_doubt else ""
+    return "; ".join(filter(None, [doubt, lost, unread]))
 
 
 def list_text(doubt: ListDoubt) -> str:
@@ -76,7 +82,7 @@ def missing_rows(cached: CachedList[Any], noun: str) -> Line:
 
 
 def missing_line(snapshot: Snapshot) -> Line:
-    """Return the events that cannot be shown as a banner; empty without any."""
+    """Return what the event list lacks as a banner; empty if it is whole."""
     text = missing_text(snapshot)
     return [(f" ≠ {text} ", StyleRole.BANNER)] if text else []
 
@@ -197,8 +203,6 @@ def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str, hint: st
         text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
     elif snapshot.attachment and snapshot.attachment.is_alone:
         text = f"▲ {_alone_text(snapshot.attachment, hint)}"
-    elif snapshot.list_doubt:
-        text = f"▲ {list_text(snapshot.list_doubt)}"
     elif snapshot.ended:
         text = f"● {ended_text(snapshot.ended)}"
     elif connection.clock_change:
