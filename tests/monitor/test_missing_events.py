@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.monitor import AlarmAction, AlarmState, BroadcastState, HistoryReader, IntentRecord, Severity, Snapshot
+from livedeck.monitor import (
+    AlarmAction,
+    AlarmState,
+    BroadcastState,
+    HistoryReader,
+    IntentRecord,
+    Severity,
+    Snapshot,
+    Thresholds,
+)
 from livedeck.monitor.history.reads import Recorded
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.ruling import Ruling
@@ -48,7 +57,7 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
         "two",
         Severity.CRITICAL,
     )
-    assert alarm.actual == "deleted, or no longer listed"
+    assert alarm.actual == "deleted, not known by whom, without a history"
     later = await one.until(one.clock.monotonic() + 90)
     assert [alarm.state for alarm in later.alarms] == [AlarmState.RETURNED], "nobody has read it"
 
@@ -88,7 +97,9 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     snapshot = await one.until(20)
     assert [state.phase.tally for state in snapshot.events] == [BroadcastState.COMPLETED]
     assert banner(snapshot).startswith("● Morning show was completed while on air, at 12:00:1")
-    assert snapshot.alarms == (), "so every show ends"
+    (alarm,) = snapshot.alarms
+    assert (alarm.kind, alarm.severity) == ("ENDED_ON_AIR", Severity.WARNING)
+    assert alarm.actual == "completed while its encoder was sending, not known by whom, without a history"
     assert banner(await one.until(90)) == ""
 
 
@@ -112,6 +123,11 @@ class OtherDeck(HistoryReader):
 
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """None."""
+        return ()
+
+    async def on_air_since(self, since: datetime) -> tuple[str, ...]:
+        """None."""
+        del since
         return ()
 
     async def new_rulings(self) -> tuple[Ruling, ...]:
@@ -147,6 +163,62 @@ async def test_an_event_that_a_person_here_has_deleted_is_information(
     (alarm,) = (await one.until(40)).alarms
     assert alarm.severity is (Severity.INFO if is_meant else Severity.CRITICAL)
     assert ("by anna@regie" in alarm.actual) is is_meant
+
+
+_LIVE = {"id": "stream-one", "status": "live", "started_at": at(-600), "finished_at": None}
+
+
+@pytest.mark.parametrize(
+    ("stream", "severity", "words"),
+    [
+        ({**_LIVE, "status": "finished", "finished_at": at(10)}, Severity.WARNING, "completed while its encoder"),
+        (None, Severity.CRITICAL, "its stream was removed"),
+        ({**_LIVE, "id": "other", "status": "pending", "started_at": None}, Severity.WARNING, "replaced by another"),
+        ({**_LIVE, "id": "other"}, None, ""),
+    ],
+)
+@pytest.mark.parametrize("is_listed", [True, False])
+async def test_an_end_by_somebody_else_is_told_once_within_20_s(
+    deck: Raise, stream: dict[str, object] | None, severity: Severity | None, words: str, *, is_listed: bool
+) -> None:
+    one = deck(event(), reader=OtherDeck("event.edit"))
+    await one.until(10)
+    if not is_listed:
+        one.stage.events, one.stage.hidden = [], one.stage.events
+        await one.until(40)
+    changed = [event(stream=stream)]
+    one.stage.events, one.stage.hidden = (changed, []) if is_listed else ([], changed)
+    alarms = []
+    end = one.clock.monotonic() + 20
+    while one.clock.monotonic() < end:
+        alarms += [change.alarm for change in (await one.next()).changes if change.transition == "raised"]
+    ends = [alarm for alarm in alarms if alarm.kind == "ENDED_ON_AIR"]
+    assert [alarm.severity for alarm in ends] == ([severity] if severity else [])
+    assert all(words in alarm.actual and "not by a deck or command of this history" in alarm.actual for alarm in ends)
+    one.stage.events, one.stage.hidden = [event(stream=_LIVE)], []
+    await one.until(one.clock.monotonic() + 20)
+    one.stage.events = changed
+    again = await one.until(one.clock.monotonic() + 20)
+    assert sum(alarm.kind == "ENDED_ON_AIR" for alarm in again.alarms) == len(ends)
+
+
+@pytest.mark.parametrize("word", [Severity.INFO, Severity.CRITICAL])
+async def test_the_severity_of_an_event_that_somebody_else_completes_is_a_setting(deck: Raise, word: Severity) -> None:
+    one = deck(event(), thresholds=Thresholds(ended_by_another=word))
+    await one.until(10)
+    one.stage.events = [event(stream={**_LIVE, "status": "finished", "finished_at": at(10)})]
+    assert [alarm.severity for alarm in (await one.until(30)).alarms] == [word]
+
+
+async def test_an_end_that_this_process_asked_for_is_information_though_no_history_is_kept(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(10)
+    one.monitor.note_intent(
+        IntentRecord("1", one.clock.now(), "event.complete", "", "event", "one", "", "anna", "d", 7)
+    )
+    one.stage.events = [event(stream={**_LIVE, "status": "finished", "finished_at": at(10)})]
+    (alarm,) = (await one.until(30)).alarms
+    assert (alarm.severity, alarm.actual) == (Severity.INFO, "completed while its encoder was sending, by anna@d")
 
 
 def test_the_actions_that_end_an_event_are_those_of_the_deck() -> None:

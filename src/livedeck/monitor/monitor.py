@@ -21,7 +21,7 @@ from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
-from livedeck.monitor.model.records import ENDING_ACTIONS
+from livedeck.monitor.model.records import ENDING_ACTIONS, IntentRecord
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
@@ -123,6 +123,7 @@ class Monitor:
         self._shared: History | HistoryReader | None = history or reader
         self._actions: list[AlarmAction] = []  # actions since the last snapshot
         self._are_actions_read = False  # whether the actions from before this monitor were read
+        self._intents: list[IntentRecord] = []  # changes that the user here sent lately
         self._is_report = False  # one snapshot without further polls
         self._is_step_known = False  # for the open step of the clock everything was polled again
         self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
@@ -175,6 +176,10 @@ class Monitor:
         self.on_demand.refresh()
         self._poller.expedite()
         self._awake.set()
+
+    def note_intent(self, intent: IntentRecord) -> None:
+        """Note a change that the user here is about to send; known even if no history is kept."""
+        self._intents.append(intent)
 
     async def take_as_usual(self, event_id: str, actor: str = "") -> bool:
         """Judge the event by its present signal from the next sample on. Return False without samples.
@@ -588,11 +593,14 @@ class Monitor:
         )
 
     async def _attribute_ends(self) -> None:
-        """Find out which person ended an event on air, at any deck of the history."""
-        if self._shared and any(ended.by is None for ended in self._world.ended):
-            intents = await self._shared.intents(self._clock.now() - _ATTRIBUTED_FOR)
-            ends = (intent for intent in intents if intent.action in ENDING_ACTIONS)
-            self._world.attribute_ends({intent.target_id: intent.by for intent in ends})
+        """Find out which person ended an event on air, at this deck or at any deck of the history."""
+        if all(ended.by is not None for ended in self._world.ended):
+            return
+        since = self._clock.now() - _ATTRIBUTED_FOR
+        self._intents = [intent for intent in self._intents if intent.at >= since]
+        intents = [*(await self._shared.intents(since) if self._shared else ()), *self._intents]
+        ends = {intent.target_id: intent.by for intent in intents if intent.action in ENDING_ACTIONS}
+        self._world.attribute_ends(ends, otherwise="" if self._shared else None)
 
     def _read_clock(self) -> ClockReading:
         return ClockReading(self._clock.now(), self._clock.monotonic())

@@ -30,6 +30,7 @@ from livedeck.monitor.model.state import (
     ConnectionState,
     ConnectionStatus,
     EndedEvent,
+    EndWay,
     Episode,
     EventState,
     Freshness,
@@ -62,6 +63,13 @@ _MISSED_POLLS = 1.5
 
 _MISSED_SAMPLES = 2.5
 """Cadences without a new sample after which a stream of a slow cadence counts as quiet."""
+
+_ENDS = {
+    EndWay.GONE: "was on air, not listed since",
+    EndWay.STREAM_REMOVED: "lost its stream while on air, at",
+    EndWay.COMPLETED: "was completed while on air, at",
+    EndWay.REPLACED: "got another stream while on air, at",
+}
 
 _log = Log("livedeck.monitor")
 
@@ -157,6 +165,13 @@ class EventTracker:
     def is_failing(self) -> bool:
         """True if the last call for samples failed."""
         return self._failing_since is not None
+
+    def was_sending_until(self, at: float) -> bool:
+        """Return whether the event was on air with samples until just before `at` (epoch s, server clock)."""
+        tally = self.state.phase.tally if self.state else BroadcastState.UNKNOWN
+        newest = self._readings.last
+        is_on_air = tally in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING}
+        return is_on_air and newest is not None and at - newest.time <= self._thresholds.ended_samples + (self.lag or 0)
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
         """Use these thresholds and rulings from now on. The thresholds must include the content that a person chose."""
@@ -494,6 +509,7 @@ class WorldTracker:
         self._doubts = Doubts()
         self._is_list_wanted = False  # samples that came before are not found: the event may be gone
         self._list_size = 0  # events of the last list
+        self._ended_streams: set[StreamKey] = set()  # streams whose end on air was noted
         self.ended: tuple[EndedEvent, ...] = ()  # events that ended on air in the last minute
         self.seconds_ahead: float | None = None  # lead of the platform's clock over the monitor's
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
@@ -669,13 +685,24 @@ class WorldTracker:
     ) -> None:
         """Take an event as read from a list, or by its id. `tracker`: the event's tracker so far."""
         stream_id = event.stream.id if event.stream else None
+        if tracker and (way := self._way_of_end(tracker, event, at)):
+            self._note_end(tracker, way, at)
         if tracker is None or tracker.stream_id != stream_id:
             tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None, turn=self._turn)
             self._pass_on_rules(tracker)
-        if _is_sending(tracker.state) and event.stream and _is_finished(event.stream):
-            self._note_end(tracker, "was completed while on air, at", at)
         tracker.update_event(event, self.status, at, is_listed=is_listed)
         self._trackers[event.id] = tracker
+
+    def _way_of_end(self, tracker: EventTracker, event: Event, at: ClockReading) -> EndWay | None:
+        """Return the way in which an event that is read again has ended on air; None if it has not."""
+        if not tracker.was_sending_until(server_time(self.status, at.wall).timestamp()):
+            return None
+        stream = event.stream
+        if stream is None:
+            return EndWay.STREAM_REMOVED
+        if stream.id == tracker.stream_id:
+            return EndWay.COMPLETED if _is_finished(stream) else None
+        return EndWay.REPLACED if _is_finished(stream) or stream.status == "pending" else None
 
     def _take_answer(self, event_id: str, payload: object, at: ClockReading) -> None:
         """Take the answer to a request by id. It counts only for an event that the lists lack."""
@@ -700,7 +727,7 @@ class WorldTracker:
     def _drop(self, event_id: str, at: ClockReading, *, was_sending: bool) -> None:
         tracker = self._trackers.pop(event_id, None)
         if tracker and was_sending and not (tracker.event.stream and _is_finished(tracker.event.stream)):
-            self._note_end(tracker, "was on air, not listed since", at, is_gone=True)
+            self._note_end(tracker, EndWay.GONE, at)
 
     def _describe_doubt(self, at: ClockReading) -> None:
         """Update `list_doubt`."""
@@ -708,16 +735,24 @@ class WorldTracker:
         since = self.list_doubt.since if self.list_doubt else at.wall
         self.list_doubt = ListDoubt(since, self._list_size, count, kept, len(self.expected)) if count else None
 
-    def attribute_ends(self, actors: Mapping[str, str]) -> None:
-        """Record who ended events, by event id, if not known yet."""
+    def attribute_ends(self, actors: Mapping[str, str], *, otherwise: str | None = "") -> None:
+        """Record who ended events, by event id, if not known yet.
+
+        `otherwise`: empty if nobody of this history did it, None if nobody can tell.
+        """
         self.ended = tuple(
-            replace(ended, by=actors.get(ended.id, "")) if ended.by is None else ended for ended in self.ended
+            replace(ended, by=actors.get(ended.id, otherwise)) if ended.by is None else ended for ended in self.ended
         )
 
-    def _note_end(self, tracker: EventTracker, how: str, at: ClockReading, *, is_gone: bool = False) -> None:
+    def _note_end(self, tracker: EventTracker, way: EndWay, at: ClockReading) -> None:
+        """Note the end of an event, once for each stream."""
+        stream = StreamKey(tracker.event.id, tracker.stream_id or "")
+        if stream in self._ended_streams:
+            return
+        self._ended_streams.add(stream)
         name = masked_line(tracker.event.name or tracker.event.id, 60)
-        self.ended = (*self.ended, EndedEvent(tracker.event.id, name, how, at.wall, is_gone))
-        _log.warning("an event ended on air", event_id=tracker.event.id, how=how)
+        self.ended = (*self.ended, EndedEvent(tracker.event.id, name, _ENDS[way], at.wall, way is EndWay.GONE, way=way))
+        _log.warning("an event ended on air", event_id=tracker.event.id, how=way.value)
 
     def _new_streams(self) -> dict[str, str]:
         """Return event id -> stream for the streams that are new since the last call and may still bring samples."""

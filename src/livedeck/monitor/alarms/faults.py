@@ -87,7 +87,7 @@ class ActiveFault(NamedTuple):
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
     """Return all current faults."""
     faults = {AlarmKey(DECK, fault.finding.kind): fault for fault in _deck_faults(state, thresholds)}
-    faults |= _ended_on_air(state.ended)
+    faults |= _ended_on_air(state.ended, thresholds)
     for event in drop_unproven(state, thresholds):
         for finding in event.assessment.findings:
             faults[AlarmKey(event.id, finding.kind, finding.target)] = _event_fault(finding, event, state)
@@ -188,15 +188,14 @@ def _is_unjudged(event: EventState) -> bool:
     return is_unpolled or is_undecided or event.assessment.health.grade is Grade.STALE
 
 
-def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
-    """Return the faults of events that vanished on air. A completed event has ended normally, and only gets a line."""
+def _ended_on_air(ended: Iterable[EndedEvent], thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
+    """Return the faults of events that ended on air."""
     return {
         AlarmKey(event.id, kind.name): ActiveFault(
-            kind.finding(detector.observe(event)), event.at, event.name, kind.diagnosis
+            kind.finding(detector.observe(event, thresholds)), event.at, event.name, kind.diagnosis
         )
         for kind, detector in _END_KINDS
         for event in ended
-        if event.is_gone
     }
 
 

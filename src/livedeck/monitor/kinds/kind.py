@@ -207,9 +207,9 @@ class IncidentDetector(Record):
 
 
 class EndDetector(Record):
-    """Detector for an event that ended on air, and may no longer be in the snapshot."""
+    """Detector for an event that ended on air, and may no longer exist."""
 
-    observe: Callable[[EndedEvent], Observation]
+    observe: Callable[[EndedEvent, Thresholds], Observation]
 
 
 Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDetector | EndDetector

@@ -307,11 +307,20 @@ class ListDoubt(Record):
     expected: int = 0
 
 
+class EndWay(StrEnum):
+    """Way in which an event ended on air. REPLACED: another stream, which is not on air, took the place of its own."""
+
+    GONE = "gone"
+    STREAM_REMOVED = "stream removed"
+    COMPLETED = "completed"
+    REPLACED = "replaced"
+
+
 class EndedEvent(Record):
     """Event that ended on air. `how`: the end in words, without its time; `at`: time of the response that showed it.
 
-    `is_gone`: the event is no longer listed; otherwise it was completed. `by`: the person who ended it at a deck of
-    this history, empty if nobody did, None until that was looked up.
+    `is_gone`: the event no longer exists. `by`: the person who ended it at a deck of this history, empty if nobody did,
+    None if that is not known.
     """
 
     id: str
@@ -320,6 +329,7 @@ class EndedEvent(Record):
     at: datetime
     is_gone: bool = False
     by: str | None = None
+    way: EndWay = EndWay.GONE
 
 
 class ClockChange(Record):

@@ -72,7 +72,7 @@ _FIELDS: Mapping[type, str] = {
     state.Finding: "kind severity actual expected since target target_name stage",
     state.Episode: "kind severity target since until actual expected",
     state.ListDoubt: "since listed missing served expected",
-    state.EndedEvent: "id name how at is_gone by",
+    state.EndedEvent: "id name how at is_gone by way",
     state.ClockChange: "at seconds is_sleep",
     state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
     "lost_share clock_offset clock_change is_clock_doubtful",
