@@ -89,7 +89,6 @@ async def test_what_is_no_log_is_told_and_never_hangs(body: bytes, size: int) ->
         b'{"data": [] "meta": 1}',
         b'{"data": [{}] {}}',
         b'{"data": [{} {}]}',
-        b'{"data": [{},]}',
         b'{"data": [NaN]}',
         b'{"data": []} more',
         b'{"data": [{}]',
@@ -151,6 +150,39 @@ async def test_texts_that_look_like_ends_of_messages_are_tried_once_and_not_agai
     body = json.dumps({"data": log}).encode()
     assert await taken_apart(body, len(body)) == log
     assert sum(tried) <= 4 * len(body)
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize(
+    ("second", "texts", "left_out"),
+    [
+        ('{"id":"2","message":"b\tc"}', ["a", "b\tc", "d"], 0),
+        ('{"id":"2","message":"b"},', ["a", "b", "d"], None),
+        ('{"id":"2","message":"b\\x"}', ["a", "d"], 1),
+        ('{"id":"2","message":"b","n":NaN}', ["a", "d"], 1),
+        ('{"id":"2" "message":"b"}', ["a", "d"], 1),
+        ('{"id":"2","n":' + "[" * 5000 + "]" * 5000 + "}", ["a", "d"], 1),
+        ('{"id":"2","n":' + "9" * 5000 + "}", ["a", "d"], 1),
+    ],
+)
+async def test_a_forbidden_value_hides_no_other_message(
+    second: str, texts: list[str], left_out: int | None, size: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A comma too many is read where it stands after the last message only."""
+    rows = ['{"id":"1","message":"a"}', second, '{"id":"3","message":"d"}']
+    if left_out is None:
+        rows = [rows[0], '{"id":"2","message":"b"}', rows[2] + ","]
+    body = f'{{"data":[{",".join(rows)}]}}'.encode()
+
+    async def send(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for start in range(0, len(body), size):
+            await send({"type": "http.response.body", "body": body[start : start + size], "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    async with api_of(send) as api:
+        assert [message.message async for message in api.chat.messages("e", "s")] == texts
+    assert ("items that are no message: 1" in caplog.text) is bool(left_out)
 
 
 @pytest.mark.parametrize(

@@ -185,10 +185,17 @@ async def test_invalid_params_of_any_depth_do_no_harm() -> None:
     assert type(await refused(400, deep)) is Validation
 
 
-@pytest.mark.parametrize("body", [b"<html>Sign in</html>", b"{", b"NaN", b"[" * 100_000, b'{"data": Infinity}'])
+@pytest.mark.parametrize("body", [b"<html>Sign in</html>", b"{", b"NaN", b"[" * 100_000])
 async def test_what_is_no_json_is_unreadable(body: bytes) -> None:
     async with api_of(saying(body, headers={"Content-Type": "text/html; charset=utf-8"})) as api:
         with pytest.raises(Unreadable, match=r"list events: the response \(text/html\) is not JSON; check the address"):
+            await api.events.list()
+
+
+@pytest.mark.parametrize("value", ["Infinity", "[1 2]", "[" * 5000 + "]" * 5000, '"\\x"'])
+async def test_data_that_cannot_be_read_is_no_list(value: str) -> None:
+    async with api_of(saying(f'{{"data": {value}}}'.encode())) as api:
+        with pytest.raises(Unreadable, match="list events: the response is not as documented"):
             await api.events.list()
 
 

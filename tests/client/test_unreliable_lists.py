@@ -133,9 +133,13 @@ async def test_a_list_without_end_ends_by_its_length_and_is_not_complete(total: 
     async def fetch(number: int) -> Page[Row]:
         return Page(rows_of(number, 100), number, 100, total)
 
-    rows = PagedItems(fetch, max_unannounced=1000)
-    assert len(await collect(rows)) == 1100
-    assert (rows.is_complete, rows.missing) == (False, None)
+    async def fetch_few(number: int) -> Page[Row]:
+        return Page(rows_of(number, 1), number, 100, total)
+
+    for fetched, limit, kept in ((fetch, 1000, 1100), (fetch_few, 60_000, 601)):
+        rows = PagedItems(fetched, max_unannounced=limit)
+        assert len(await collect(rows)) == kept
+        assert (rows.is_complete, rows.missing) == (False, None)
     assert MAX_UNANNOUNCED == 1_000_000
 
 

@@ -215,6 +215,8 @@ class _ExportRun:
                     yield self._filter(items)
             except NotJson as error:
                 raise Unreadable(f"{self._summary}: the response is not as documented: {error}") from None
+            if self.result.unreadable:
+                self._transport.log_faults(self._summary, [f"items that are no message: {self.result.unreadable:,}"])
             if parser.error is not None:
                 rejected = Response(self._summary, 200, {}, encode({"error": parser.error}))
                 await self._transport.parse(rejected, lambda _: None)

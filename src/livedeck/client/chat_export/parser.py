@@ -7,7 +7,8 @@ import re
 from collections.abc import AsyncIterator
 from typing import Self
 
-from livedeck.client.http.response import NotJson, decode_first, decode_run, type_name
+from livedeck.client.http.lenient import Broken, closed_end, plain, read_lenient
+from livedeck.client.http.response import NotJson, decode_first, decode_run, repair_utf8, type_name
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _AFTER = frozenset(",:]} \t\r\n")
@@ -18,7 +19,7 @@ _MAX_RUN = 64 * 2**10  # characters decoded at once; their objects need five tim
 class ChatLogParser:
     """The items of the list in `{data: [...]}`, in batches as they arrive. Raises NotJson for any other document.
 
-    `error`: the value of that name if it replaces the list, else None.
+    `error`: the value of that name if it replaces the list, else None. An item that cannot be read is Broken.
     """
 
     def __init__(self, chunks: AsyncIterator[bytes]) -> None:
@@ -35,14 +36,23 @@ class ChatLogParser:
             await self._parse_start()
         if not self._is_in_list:
             raise StopAsyncIteration
+        if await self._text.peek() == "]":  # after a comma that follows the last item
+            await self._end_list()
+            raise StopAsyncIteration
         return await self._text.next_run() or [await self._next_item()]
 
     async def _next_item(self) -> object:
         item = await self._text.value()
-        if await self._text.take(",]") == "]":
-            self._is_in_list = False
-            await self._parse_rest()
+        if await self._text.peek() == "]":
+            await self._end_list()
+        else:
+            await self._text.take(",]")
         return item
+
+    async def _end_list(self) -> None:
+        await self._text.take("]")
+        self._is_in_list = False
+        await self._parse_rest()
 
     async def _parse_start(self) -> None:
         await self._text.take("{")
@@ -137,12 +147,13 @@ class _GrowingText:
         while True:
             try:
                 value, end = decode_first(self._text, self._at)
-            except NotJson:
-                raise
-            except ValueError:
-                end = -1
+            except ValueError as error:
+                value, end = self._broken_value()
+                if isinstance(error, NotJson) and self._text[self._at] not in "{[":
+                    raise
             # A number may continue in the next chunk.
-            is_whole = end >= 0 and (isinstance(value, dict | list | str) or self._text[end : end + 1] in _AFTER)
+            is_closed = isinstance(value, dict | list | str | Broken)
+            is_whole = end >= 0 and (is_closed or self._text[end : end + 1] in _AFTER)
             length = (end if is_whole else len(self._text)) - self._at
             if length > _MAX_MESSAGE:
                 raise NotJson("a message is broken, or longer than 1 MiB")
@@ -153,6 +164,16 @@ class _GrowingText:
                 length // 4 + 1
             ):  # more than one byte, or a slow sender would cause many repeated scans
                 raise NotJson("it ends half way")
+
+    def _broken_value(self) -> tuple[object, int]:
+        """Return the next object or list, read leniently, and its end; -1 as the end if it is not received yet."""
+        if self._text[self._at : self._at + 1] not in {"{", "["}:
+            return None, -1
+        end = closed_end(self._text, self._at)
+        try:
+            return plain(read_lenient(repair_utf8(self._text[self._at : end]))) if end >= 0 else None, end
+        except (ValueError, RecursionError):
+            return Broken("a message that is not JSON"), end
 
     async def _receive(self, minimum: int) -> bool:
         """Append at least `minimum` characters, or all that remain. Returns False if none came."""

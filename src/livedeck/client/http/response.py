@@ -14,6 +14,7 @@ import msgspec
 
 from livedeck.client.http.error_mapping import error_from_response, retry_after
 from livedeck.client.http.errors import Rejected, Unreadable
+from livedeck.client.http.lenient import Broken, LenientObject, read_lenient
 from livedeck.text import values
 
 # An escaped half of a surrogate pair, which is left if the platform cuts a name inside an emoji. Group 1 stays: whole
@@ -141,6 +142,7 @@ _TYPE_NAMES: Mapping[type, str] = {
     list: "a list",
     tuple: "a list",
     dict: "an object",
+    LenientObject: "an object",
     type(None): "null",
 }
 
@@ -163,8 +165,8 @@ def rows(document: object, summary: str) -> list[object]:
 
 
 def type_name(value: object) -> str:
-    """Return the JSON type of a value in words, such as `a number` or `null`."""
-    return _TYPE_NAMES.get(type(value), "something else")
+    """Return the JSON type of a value in words, such as `a number` or `null`; of a broken value what it is."""
+    return value.shape if isinstance(value, Broken) else _TYPE_NAMES.get(type(value), "something else")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -183,7 +185,7 @@ class Response:
         return 200 <= self.status < 300
 
     def value(self, now: datetime) -> object:
-        """Return the decoded body, None if it is empty.
+        """Return the decoded body, None if it is empty. In the response to a read, a value may be Broken.
 
         Raises Rejected for an error or redirect, Unreadable if the body is not JSON. `now`: time of this machine.
         """
@@ -209,8 +211,14 @@ class Response:
             return None
         try:
             return decode_long(self.body) if len(self.body) > LONG_BODY else decode(self.body)
-        except ValueError:  # the error is raised outside of this block, so that no traceback quotes the body
-            media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
+        except ValueError:
+            pass
+        try:
+            if not self.is_to_change:  # a broken response proves nothing about a change
+                return read_lenient(repair_utf8(bytes(self.body).decode("utf-8-sig", errors="replace")))
+        except ValueError:
+            pass  # the error is raised outside of this block, so that no traceback quotes the body
+        media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
         raise Unreadable(f"{self.summary}: the response ({media_type}) is not JSON; check the address")
 
     def _error_body(self) -> object:

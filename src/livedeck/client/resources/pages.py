@@ -13,7 +13,7 @@ from livedeck.record import Record
 MAX_PER_PAGE = 100  # platform-api.md, "Lists"
 
 MAX_UNANNOUNCED = 1_000_000
-"""Rows after which a list ends that announces fewer, because it may never end by itself."""
+"""Rows, in pages of 100, after which a list ends that announces fewer, because it may never end by itself."""
 
 _MAX_WALKS = 8
 
@@ -225,7 +225,7 @@ class PagedItems(AsyncIterator[T]):
                         self._ids.add(identity)
                         walk.found_new = True
                         yield item
-                if len(self._ids) > max(self._max_unannounced, walk.total or 0) and not walk.is_over:
+                if self._is_endless(walk, number) and not walk.is_over:
                     return
             self._totals |= walk.totals
             is_settled = walk.is_settled(before)
@@ -233,6 +233,12 @@ class PagedItems(AsyncIterator[T]):
             if self.shortfall is None or is_settled:
                 return
             before = walk
+
+    def _is_endless(self, walk: _Walk, number: int) -> bool:
+        """Return whether the list exceeds what it announces by so much that it may never end."""
+        announced = walk.total or 0
+        max_pages = max(self._max_unannounced // MAX_PER_PAGE, announced)
+        return len(self._ids) > max(self._max_unannounced, announced) or number > max_pages
 
     def _count(self, walk: _Walk, *, is_settled: bool) -> Shortfall | None:
         """Return what is missing after a pass; None if nothing is."""

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any, Literal, NamedTuple, cast, overload
 
 from livedeck.client.http.errors import ApiError, Unreadable
+from livedeck.client.http.lenient import Broken
 from livedeck.client.http.request import Identifier, describe_call, make_request
 from livedeck.client.http.response import rows
 from livedeck.client.http.transport import Transport
@@ -201,7 +202,7 @@ def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamp
         {}
         if are_as_documented
         else {
-            index: {name: value for name, value in sample.items() if name not in _DOCUMENTED}
+            index: {name: _or_null(value) for name, value in sample.items() if name not in _DOCUMENTED}
             for index, sample in enumerate(samples)
             if not sample.keys() <= _DOCUMENTED
         }
@@ -273,6 +274,10 @@ def _number(value: object) -> float:
 def _status(value: object) -> int:
     status = coerce_integer(value)
     return _NO_STATUS if status is None or abs(status) > _MAX_NUMBER else status
+
+
+def _or_null(value: object) -> object:
+    return None if isinstance(value, Broken) else value
 
 
 def _or_none(value: float) -> float | None:

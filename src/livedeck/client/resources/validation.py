@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from livedeck.client.http.lenient import Broken, LenientObject
 from livedeck.client.http.response import type_name
 from livedeck.record import Record
 from livedeck.text import values
@@ -83,19 +84,43 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 def read_model(model: type[ModelT], value: object) -> tuple[ModelT | None, tuple[FieldFault, ...]]:
     """Return `value` as that model, and the faults of its unreadable fields (the first 20).
 
-    The model is None if the value is not an object or has no id; the last fault then says so.
+    The model is None if the value is not an object or has no id; the last fault then says so. The broken values of an
+    object that was read leniently are replaced by null.
     """
+    broken = _take_broken(value) if isinstance(value, LenientObject) else ()
     repair: _Repair | None = None
     for _ in range(_MAX_PASSES):
         try:
-            return model.model_validate(repair.root[0] if repair else value), repair.first_faults() if repair else ()
+            item = model.model_validate(repair.root[0] if repair else value)
+            return item, _joined(broken, repair.faults if repair else ()) if repair or broken else ()
         except ValidationError as error:
             repair = repair or _Repair(value)
             repair.apply(error.errors(include_url=False, include_context=False))
             if repair.root[0] is None:
                 break
-    faults = repair.faults[-1:] if repair else []
+    faults = [FieldFault("data", "should have an id", fault.actual) for fault in broken if fault.field == "id"]
+    faults = faults or (repair.faults[-1:] if repair else [])
     return None, tuple(faults) or (FieldFault("data", "should be an object", _shape(value)),)
+
+
+def _joined(broken: Sequence[FieldFault], repaired: Sequence[FieldFault]) -> tuple[FieldFault, ...]:
+    """Return the first faults of an object, of a broken value only that it is broken."""
+    fields = {fault.field for fault in broken}
+    return (*broken, *(fault for fault in repaired if fault.field not in fields))[:_MAX_FAULTS]
+
+
+def _take_broken(row: LenientObject) -> tuple[FieldFault, ...]:
+    """Replace the broken values in an object, at any depth, by null. Return their faults."""
+    faults, nodes = list[FieldFault](), list[tuple[_Path, Any]]([((), row)])
+    while nodes:
+        path, node = nodes.pop()
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            if isinstance(value, Broken):
+                node[key] = None
+                faults.append(FieldFault(_field_path((*path, key)), "should be readable", value.shape))
+            elif isinstance(value, dict | list):
+                nodes.append(((*path, key), value))
+    return tuple(faults)
 
 
 _Path = tuple[int | str, ...]
@@ -114,10 +139,6 @@ class _Repair:
         self._copies: dict[int, Any] = {id(self.root): self.root}
         self._tries: dict[_Path, int] = {}
         self._origins: dict[int, list[int]] = {}  # original indices of the items left in a shortened list
-
-    def first_faults(self) -> tuple[FieldFault, ...]:
-        """Return the first `_MAX_FAULTS` faults."""
-        return tuple(self.faults[:_MAX_FAULTS])
 
     def apply(self, errors: Sequence[ErrorDetails]) -> None:
         """Change every place with one of these errors."""

@@ -271,7 +271,7 @@ def empty_texts(model: WallModel) -> tuple[str, str]:
     if model.matching < model.total:
         title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} pass the filter"
     elif not is_whole(model.snapshot):
-        title, count = "NOTHING TO SHOW", missing_text(model.snapshot)
+        return "NOTHING TO SHOW", missing_text(model.snapshot)
     else:
         title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
     return title, f"{count}: none on air, none due within 12 h, none with a fault"

@@ -1,0 +1,47 @@
+"""Forbidden values in one row of a list: the text of the value, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+BROKEN: Mapping[str, tuple[str, str | None]] = {
+    "NaN": ("NaN", "NaN"),
+    "Infinity": ("Infinity", "Infinity"),
+    "-Infinity": ("-Infinity", "-Infinity"),
+    "bad escape": (r'"C:\Videos\x"', "a string with a bad escape"),
+    "half escape": (r'"\u12"', "a string with a bad escape"),
+    "5,000 digits": ("-" + "9" * 5000, "an integer of 5,000 digits"),
+    "nesting of 100,000": ("[" * 100_000 + "]" * 100_000, "a list of 1"),
+    "objects in objects": ('{"a":' * 3000 + "1" + "}" * 3000, "an object"),
+    "undefined": ("undefined", "no JSON value"),
+    "leading zero": ("01", "no JSON value"),
+    "two values": ("[1 2]", "a list that is not JSON"),
+    "no colon": ('{"a" 1}', "an object that is not JSON"),
+}
+"""What stands in place of a name -> its text, and the shape that is reported."""
+
+MEANT: Mapping[str, tuple[str, str]] = {
+    "raw tab": ('"Hall\t2"', "Hall\t2"),
+    "raw line break": ('"Hall\n2"', "Hall\n2"),
+    "raw control": ('"Hall\x012"', "Hall\x012"),
+    "comma at the end of a row": ('"Hall 2",', "Hall 2"),
+}
+"""What has one meaning only -> its text, and that meaning."""
+
+CUT: Mapping[str, str] = {
+    "in a row": '{"data":[{"id":"a","n":NaN},{"id":"b","na',
+    "in a string": '{"data":[{"id":"a","n":NaN},{"id":"b","name":"Hall',
+    "after a row": '{"data":[{"id":"a","n":NaN},{"id":"b"}',
+    "after the list": '{"data":[{"id":"a","n":NaN},{"id":"b"}]',
+    "in the nesting": '{"data":[{"id":"a","n":' + "[" * 100_000 + "]" * 90_000,
+    "after its end": '{"data":[{"id":"a","n":NaN}]}{"data":[]}',
+    "with another bracket": '{"data":[{"id":"a","n":NaN]}}',
+    "no document": "<html><body>NaN</body></html>",
+}
+"""What nobody can complete without a guess."""
+
+
+def list_with(value: str, field: str = "name") -> bytes:
+    """The body of a list of three events, whose second has that text as a value."""
+    rows = f'{{"id":"e1","name":"Hall 1"}},{{"id":"e2","{field}":{value}}},{{"id":"e3","name":"Hall 3"}}'
+    return f'{{"meta":{{"pagination":{{"page":1,"per_page":100,"total":3}}}},"data":[{rows}]}}'.encode()
