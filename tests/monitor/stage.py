@@ -179,8 +179,8 @@ class Stage:
 
     def _of_event(self, what: str) -> tuple[int, dict[str, str], Any]:
         event_id = what.removeprefix("by id ")
-        rows = [row for row in (*self.events, *self.hidden) if isinstance(row, dict)]
-        events = {str(row.get("id")): row for row in rows}
+        rows: list[Any] = [*self.events, *self.hidden]  # of any shape, in some tests
+        events = {str(row.get("id")): row for row in rows if isinstance(row, dict)}
         if event_id not in events or (event_id != what and event_id in self.denied):
             return _NOT_FOUND
         if event_id != what:
