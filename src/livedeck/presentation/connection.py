@@ -61,15 +61,21 @@ def list_text(doubt: ListDoubt) -> str:
     Such as `The list is empty; 6 events are still served: shown from their own answers`.
     """
     if doubt.served:
-        count = f"{doubt.served} {'event is' if doubt.served == 1 else 'events are'} still served"
-        if not doubt.listed:
-            return f"The list is empty; {count}: shown from their own answers"
-        whole = doubt.listed + doubt.served
-        return f"The list lacks {doubt.served} of {whole} events that are still served: shown from their own answers"
+        return served_text(doubt.listed, doubt.served)
     known = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} asked by id: no answer yet"
     if not doubt.listed:
         return f"The list is empty; {known}"
     return f"The list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events: asked by id, no answer yet"
+
+
+def served_text(listed: int, served: int) -> str:
+    """Return the doubt of a list of `listed` events that lacks `served` more, which the platform still serves."""
+    if listed:
+        return (
+            f"The list lacks {served} of {listed + served} events that are still served: shown from their own answers"
+        )
+    count = f"{served} {'event is' if served == 1 else 'events are'} still served"
+    return f"The list is empty; {count}: shown from their own answers"
 
 
 def missing_rows(cached: CachedList[Any], noun: str) -> Line:
