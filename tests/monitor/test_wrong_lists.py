@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from livedeck.monitor import Alarm, BroadcastState, Severity, Snapshot
+from livedeck.monitor import Alarm, BroadcastState, IntentRecord, Severity, Snapshot
 from livedeck.presentation.connection import banner_line, is_seen, missing_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
@@ -142,6 +142,17 @@ async def test_a_draft_that_is_deleted_vanishes_with_the_first_answer_by_id(deck
     snapshot = await one.until(one.clock.monotonic() + 3)
     assert [state.id for state in snapshot.events] == ["one"]
     assert snapshot.alarms == ()
+
+
+async def test_an_event_on_air_that_the_user_here_deletes_vanishes_with_the_first_answer_by_id(deck: Raise) -> None:
+    one = deck(*events(2))
+    await one.until(10)
+    one.monitor.note_intent(IntentRecord("1", one.clock.now(), "event.delete", "", "event", "e0", "", "anna", "d", 7))
+    one.stage.events = one.stage.events[1:]
+    one.monitor.refresh()
+    (alarm,) = await raised(one, 3)
+    assert (alarm.kind, alarm.severity, alarm.actual) == ("ENDED_ON_AIR", Severity.INFO, "deleted, by anna@d")
+    assert [state.id for state in (await one.next()).events] == ["e1"]
 
 
 async def test_many_drafts_are_asked_by_three_of_them(deck: Raise) -> None:

@@ -21,7 +21,7 @@ from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
-from livedeck.monitor.model.records import ENDING_ACTIONS, IntentRecord
+from livedeck.monitor.model.records import ATTRIBUTED_FOR, ENDING_ACTIONS, IntentRecord, ending_actors
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
@@ -64,9 +64,6 @@ _MAX_FOCUS = 8
 """Maximum number of events that are polled more often at a time, so that many viewers do not load the platform."""
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
-
-_ATTRIBUTED_FOR = timedelta(minutes=2)
-"""Window after a person's action in which the end of the event is attributed to that person."""
 
 _EXPECTED_FOR = timedelta(minutes=10)
 """Age of the newest recorded sample up to which a monitor that starts expects the event in the list."""
@@ -180,6 +177,8 @@ class Monitor:
     def note_intent(self, intent: IntentRecord) -> None:
         """Note a change that the user here is about to send; known even if no history is kept."""
         self._intents.append(intent)
+        if intent.action in ENDING_ACTIONS:
+            self._world.expect_end(intent.target_id)
 
     async def take_as_usual(self, event_id: str, actor: str = "") -> bool:
         """Judge the event by its present signal from the next sample on. Return False without samples.
@@ -543,7 +542,6 @@ class Monitor:
         Nothing pauses between the step of the alarms and its record in the history. Otherwise an alarm action in
         between would show before its change is reported, and a cancelled listener would lose the changes.
         """
-        await self._attribute_ends()
         at = self._read_clock()
         on_platform = tuple(result for result in results if is_on_platform(result.key))
         lost_share = self._losses.share(at.monotonic, self._world.status.lost_share)
@@ -553,6 +551,7 @@ class Monitor:
         measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
         is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
+        await self._attribute_ends()
         await asyncio.sleep(0)  # evaluating, stepping alarms and listing take one turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(
@@ -596,11 +595,10 @@ class Monitor:
         """Find out which person ended an event on air, at this deck or at any deck of the history."""
         if all(ended.by is not None for ended in self._world.ended):
             return
-        since = self._clock.now() - _ATTRIBUTED_FOR
+        since = self._clock.now() - ATTRIBUTED_FOR
         self._intents = [intent for intent in self._intents if intent.at >= since]
         intents = [*(await self._shared.intents(since) if self._shared else ()), *self._intents]
-        ends = {intent.target_id: intent.by for intent in intents if intent.action in ENDING_ACTIONS}
-        self._world.attribute_ends(ends, otherwise="" if self._shared else None)
+        self._world.attribute_ends(ending_actors(intents), otherwise="" if self._shared else None)
 
     def _read_clock(self) -> ClockReading:
         return ClockReading(self._clock.now(), self._clock.monotonic())

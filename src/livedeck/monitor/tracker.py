@@ -540,6 +540,10 @@ class WorldTracker:
         """Ask for these events by id if the list lacks them: the history knows them on air."""
         self._doubts.expect(event_ids)
 
+    def expect_end(self, event_id: str) -> None:
+        """Note that the user here asked for the end of an event."""
+        self._doubts.expect_end(event_id)
+
     def asks(self, monotonic: float) -> dict[PollKey, PollSpec]:
         """Return the requests by id that doubts of the list need."""
         return {event_key(key): PollSpec(each, _ASK_RANK) for key, each in self._doubts.asks(monotonic).items()}

@@ -118,6 +118,7 @@ class Doubts:
     def __init__(self) -> None:
         self._doubts: dict[str, _Doubt] = {}
         self._expected: set[str] = set()
+        self._meant: set[str] = set()  # events whose end the user here asked for
         self._sample: dict[str, Answer | None] = {}  # answers of the events off air that stand for all
 
     @property
@@ -139,6 +140,10 @@ class Doubts:
     def expect(self, event_ids: Iterable[str]) -> None:
         """Treat these events as known, although no list held them yet: the history knows them on air."""
         self._expected.update(event_ids)
+
+    def expect_end(self, event_id: str) -> None:
+        """Note that the user here asked for the end of an event: its absence is then explained by a third source."""
+        self._meant.add(event_id)
 
     def missing(self, listed: Collection[str], known: Iterable[str]) -> tuple[str, ...]:
         """Return the known events that a list lacks, whole or not."""
@@ -188,18 +193,20 @@ class Doubts:
         gone = {
             key: doubt.standing
             for key, doubt in self._doubts.items()
-            if self._is_gone(doubt, at, are_denied=are_denied)
+            if self._is_gone(key, doubt, at, are_denied=are_denied)
         }
         self._doubts = {key: doubt for key, doubt in self._doubts.items() if key not in gone}
         return gone
 
-    def _is_gone(self, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
+    def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
         """Return whether an event is gone. `are_denied`: every sampled event is not found, and no event is served."""
+        is_denied = doubt.denials is not None and doubt.lists is not None
+        if event_id in self._meant and is_denied:
+            return True
         if not doubt.is_quiet(at):
             return False
         if doubt.standing in _LASTING:
             return doubt.is_denied_for_long
-        is_denied = doubt.denials is not None and doubt.lists is not None
         is_represented = doubt.standing is Standing.OFF_AIR and are_denied and _are_apart(doubt.lists, LISTS_APART)
         return is_denied or is_represented
 

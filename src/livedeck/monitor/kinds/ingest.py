@@ -20,7 +20,7 @@ from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, 
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.values import safe
 
-QOS_STALE = "QOS_STALE"
+QOS_STALE, ENDED_ON_AIR = "QOS_STALE", "ENDED_ON_AIR"
 
 _MAX_ERROR_CHARS = 200
 """Maximum length of an error in a finding: enough for the request and the failure, not for a whole page."""
@@ -177,7 +177,7 @@ INGEST_KINDS = (
         ),
     ),
     AlarmKind(
-        name="ENDED_ON_AIR",
+        name=ENDED_ON_AIR,
         severity=Severity.WARNING,
         component=Component.NONE,
         detector=EndDetector(observe=_observe_end),
