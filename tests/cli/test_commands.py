@@ -79,7 +79,17 @@ def test_status_as_an_object(tmp_path: Path) -> None:
         done = called(tmp_path, "status", "--json", env=env)
     assert done.returncode == 0, done.stderr
     status = json.loads(done.stdout)
-    assert set(status) == {"as_of", "link", "flood", "events", "alarms", "unreadable", "shortfall", "open_changes"}
+    assert set(status) == {
+        "as_of",
+        "link",
+        "flood",
+        "events",
+        "alarms",
+        "unreadable",
+        "shortfall",
+        "list_doubt",
+        "open_changes",
+    }
     assert status["link"]["state"] == "ok"
     clean = next(event for event in status["events"] if event["name"] == "Choir, hall B")
     assert {"id", "name", "tally", "ingest", "health", "last_sample"} <= set(clean)

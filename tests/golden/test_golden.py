@@ -38,4 +38,5 @@ def test_every_kind_of_alarm_can_be_rehearsed() -> None:
         "COLLECTOR_LOST",
         "COLLECTOR_SILENT",
     }
-    assert raised == {*ALARM_KINDS} - of_machine - {"VIDEO_DECAY", "UNIT_UNKNOWN"}
+    of_other_platforms = {"LIST_WRONG", "UNIT_UNKNOWN"}  # the simulator lists and counts as the document says
+    assert raised == {*ALARM_KINDS} - of_machine - of_other_platforms - {"VIDEO_DECAY"}

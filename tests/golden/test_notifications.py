@@ -29,7 +29,7 @@ MESSAGES = {
         "RESOLVED API_BLIND platform after 34 s",
         "RESOLVED FPS_COLLAPSE Main stage after 3 min",
         "RESOLVED RECONNECTING Second stage after 104 s",
-        "RESOLVED PACKET_LOSS Second stage after 9 min",
+        "RESOLVED 2 alarms: PACKET_LOSS Second stage, ENDED_ON_AIR Small hall",  # its begin waited too long
     ],
     "broken-json": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 92 s"],
     "camera-lost": ["CRIT BLACKOUT Main stage", "RESOLVED BLACKOUT Main stage after 2 min"],
@@ -54,6 +54,7 @@ MESSAGES = {
         "CRIT DROPOUTS Main stage",
         "RESOLVED RECONNECTING Main stage after 4 min",
     ],
+    "ended-remotely": ["WARN ENDED_ON_AIR Main stage", "RESOLVED ENDED_ON_AIR Main stage after 61 s"],
     "fps-halving": ["CRIT FPS_COLLAPSE Main stage", "RESOLVED FPS_COLLAPSE Main stage after 2 min"],
     "fps-low": ["WARN FPS_LOW Main stage", "RESOLVED FPS_LOW Main stage after 2 min"],
     "frozen-picture": ["WARN VIDEO_BELOW_PRESET Small hall", "RESOLVED VIDEO_BELOW_PRESET Small hall after 5 min"],

@@ -21,6 +21,11 @@ from virtual_clock import VirtualClock
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _Message = MutableMapping[str, Any]
 _QOS = "qos"
+_BY_ID = 4
+"""Number of parts of the path of a single event."""
+
+
+_NOT_FOUND: tuple[int, dict[str, str], Any] = (404, {}, {"error": {"code": 404404, "message": "no such event"}})
 
 
 def at(seconds: float) -> str:
@@ -75,9 +80,12 @@ def after(calm: int = 300, /, **fault: Any) -> Readings:
 
 
 class Stage:
-    """An ASGI app with the three calls that the monitor makes.
+    """An ASGI app with the calls that the monitor makes.
 
-    `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for all but the list of events.
+    `hidden`: events that are served by id, and that the list lacks; any other event that is not in the list does not
+    exist, and has no samples. `denied`: events that do not exist by id, whatever their samples say.
+    `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for all but the list of events and
+    single events.
     `ahead`: seconds that its clock, and so its Date, is ahead. Every encoder sends a sample each two seconds, from ten
     minutes before NOW to `silent_from`; from `frozen_from` on their time stands still, and the rate moves. `strays`:
     samples besides those, in seconds from NOW.
@@ -86,6 +94,8 @@ class Stage:
     def __init__(self, clock: Clock, *events: dict[str, Any]) -> None:
         self.clock = clock
         self.events = list(events)
+        self.hidden: list[dict[str, Any]] = []
+        self.denied: set[str] = set()
         self.announced: int | None = None  # the total of the list of events, if not their number
         self.is_null = False  # null in place of the list of events
         self.fails: tuple[int, dict[str, str]] | None = None
@@ -94,7 +104,7 @@ class Stage:
         self.silent_from = inf  # seconds from NOW
         self.frozen_from = inf
         self.strays: list[float] = []
-        self.broken: set[str] = set()  # what is answered with a 500: "list", or events
+        self.broken: set[str] = set()  # what is answered with a 500: "list", events, or "by id"
         self.unsent: set[str] = set()  # events whose encoder was never started
         self.odd: set[str] = set()  # events whose newest sample has a status that nobody knows
         self.late: set[str] = set()  # events whose samples are not answered
@@ -123,6 +133,8 @@ class Stage:
         del receive
         parts = scope["path"].strip("/").split("/")
         what = parts[3] if parts[-1] == _QOS else "rooms" if parts[-1] == "rooms" else "list"
+        if len(parts) == _BY_ID:
+            what = f"by id {parts[3]}"
         if b"per_page=1" in scope["query_string"].split(b"&"):
             what = "probe"
         self.asked.append((self.clock.monotonic(), what))
@@ -149,8 +161,9 @@ class Stage:
             self.at_once.subtract([what, "all"])
 
     def _answer(self, what: str) -> tuple[int, dict[str, str], Any]:
-        failure = self.fails or (self.fails_qos if what not in {"list", "probe"} else None)
-        failure = failure or ((500, {}) if what in self.broken else None)
+        is_of_samples = what not in {"list", "probe"} and not what.startswith("by id ")
+        failure = self.fails or (self.fails_qos if is_of_samples else None)
+        failure = failure or ((500, {}) if what in self.broken or what[: len("by id")] in self.broken else None)
         if failure:
             return *failure, {"error": {"code": failure[0] * 1001, "message": "as told"}}
         if what in {"list", "probe"}:
@@ -162,6 +175,16 @@ class Stage:
         if what == "rooms":
             room = {"id": "room", "name": "Green room", "restreams": []}
             return 200, {}, {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 1}}, "data": [room]}
+        return self._of_event(what)
+
+    def _of_event(self, what: str) -> tuple[int, dict[str, str], Any]:
+        event_id = what.removeprefix("by id ")
+        rows: list[Any] = [*self.events, *self.hidden]  # of any shape, in some tests
+        events = {str(row.get("id")): row for row in rows if isinstance(row, dict)}
+        if event_id not in events or (event_id != what and event_id in self.denied):
+            return _NOT_FOUND
+        if event_id != what:
+            return 200, {}, {"data": events[event_id]}
         sent = [] if what in self.unsent else self._sent()
         if what in self.odd:
             sent[-1]["status"] = 77

@@ -51,6 +51,11 @@ class Memory:
         """None."""
         return ()
 
+    async def on_air_since(self, since: datetime) -> tuple[str, ...]:
+        """None."""
+        del since
+        return ()
+
     async def new_rulings(self) -> tuple[()]:
         """None either."""
         return ()

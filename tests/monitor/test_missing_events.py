@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.monitor import AlarmAction, AlarmState, BroadcastState, HistoryReader, IntentRecord, Severity, Snapshot
+from livedeck.monitor import (
+    AlarmAction,
+    AlarmState,
+    BroadcastState,
+    HistoryReader,
+    IntentRecord,
+    Severity,
+    Snapshot,
+    Thresholds,
+)
 from livedeck.monitor.history.reads import Recorded
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.ruling import Ruling
@@ -28,6 +37,7 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
     one = deck(event(), event("two"))
     await one.until(10)
     listed, one.stage.events = one.stage.events, one.stage.events[:1]
+    one.stage.hidden = listed[1:]
     snapshot = await one.next()
     while all(state.is_listed for state in snapshot.events) and one.clock.monotonic() < 40:
         snapshot = await one.next()
@@ -36,8 +46,8 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
     snapshot = await one.until(one.clock.monotonic() + 2)
     assert all(state.is_listed for state in snapshot.events)
     assert len(snapshot.events) == 2
-    one.stage.events = one.stage.events[:1]
-    snapshot = await one.until(one.clock.monotonic() + 25)
+    one.stage.events, one.stage.hidden = one.stage.events[:1], []
+    snapshot = await one.until(one.clock.monotonic() + 30)
     assert [state.id for state in snapshot.events] == ["one"]
     assert banner(snapshot).startswith("● two was on air, not listed since 12:00:")
     (alarm,) = snapshot.alarms
@@ -47,25 +57,9 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
         "two",
         Severity.CRITICAL,
     )
-    assert alarm.actual == "deleted, or no longer listed"
+    assert alarm.actual == "deleted, not known by whom, without a history"
     later = await one.until(one.clock.monotonic() + 90)
     assert [alarm.state for alarm in later.alarms] == [AlarmState.RETURNED], "nobody has read it"
-
-
-async def test_an_empty_list_is_doubted_for_half_a_minute(deck: Raise) -> None:
-    one = deck(event(), event("two"))
-    await one.until(10)
-    listed, one.stage.events = one.stage.events, []
-    snapshot = await one.until(35)
-    assert [state.phase.tally for state in snapshot.events] == [BroadcastState.ON_AIR] * 2
-    assert banner(snapshot) == "▲ the platform lists no events; the 2 known ones stay until this is confirmed"
-    assert snapshot.alarms == ()
-    one.stage.events = listed
-    snapshot = await one.until(60)
-    assert all(state.is_listed for state in snapshot.events)
-    assert banner(snapshot) == ""
-    one.stage.events = []
-    assert (await one.until(130)).events == ()
 
 
 @pytest.mark.parametrize(
@@ -81,13 +75,14 @@ async def test_an_incomplete_list_removes_no_event_however_long_and_says_so(
 ) -> None:
     one = deck(event(), event("two"))
     await one.until(10)
-    one.stage.events, one.stage.announced, one.stage.is_null = one.stage.events[:1], announced, is_null
+    one.stage.events, one.stage.hidden = one.stage.events[:1], one.stage.events[1:]
+    one.stage.announced, one.stage.is_null = announced, is_null
     snapshot = await one.until(150)
     assert {state.id for state in snapshot.events} == {"one", "two"}
     assert snapshot.alarms == (), "nobody knows that it has ended"
     assert plain(missing_line(snapshot)).strip() == words
     assert not is_seen(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at)), "all clear would be a guess"
-    one.stage.announced, one.stage.is_null = None, False
+    one.stage.announced, one.stage.is_null, one.stage.hidden = None, False, []
     snapshot = await one.until(200)
     assert [state.id for state in snapshot.events] == ["one"]
     assert missing_line(snapshot) == []
@@ -102,7 +97,9 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     snapshot = await one.until(20)
     assert [state.phase.tally for state in snapshot.events] == [BroadcastState.COMPLETED]
     assert banner(snapshot).startswith("● Morning show was completed while on air, at 12:00:1")
-    assert snapshot.alarms == (), "so every show ends"
+    (alarm,) = snapshot.alarms
+    assert (alarm.kind, alarm.severity) == ("ENDED_ON_AIR", Severity.WARNING)
+    assert alarm.actual == "completed while its encoder was sending, not known by whom, without a history"
     assert banner(await one.until(90)) == ""
 
 
@@ -126,6 +123,11 @@ class OtherDeck(HistoryReader):
 
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """None."""
+        return ()
+
+    async def on_air_since(self, since: datetime) -> tuple[str, ...]:
+        """None."""
+        del since
         return ()
 
     async def new_rulings(self) -> tuple[Ruling, ...]:
@@ -161,6 +163,62 @@ async def test_an_event_that_a_person_here_has_deleted_is_information(
     (alarm,) = (await one.until(40)).alarms
     assert alarm.severity is (Severity.INFO if is_meant else Severity.CRITICAL)
     assert ("by anna@regie" in alarm.actual) is is_meant
+
+
+_LIVE = {"id": "stream-one", "status": "live", "started_at": at(-600), "finished_at": None}
+
+
+@pytest.mark.parametrize(
+    ("stream", "severity", "words"),
+    [
+        ({**_LIVE, "status": "finished", "finished_at": at(10)}, Severity.WARNING, "completed while its encoder"),
+        (None, Severity.CRITICAL, "its stream was removed"),
+        ({**_LIVE, "id": "other", "status": "pending", "started_at": None}, Severity.WARNING, "replaced by another"),
+        ({**_LIVE, "id": "other"}, None, ""),
+    ],
+)
+@pytest.mark.parametrize("is_listed", [True, False])
+async def test_an_end_by_somebody_else_is_told_once_within_20_s(
+    deck: Raise, stream: dict[str, object] | None, severity: Severity | None, words: str, *, is_listed: bool
+) -> None:
+    one = deck(event(), reader=OtherDeck("event.edit"))
+    await one.until(10)
+    if not is_listed:
+        one.stage.events, one.stage.hidden = [], one.stage.events
+        await one.until(40)
+    changed = [event(stream=stream)]
+    one.stage.events, one.stage.hidden = (changed, []) if is_listed else ([], changed)
+    alarms = []
+    end = one.clock.monotonic() + 20
+    while one.clock.monotonic() < end:
+        alarms += [change.alarm for change in (await one.next()).changes if change.transition == "raised"]
+    ends = [alarm for alarm in alarms if alarm.kind == "ENDED_ON_AIR"]
+    assert [alarm.severity for alarm in ends] == ([severity] if severity else [])
+    assert all(words in alarm.actual and "not by a deck or command of this history" in alarm.actual for alarm in ends)
+    one.stage.events, one.stage.hidden = [event(stream=_LIVE)], []
+    await one.until(one.clock.monotonic() + 20)
+    one.stage.events = changed
+    again = await one.until(one.clock.monotonic() + 20)
+    assert sum(alarm.kind == "ENDED_ON_AIR" for alarm in again.alarms) == len(ends)
+
+
+@pytest.mark.parametrize("word", [Severity.INFO, Severity.CRITICAL])
+async def test_the_severity_of_an_event_that_somebody_else_completes_is_a_setting(deck: Raise, word: Severity) -> None:
+    one = deck(event(), thresholds=Thresholds(ended_by_another=word))
+    await one.until(10)
+    one.stage.events = [event(stream={**_LIVE, "status": "finished", "finished_at": at(10)})]
+    assert [alarm.severity for alarm in (await one.until(30)).alarms] == [word]
+
+
+async def test_an_end_that_this_process_asked_for_is_information_though_no_history_is_kept(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(10)
+    one.monitor.note_intent(
+        IntentRecord("1", one.clock.now(), "event.complete", "", "event", "one", "", "anna", "d", 7)
+    )
+    one.stage.events = [event(stream={**_LIVE, "status": "finished", "finished_at": at(10)})]
+    (alarm,) = (await one.until(30)).alarms
+    assert (alarm.severity, alarm.actual) == (Severity.INFO, "completed while its encoder was sending, by anna@d")
 
 
 def test_the_actions_that_end_an_event_are_those_of_the_deck() -> None:

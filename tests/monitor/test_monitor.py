@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any, cast
 
@@ -334,6 +334,11 @@ class Log:
 
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """None: there is no other deck."""
+        return ()
+
+    async def on_air_since(self, since: datetime) -> tuple[str, ...]:
+        """None."""
+        del since
         return ()
 
     async def new_rulings(self) -> tuple[Ruling, ...]:

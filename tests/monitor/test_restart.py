@@ -252,3 +252,36 @@ async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_p
                             (alarm,) = (alarm for alarm in snapshot.alarms if alarm.key == key)
                             assert alarm.state is AlarmState.ACKNOWLEDGED
                             break
+
+
+async def test_an_empty_list_at_the_start_is_compared_with_what_the_history_knows_on_air(tmp_path: Path) -> None:
+    path = tmp_path / "deck.sqlite"
+    async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
+        await monitor.wait_ready()
+    hidden = Newest(10, 3600)
+    hidden.hidden = [event()]
+    async with run(path, hidden, 10) as (monitor, _):
+        snapshot = await monitor.wait_ready()
+    assert [(state.id, state.is_listed, state.is_stale) for state in snapshot.events] == [("one", False, False)]
+    assert kinds(snapshot) == {"LIST_WRONG": AlarmState.UNACKNOWLEDGED}
+    broken = Newest(20, 3600)
+    broken.broken = {"by id"}
+    async with run(path, broken, 20) as (monitor, _):
+        snapshot = await monitor.wait_ready()
+    doubt = snapshot.list_doubt
+    assert doubt
+    assert (snapshot.events, doubt.listed, doubt.missing, doubt.expected) == ((), 0, 1, 1)
+    async with run(path, Newest(30, 3600), 30) as (monitor, _):
+        snapshot = await monitor.wait_ready()
+    assert (snapshot.events, snapshot.list_doubt) == ((), None), "it was deleted meanwhile"
+
+
+async def test_an_event_that_was_on_air_long_ago_is_not_expected(tmp_path: Path) -> None:
+    path, later = tmp_path / "deck.sqlite", Newest(700, 3600)
+    later.hidden = [event()]
+    async with run(path, Newest(0, 3600, event()), 0) as (monitor, _):
+        await monitor.wait_ready()
+    async with run(path, later, 700) as (monitor, _):
+        snapshot = await monitor.wait_ready()
+    assert (snapshot.events, snapshot.list_doubt) == ((), None)
+    assert not [name for _, name in later.asked if name.startswith("by id")]

@@ -86,6 +86,7 @@ def test_episodes_are_those_of_the_scenario(night: Path, tmp_path: Path) -> None
     jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "past", "episodes", "--schema"))).validate(found)
     script = tomllib.loads(SCRIPT.read_text(encoding="utf-8"))
     wanted = {(alarm["event"], alarm["kind"]) for alarm in script["alarms"] if "event" in alarm}
+    wanted -= {("Small hall", "ENDED_ON_AIR")}  # no fault of samples, so no episode
     assert {(episode["event"], episode["kind"]) for episode in found["episodes"]} >= wanted
     downs = [episode for episode in found["episodes"] if episode["kind"] == "RESTREAM_DOWN"]
     assert {(down["since"], down["until"]) for down in downs} == {("2026-11-21T09:01:30Z", "2026-11-21T09:02:30Z")}

@@ -30,7 +30,8 @@ def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
 
     def listed(name: str, fields: dict[str, Any]) -> dict[str, Any]:
         items = {"type": "array", "items": object_schema(fields, additional=True)}
-        return document(name, {"items": items, "unreadable": FAULTS, "shortfall": SHORTFALL})
+        unlisted = {"unlisted": {"type": "array", "items": {"type": "string"}}} if name == "event list" else {}
+        return document(name, {"items": items, "unreadable": FAULTS, "shortfall": SHORTFALL, **unlisted})
 
     def schemas_of(noun: Noun) -> dict[str, Callable[[], dict[str, Any]]]:
         return {

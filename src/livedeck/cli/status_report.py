@@ -11,7 +11,7 @@ from livedeck.cli.wiring import SystemClock, history_reader, open_watch
 from livedeck.monitor import EventState, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
-from livedeck.presentation.connection import missing_text
+from livedeck.presentation.connection import is_whole, missing_text
 from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object
@@ -47,9 +47,9 @@ async def print_status(settings: Settings, *, as_json: bool) -> int:
     if code:
         where = "" if snapshot.attachment else f" at {settings.base_url}"
         echo(f"livedeck: the platform{where} cannot be watched: {snapshot.link.reason}", err=True)
-    elif snapshot.shortfall:
-        echo(f"livedeck: {snapshot.shortfall.text('event')}", err=True)
-    return code or (UNREACHABLE if snapshot.shortfall else code)
+    elif not is_whole(snapshot):
+        echo(f"livedeck: {missing_text(snapshot)}", err=True)
+    return code or (0 if is_whole(snapshot) else UNREACHABLE)
 
 
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:
@@ -82,7 +82,7 @@ def summary(snapshot: Snapshot) -> str:
     as_of = snapshot.link.as_of
     age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"
     flood = " (FLOOD: more than a person can follow)" if snapshot.flood else ""
-    known = " known" if snapshot.shortfall else ""
+    known = "" if is_whole(snapshot) else " known"
     return f"{len(snapshot.events)} events{known}, {len(snapshot.alarms)} alarms{flood}, {age}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import Protocol, runtime_checkable
 
 from livedeck.monitor.model.alarm import AlarmKey, Shown
+from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock
@@ -34,6 +35,9 @@ class Feed(Protocol):
 
     def refresh(self) -> None:
         """Poll everything soon, after a change."""
+
+    def note_intent(self, intent: IntentRecord) -> None:
+        """Note a change that the user here is about to send."""
 
     def set_focus(self, event_id: str | None) -> None:
         """Poll the samples of the event on the screen more often. None: no event is on the screen."""

@@ -24,11 +24,12 @@ from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.history import StreamKey, events, journal, samples
 from livedeck.monitor.history.foreign import Foreign, check_whole, in_thread, open_foreign
 from livedeck.monitor.kinds import ALARM_KINDS, onset_tolerance
+from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.limits import Limits
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.records import AlarmRecord, EventRecord
+from livedeck.monitor.model.records import ATTRIBUTED_FOR, AlarmRecord, EventRecord, IntentRecord, ending_actors
 from livedeck.monitor.model.ruling import Ruling, Rulings
 from livedeck.monitor.model.state import BroadcastState
 from livedeck.monitor.model.thresholds import Cadence
@@ -62,11 +63,13 @@ _STATUS = {
 
 
 _LISTED_APART = timedelta(seconds=30)
-"""Largest difference between the onsets that two decks find for a restream's fault in their event lists."""
+"""Largest difference between the onsets that two decks find for a fault in their event lists."""
+
+_SEEN_IN_LISTS = frozenset({RESTREAM_KIND.name, ENDED_ON_AIR})
 
 
 def _onset_tolerance(kind: str) -> timedelta:
-    return _LISTED_APART if kind == RESTREAM_KIND.name else onset_tolerance(kind)
+    return _LISTED_APART if kind in _SEEN_IN_LISTS else onset_tolerance(kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,7 @@ class _Recorded(NamedTuple):
     streams: Mapping[StreamKey, Readings]
     rulings: tuple[Ruling, ...]
     log: tuple[AlarmRecord, ...]
+    intents: tuple[IntentRecord, ...]
 
     @property
     def since(self) -> datetime:
@@ -227,7 +231,7 @@ def _read(db: Foreign) -> _Recorded:
     streams = {StreamKey(*key): samples.readings(db, StreamKey(*key), 2**40) for key in keys}
     _, rulings = journal.rulings(db, 0)
     filled = {key: readings for key, readings in streams.items() if len(readings)}
-    return _Recorded(records, filled, rulings, journal.read(db, AlarmRecord))
+    return _Recorded(records, filled, rulings, journal.read(db, AlarmRecord), journal.read(db, IntentRecord))
 
 
 class _Replay:
@@ -275,6 +279,8 @@ class _Replay:
             self._world.judge_by(self._limits, self._rulings)
         await self._world.analyse_outdated(lambda: False)
         await self._world.evaluate_all(results, self._moment(now), LinkMeasure())
+        intents = [intent for intent in self._recorded.intents if now - ATTRIBUTED_FOR <= intent.at <= now]
+        self._world.attribute_ends(ending_actors(intents))
         state = MonitorState(self._world.states, self._world.status, now, ended=self._world.ended)
         changes, _ = self._engine.step(replace(state, events=drop_unproven(state, self._limits.base)))
         return [AlarmRecord.of(change) for change in changes]
@@ -289,7 +295,9 @@ class _Replay:
         while self._next and self._next.at <= now:
             record = self._next
             self._listed.pop(record.event_id, None)
-            if not record.is_gone:
+            if record.is_gone:
+                self._world.drop(record.event_id, self._moment(now))
+            else:
                 self._listed[record.event_id] = record, _event(record)
             self._next = next(self._changes, None)
 

@@ -22,8 +22,8 @@ from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
-from livedeck.monitor.model.records import ENDING_ACTIONS
-from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
+from livedeck.monitor.model.records import ATTRIBUTED_FOR, ENDING_ACTIONS, IntentRecord, ending_actors
+from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import LIVEDECK, ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
@@ -34,7 +34,15 @@ from livedeck.monitor.polling.after_end import EndedStreams
 from livedeck.monitor.polling.losses import LossMeter, is_passing
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
-from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSchedule, is_on_platform, schedule_events
+from livedeck.monitor.polling.schedule import (
+    LIST,
+    PROBE,
+    PollKey,
+    PollSchedule,
+    is_on_platform,
+    schedule_events,
+    with_asks,
+)
 from livedeck.monitor.polling.steady_clock import SteadyClock
 from livedeck.monitor.shares import SharedPolls, Shares
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
@@ -59,8 +67,8 @@ _MAX_FOCUS = 8
 
 _NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
-_ATTRIBUTED_FOR = timedelta(minutes=2)
-"""Window after a person's action in which the end of the event is attributed to that person."""
+_EXPECTED_FOR = timedelta(minutes=10)
+"""Age of the newest recorded sample up to which a monitor that starts expects the event in the list."""
 
 T = TypeVar("T")
 
@@ -117,6 +125,7 @@ class Monitor:
         self._shared: History | HistoryReader | None = history or reader
         self._actions: list[AlarmAction] = []  # actions since the last snapshot
         self._are_actions_read = False  # whether the actions from before this monitor were read
+        self._intents: list[IntentRecord] = []  # changes that the user here sent lately
         self._is_report = False  # one snapshot without further polls
         self._has_settled = False  # samples of every event were polled once, so that the unit can be judged
         self._is_step_known = False  # for the open step of the clock everything was polled again
@@ -172,6 +181,12 @@ class Monitor:
         self.on_demand.refresh()
         self._poller.expedite()
         self._awake.set()
+
+    def note_intent(self, intent: IntentRecord) -> None:
+        """Note a change that the user here is about to send; known even if no history is kept."""
+        self._intents.append(intent)
+        if intent.action in ENDING_ACTIONS:
+            self._world.expect_end(intent.target_id)
 
     async def take_as_usual(self, event_id: str, actor: str = "") -> bool:
         """Judge the event by its present signal from the next sample on. Return False without samples.
@@ -374,8 +389,10 @@ class Monitor:
 
     def _has_response(self, key: PollKey) -> bool:
         if isinstance(key, ResourceKey):
-            return self.on_demand.has_response(key)
-        return key == LIST or self._world.has_response(key)
+            return (
+                self.on_demand.has_response(key) if self.on_demand.is_watched(key) else self._world.is_answered(key.id)
+            )
+        return self._world.is_list_settled if key == LIST else self._world.has_response(key)
 
     async def _round(self) -> Snapshot:
         """Poll due calls and evaluate everything. An alarm action ends the round, so that it shows at once."""
@@ -384,6 +401,7 @@ class Monitor:
             await self._restore_alarms(self._history)
         elif self._shared and not self._are_actions_read:
             await self._take_actions(self._shared)
+            await self._expect_events(self._shared)
         if self._shared:
             await self._world.preload(self._shared, self._clock.now())
         if not self._is_report:
@@ -419,6 +437,12 @@ class Monitor:
             offset = self._clock.offset
             self._alarms.restore([alarm.moved(-offset) for alarm in alarms], self._clock.now())
             await self._take_actions(history)
+            await self._expect_events(history)
+
+    async def _expect_events(self, shared: History | HistoryReader) -> None:
+        """Expect the events that the history knows on air just before this monitor started."""
+        if not shared.fault:
+            self._world.expect(await shared.on_air_since(self._clock.now() - _EXPECTED_FOR))
 
     async def _fetch(self, key: PollKey) -> PollPayload:
         try:
@@ -468,14 +492,14 @@ class Monitor:
         """Process a result. End the round early for a new fault, or for a list that a viewer waits for."""
         self._watch_clock()
         self._close_step()
+        if isinstance(result.key, ResourceKey) and result.key.kind is ResourceKind.EVENT:
+            await self._world.ingest(result)
         if isinstance(result.key, ResourceKey):
-            is_news = self.on_demand.ingest(result.key, result)
+            is_news = self.on_demand.is_watched(result.key) and self.on_demand.ingest(result.key, result)
         else:
             self._others.hand_out(result.key, result)
             is_news = await self._world.ingest(result)
             self._ended_streams.ingest(result, self._server_time())
-            if result.key == LIST and self._world.needs_second_look:
-                self._poller.look_again()
         if is_news:
             self._debounce.end_early()
         await asyncio.sleep(0)
@@ -525,11 +549,13 @@ class Monitor:
 
     def _schedule(self) -> PollSchedule:
         focus = [*dict.fromkeys(reversed(self._focus.values()))][:_MAX_FOCUS]
+        monotonic = self._clock.monotonic()
         of_events = schedule_events(self._last.events, self._server_time(), focus, self._world.cadence)
         is_answering = self._last.link.state is not ConnectionState.BLIND
         of_events = self._others.share_out(of_events, focus, is_answering=is_answering)
-        of_ended = self._ended_streams.schedule(self._clock.monotonic())
-        return {**of_events, **of_ended, **self.on_demand.schedule()}
+        of_ended = self._ended_streams.schedule(monotonic)
+        schedule = {**of_events, **of_ended, **self.on_demand.schedule()}
+        return with_asks(schedule, self._world.asks(monotonic), self._world.seconds_to_list(monotonic))
 
     def _server_time(self) -> datetime:
         return connection.server_time(self._last.link, self._clock.now())
@@ -540,7 +566,6 @@ class Monitor:
         Nothing pauses between the step of the alarms and its record in the history. Otherwise an alarm action in
         between would show before its change is reported, and a cancelled listener would lose the changes.
         """
-        await self._attribute_ends()
         self._has_settled = self._has_settled or self.is_settled
         if self._world.unit.is_sure and self._has_settled:
             await self.choose_unit(BitrateUnit.KBIT, LIVEDECK)
@@ -553,6 +578,7 @@ class Monitor:
         measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
         is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
+        await self._attribute_ends()
         await asyncio.sleep(0)  # evaluating, stepping alarms and listing take one turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(
@@ -565,6 +591,8 @@ class Monitor:
             self._notify_error() if self._notify_error else "",
             sharing=self._others.fault,
             unit_question=self._world.unit.question if self._has_settled else "",
+            list_doubt=self._world.list_doubt,
+            expected=self._world.expected,
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, bells = self._alarms.step(state)
@@ -588,14 +616,17 @@ class Monitor:
             unreadable=self._world.unreadable,
             shortfall=self._world.shortfall,
             ended=self._world.ended,
+            list_doubt=self._world.list_doubt,
         )
 
     async def _attribute_ends(self) -> None:
-        """Find out which person ended an event on air, at any deck of the history."""
-        if self._shared and any(ended.by is None for ended in self._world.ended):
-            intents = await self._shared.intents(self._clock.now() - _ATTRIBUTED_FOR)
-            ends = (intent for intent in intents if intent.action in ENDING_ACTIONS)
-            self._world.attribute_ends({intent.target_id: intent.by for intent in ends})
+        """Find out which person ended an event on air, at this deck or at any deck of the history."""
+        if all(ended.by is not None for ended in self._world.ended):
+            return
+        since = self._clock.now() - ATTRIBUTED_FOR
+        self._intents = [intent for intent in self._intents if intent.at >= since]
+        intents = [*(await self._shared.intents(since) if self._shared else ()), *self._intents]
+        self._world.attribute_ends(ending_actors(intents), otherwise="" if self._shared else None)
 
     def _read_clock(self) -> ClockReading:
         return ClockReading(self._clock.now(), self._clock.monotonic())

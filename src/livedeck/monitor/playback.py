@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.history.past import PastHistory
 from livedeck.monitor.history.published import Frame
+from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.model.resources import ResourceKey, Video
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock
@@ -186,6 +187,9 @@ class Playback:
 
     def refresh(self) -> None:
         """Do nothing: the past is not polled."""
+
+    def note_intent(self, intent: IntentRecord) -> None:
+        """Do nothing: the past is not changed."""
 
     def set_focus(self, event_id: str | None) -> None:
         """Do nothing: the samples are recorded."""

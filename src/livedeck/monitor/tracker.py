@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from livedeck.client import ApiError, Event, QosSamples, RateLimited, ResponseTiming, Shortfall, Stream
+from livedeck.client import ApiError, Event, NotFound, QosSamples, RateLimited, ResponseTiming, Shortfall, Stream
 from livedeck.log import Log
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery, usual_lag
@@ -17,11 +17,13 @@ from livedeck.monitor.detection.health import assess, find, is_worse, unknown
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.detection.units import UnitEvidence, UnitVerdict, in_bits, judge_unit
+from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.limits import Limits
 from livedeck.monitor.model.readings import Reading, Readings
+from livedeck.monitor.model.resources import ResourceKey, event_key
 from livedeck.monitor.model.ruling import Ruling, Rulings, UsualMark
 from livedeck.monitor.model.state import (
     BroadcastState,
@@ -29,11 +31,13 @@ from livedeck.monitor.model.state import (
     ConnectionState,
     ConnectionStatus,
     EndedEvent,
+    EndWay,
     Episode,
     EventState,
     Freshness,
     Grade,
     IngestState,
+    ListDoubt,
     Pattern,
     QosState,
 )
@@ -42,7 +46,7 @@ from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
 from livedeck.monitor.polling.poller import EventList, ItemList, PollResult
-from livedeck.monitor.polling.schedule import LIST, fit_rate_limit, qos_interval
+from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import order, series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.text.secrets import masked_line
@@ -54,6 +58,21 @@ _EVALUATION_BATCH = 16
 """Number of events evaluated without a pause for the event loop."""
 
 _BITS = UnitVerdict(BitrateUnit.BIT)
+_ASK_RANK = 1
+"""Rank of requests by id: with the samples of events on air."""
+
+_MISSED_POLLS = 1.5
+"""Poll intervals without a new sample after which a stream of a fast cadence counts as quiet."""
+
+_MISSED_SAMPLES = 2.5
+"""Cadences without a new sample after which a stream of a slow cadence counts as quiet."""
+
+_ENDS = {
+    EndWay.GONE: "was on air, not listed since",
+    EndWay.STREAM_REMOVED: "lost its stream while on air, at",
+    EndWay.COMPLETED: "was completed while on air, at",
+    EndWay.REPLACED: "got another stream while on air, at",
+}
 
 _log = Log("livedeck.monitor")
 
@@ -103,8 +122,8 @@ class EventTracker:
     ) -> None:
         self._turn = turn
         self.event, self.state, self.is_listed = event, state, True
-        self._missed_at: ClockReading | None = None  # first list, of those in a row, that lacks the event
-        self._listed_at, self._thresholds = listed_at, thresholds
+        self._listed_at, self._thresholds = listed_at, thresholds  # last read: listed, or by its id
+        self._seen_at = listed_at  # last proof that the event is as last read
         self._readings, self._recorded = Readings(), Readings()
         self._answer = QosSamples()  # last good response, as the platform sent it
         self._unit = self._read_by = _BITS  # unit of the platform's rates; the one by which the samples were read
@@ -146,6 +165,18 @@ class EventTracker:
     def newest(self) -> Reading | None:
         """Newest sample."""
         return self._readings.last
+
+    @property
+    def is_failing(self) -> bool:
+        """True if the last call for samples failed."""
+        return self._failing_since is not None
+
+    def was_sending_until(self, at: float) -> bool:
+        """Return whether the event was on air with samples until just before `at` (epoch s, server clock)."""
+        tally = self.state.phase.tally if self.state else BroadcastState.UNKNOWN
+        newest = self._readings.last
+        is_on_air = tally in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING}
+        return is_on_air and newest is not None and at - newest.time <= self._thresholds.ended_samples + (self.lag or 0)
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
         """Use these thresholds and rulings from now on. The thresholds must include the content that a person chose."""
@@ -190,16 +221,22 @@ class EventTracker:
         """True if the event's samples were polled, with any result."""
         return bool(self._answered_at or self._error)
 
-    def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading) -> None:
-        """Set the event as listed at `at`; its stream must be unchanged."""
-        self.event, self._listed_at, self.is_listed, self._missed_at = event, at, True, None
+    def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading, *, is_listed: bool = True) -> None:
+        """Set the event as read at `at`, from a list or by its id; its stream must be unchanged."""
+        self.event, self._listed_at, self._seen_at, self.is_listed = event, at, at, is_listed
         self._update_restreams(status)
 
-    def miss(self, at: ClockReading) -> ClockReading:
-        """Note that a list lacks the event. Return the time of the first such list in a row."""
-        self.is_listed = False
-        self._missed_at = self._missed_at or at
-        return self._missed_at
+    def confirm(self, at: ClockReading) -> None:
+        """Note a new sample of an event that the lists lack: the stream still runs."""
+        self._seen_at = at
+
+    def known(self, cadence: Cadence) -> Known:
+        """Return the event as lists are compared with it."""
+        tally = self.state.phase.tally if self.state else BroadcastState.UNKNOWN
+        if not (tally.expects_signal or tally is BroadcastState.UNKNOWN):
+            return Known(Standing.OFF_AIR)
+        quiet = max(_MISSED_POLLS * cadence.qos, _MISSED_SAMPLES * (self._analysis.cadence or 0.0))
+        return Known(Standing.SENDING if _is_sending(self.state) else Standing.ON_AIR, quiet)
 
     def preload(self, recorded: Readings, learnt: Learnt | None) -> None:
         """Add samples and learnt values that were recorded before the deck started.
@@ -433,7 +470,7 @@ class EventTracker:
 
     def _is_blind(self, status: ConnectionStatus, at: ClockReading) -> bool:
         """Return whether the event itself may have changed unseen."""
-        listing = series.answer_freshness(_age(self._listed_at, at), status.interval, self._thresholds)
+        listing = series.answer_freshness(_age(self._seen_at, at), status.interval, self._thresholds)
         return status.state is ConnectionState.BLIND or listing is Freshness.STALE
 
     def _trusted_freshness(self, of_answer: Freshness, of_samples: Freshness) -> Freshness:
@@ -488,8 +525,9 @@ class WorldTracker:
 
     `origin`: host of the platform. `unit_setting`: unit of its bit rates, None to learn it. `unit`: verdict on it.
     `status`: present state of the connection. `cadence`: poll intervals that the request budget allows. `unreadable`:
-    number of rows of the last event list that could not be read. `shortfall`: rows that it announced and lacks. `part`:
-    this process's share of the request budget.
+    number of rows of the last event list that could not be read. `shortfall`: rows that it announced and lacks.
+    `list_doubt`: known events that the whole lists lack; None without any. `part`: this process's share of the request
+    budget.
     """
 
     def __init__(
@@ -512,7 +550,11 @@ class WorldTracker:
         self._workspace_lag: float | None = None  # s; usual delay of samples
         self.cadence, self.unreadable, self.part = cadence, 0, 1.0
         self.shortfall: Shortfall | None = None
-        self.needs_second_look = False  # the last list lacked an event of the one before
+        self.list_doubt: ListDoubt | None = None
+        self._doubts = Doubts()
+        self._is_list_wanted = False  # samples that came before are not found: the event may be gone
+        self._list_size = 0  # events of the last list
+        self._ended_streams: set[StreamKey] = set()  # streams whose end on air was noted
         self.ended: tuple[EndedEvent, ...] = ()  # events that ended on air in the last minute
         self.seconds_ahead: float | None = None  # lead of the platform's clock over the monitor's
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
@@ -533,6 +575,36 @@ class WorldTracker:
         if change.is_sleep:
             self._answered_at = monotonic
             self.status = replace(self.status, recovered_at=change.at)
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """Ids of events that the history knows on air, and of which it is not known yet whether they still exist."""
+        return self._doubts.expected - self._trackers.keys()
+
+    def expect(self, event_ids: Iterable[str]) -> None:
+        """Ask for these events by id if the list lacks them: the history knows them on air."""
+        self._doubts.expect(event_ids)
+
+    def expect_end(self, event_id: str) -> None:
+        """Note that the user here asked for the end of an event."""
+        self._doubts.expect_end(event_id)
+
+    def asks(self, monotonic: float) -> dict[PollKey, PollSpec]:
+        """Return the requests by id that doubts of the list need."""
+        return {event_key(key): PollSpec(each, _ASK_RANK) for key, each in self._doubts.asks(monotonic).items()}
+
+    def seconds_to_list(self, monotonic: float) -> float | None:
+        """Return the seconds between two lists while one is doubted; None if the usual ones are enough."""
+        return SECOND_LOOK if self._is_list_wanted else self._doubts.seconds_to_list(monotonic)
+
+    @property
+    def is_list_settled(self) -> bool:
+        """True if a second list was read after one that lacks known events."""
+        return self._doubts.are_confirmed
+
+    def is_answered(self, event_id: str) -> bool:
+        """Return whether an event was asked by id, with any result, or needs no request by id."""
+        return self._doubts.is_answered(event_id)
 
     def has_response(self, event_id: str) -> bool:
         """Return whether samples of an event were polled, with any result; True for an event that is gone."""
@@ -561,12 +633,20 @@ class WorldTracker:
                 self._update_events(result.payload, at)
                 self.unreadable, self.shortfall = result.payload.unreadable, result.payload.shortfall
             return False
-        tracker = self._trackers.get(str(result.key))
+        if isinstance(result.key, ResourceKey):
+            self._take_answer(result.key.id, result.payload, at)
+            return False
+        tracker = self._trackers.get(result.key)
         if tracker is None or isinstance(result.payload, EventList | ItemList):
             return False
         if isinstance(result.payload, QosSamples):
             self._learn_unit(tracker, result.payload)
+        newest, was_failing = tracker.newest, tracker.is_failing
         await tracker.ingest(result.payload, self.status, at)
+        self._is_list_wanted |= bool(newest) and not was_failing and isinstance(result.payload, NotFound)
+        if newest and tracker.newest and tracker.newest.time > newest.time and not tracker.is_listed:
+            self._doubts.take_sample(result.key, at.monotonic)
+            tracker.confirm(at)
         before = tracker.state
         return before is not None and is_worse(before.assessment, self._evaluate(tracker, at).assessment)
 
@@ -581,6 +661,8 @@ class WorldTracker:
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
         told = self._thresholds.ended_told
         self.ended = tuple(ended for ended in self.ended if (at.wall - ended.at).total_seconds() < told)
+        self._drop_gone(at)
+        self._describe_doubt(at)
         before, self.status = (self.status, self._connect(_round_result(results, measure.lost_share), at, measure))
         if is_urgent and self.status.state is before.state and all(result.key != LIST for result in results):
             return
@@ -651,44 +733,99 @@ class WorldTracker:
         return True
 
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
-        """Update the events after a list. A new stream starts without samples; a missing event stays at first.
+        """Update the events after a list. A new stream starts without samples.
 
-        A missing event is dropped when a second list lacks it too. It stays while lists are incomplete or have
-        unreadable rows, and for `empty_list` seconds while lists are empty.
+        A missing event stays. If the list is whole, the event is doubted and asked by id; `_drop_gone` removes it once
+        that proves that it is gone.
         """
-        trackers: dict[str, EventTracker] = {}
+        before, self._trackers = self._trackers, {}
         for event in listed.events:
-            tracker = self._trackers.get(event.id)
-            stream_id = event.stream.id if event.stream else None
-            if tracker is None or tracker.stream_id != stream_id:
-                tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None, turn=self._turn)
-                self._pass_on_rules(tracker)
-            if _is_sending(tracker.state) and event.stream and _is_finished(event.stream):
-                self._note_end(tracker, "was completed while on air, at", at)
-            tracker.update_event(event, self.status, at)
-            trackers[event.id] = tracker
-        missing = {key: tracker for key, tracker in self._trackers.items() if key not in trackers}
-        self.needs_second_look = any(tracker.is_listed for tracker in missing.values())
-        doubt = 0.0 if listed.events else self._thresholds.empty_list
-        for event_id, tracker in missing.items():
-            is_first, since = tracker.is_listed, tracker.miss(at)
-            if is_first or not listed.is_whole or at.monotonic - since.monotonic < doubt:
-                trackers[event_id] = tracker
-            elif _is_sending(tracker.state):
-                self._note_end(tracker, "was on air, not listed since", at, is_gone=True)
-        self._trackers = trackers
-        self._judge_unit(self._unit_evidence.only(trackers))
+            self._take_event(event, before.get(event.id), at)
+        for event_id in self._doubts.missing(self._trackers, before):
+            before[event_id].is_listed = False
+            self._trackers[event_id] = before[event_id]
+        self._list_size, self._is_list_wanted = len(listed.events), False
+        ids = frozenset(event.id for event in listed.events)
+        if listed.is_whole:
+            known = {event_id: tracker.known(self.cadence) for event_id, tracker in before.items()}
+            self._doubts.take_list(ids, known, at.monotonic)
+        else:
+            self._doubts.take_part(ids)
+        self._judge_unit(self._unit_evidence.only(self._trackers))
 
-    def attribute_ends(self, actors: Mapping[str, str]) -> None:
-        """Record who ended events, by event id, if not known yet."""
+    def _take_event(
+        self, event: Event, tracker: EventTracker | None, at: ClockReading, *, is_listed: bool = True
+    ) -> None:
+        """Take an event as read from a list, or by its id. `tracker`: the event's tracker so far."""
+        stream_id = event.stream.id if event.stream else None
+        if tracker and (way := self._way_of_end(tracker, event, at)):
+            self._note_end(tracker, way, at)
+        if tracker is None or tracker.stream_id != stream_id:
+            tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None, turn=self._turn)
+            self._pass_on_rules(tracker)
+        tracker.update_event(event, self.status, at, is_listed=is_listed)
+        self._trackers[event.id] = tracker
+
+    def _way_of_end(self, tracker: EventTracker, event: Event, at: ClockReading) -> EndWay | None:
+        """Return the way in which an event that is read again has ended on air; None if it has not."""
+        if not tracker.was_sending_until(server_time(self.status, at.wall).timestamp()):
+            return None
+        stream = event.stream
+        if stream is None:
+            return EndWay.STREAM_REMOVED
+        if stream.id == tracker.stream_id:
+            return EndWay.COMPLETED if _is_finished(stream) else None
+        return EndWay.REPLACED if _is_finished(stream) or stream.status == "pending" else None
+
+    def _take_answer(self, event_id: str, payload: object, at: ClockReading) -> None:
+        """Take the answer to a request by id. It counts only for an event that the lists lack."""
+        event = payload.items[0] if isinstance(payload, ItemList) and payload.items else None
+        is_served = isinstance(event, Event) and event.id == event_id
+        is_denied = isinstance(payload, NotFound) and payload.code is not None  # without a code a proxy may have spoken
+        answer = Answer.SERVED if is_served else Answer.NOT_FOUND if is_denied else Answer.UNKNOWN
+        if self._doubts.take_answer(event_id, answer, at.monotonic) and is_served and isinstance(event, Event):
+            self._take_event(event, self._trackers.get(event_id), at, is_listed=False)
+
+    def _drop_gone(self, at: ClockReading) -> None:
+        """Drop the events that are proven to be gone."""
+        for event_id, standing in self._doubts.take_gone(at.monotonic).items():
+            self._drop(event_id, at, was_sending=standing is Standing.SENDING)
+
+    def drop(self, event_id: str, at: ClockReading) -> None:
+        """Drop an event of a recording, in which its end is recorded."""
+        self._doubts.take_part({event_id})
+        tracker = self._trackers.get(event_id)
+        self._drop(event_id, at, was_sending=tracker is not None and _is_sending(tracker.state))
+
+    def _drop(self, event_id: str, at: ClockReading, *, was_sending: bool) -> None:
+        tracker = self._trackers.pop(event_id, None)
+        if tracker and was_sending and not (tracker.event.stream and _is_finished(tracker.event.stream)):
+            self._note_end(tracker, EndWay.GONE, at)
+
+    def _describe_doubt(self, at: ClockReading) -> None:
+        """Update `list_doubt`."""
+        count, kept = self._doubts.count, len(self._doubts.kept(at.monotonic))
+        since = self.list_doubt.since if self.list_doubt else at.wall
+        self.list_doubt = ListDoubt(since, self._list_size, count, kept, len(self.expected)) if count else None
+
+    def attribute_ends(self, actors: Mapping[str, str], *, otherwise: str | None = "") -> None:
+        """Record who ended events, by event id, if not known yet.
+
+        `otherwise`: empty if nobody of this history did it, None if nobody can tell.
+        """
         self.ended = tuple(
-            replace(ended, by=actors.get(ended.id, "")) if ended.by is None else ended for ended in self.ended
+            replace(ended, by=actors.get(ended.id, otherwise)) if ended.by is None else ended for ended in self.ended
         )
 
-    def _note_end(self, tracker: EventTracker, how: str, at: ClockReading, *, is_gone: bool = False) -> None:
+    def _note_end(self, tracker: EventTracker, way: EndWay, at: ClockReading) -> None:
+        """Note the end of an event, once for each stream."""
+        stream = StreamKey(tracker.event.id, tracker.stream_id or "")
+        if stream in self._ended_streams:
+            return
+        self._ended_streams.add(stream)
         name = masked_line(tracker.event.name or tracker.event.id, 60)
-        self.ended = (*self.ended, EndedEvent(tracker.event.id, name, how, at.wall, is_gone))
-        _log.warning("an event ended on air", event_id=tracker.event.id, how=how)
+        self.ended = (*self.ended, EndedEvent(tracker.event.id, name, _ENDS[way], at.wall, way is EndWay.GONE, way=way))
+        _log.warning("an event ended on air", event_id=tracker.event.id, how=way.value)
 
     def _new_streams(self) -> dict[str, str]:
         """Return event id -> stream for the streams that are new since the last call and may still bring samples."""

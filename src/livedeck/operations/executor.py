@@ -163,6 +163,7 @@ class Executor:
         clock: clock of the delays and of the audit.
         blocked_reason: returns why no change of a target may be sent now; empty if it may.
         notify: shows a person every verdict except CANCELLED, and the later verdict of an open change.
+        announce: takes each intent right before its change is sent.
         refresh: polls the platform now.
         open_changes: changes without a verdict; the confirmation of a new change of the same target lists them.
         locks: a change holds its target's lock from the last read before sending until its verdict.
@@ -179,6 +180,7 @@ class Executor:
     audit: AuditPort | None = None
     blocked_reason: Callable[[Target], str] = lambda _: ""
     notify: Callable[[Operation[Any], OperationResult], None] = lambda *_: None
+    announce: Callable[[IntentRecord], None] = lambda _: None
     refresh: Callable[[], None] = lambda: None
     open_changes: OpenChanges = field(default_factory=OpenChanges)
     locks: LockPort | None = None
@@ -285,6 +287,7 @@ class Executor:
         """Record the intent, send the change with a single call, and return the outcome."""
         intent = new_intent(operation, self.clock.now())
         self.open_changes.begin(intent)
+        self.announce(intent)
         left = AuditOutcome.REFUSED, NOT_SENT
         try:
             if self.audit is not None:

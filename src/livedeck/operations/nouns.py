@@ -31,6 +31,7 @@ from livedeck.client import (
     collect,
 )
 from livedeck.monitor import KnownMaterial, Video
+from livedeck.presentation.connection import served_text
 from livedeck.presentation.rooms import relay_profiles
 from livedeck.text.outside import escaped
 from livedeck.text.secrets import mask_secrets
@@ -58,19 +59,29 @@ class _Unlisted:
 class Rows:
     """A list that was read. `unreadable`: the faults of the rows that were left out.
 
-    `shortfall`: rows that were announced and not received; None if the list is complete.
+    `shortfall`: rows that were announced and not received; None if the list is complete. `unlisted`: ids of items that
+    the list lacks and that were read by id. `unanswered`: number of further ones that could not be read.
     """
 
     items: tuple[Any, ...] = ()
     unreadable: tuple[FieldFault, ...] = ()
     shortfall: Shortfall | None = None
+    unlisted: tuple[str, ...] = ()
+    unanswered: int = 0
 
     def gaps(self, noun: Noun) -> tuple[str, ...]:
         """Return sentences about the rows that were left out or not received; none for a whole list."""
         return (
             *([unreadable_rows_text(noun, self.unreadable)] if self.unreadable else []),
             *([self.shortfall.text(noun.noun)] if self.shortfall else []),
+            *([served_text(len(self.items) - len(self.unlisted), len(self.unlisted))] if self.unlisted else []),
+            *([_unanswered_text(noun, self.unanswered)] if self.unanswered else []),
         )
+
+
+def _unanswered_text(noun: Noun, count: int) -> str:
+    words = f"{noun.noun} known on air is" if count == 1 else f"{noun.noun}s known on air are"
+    return f"{count} {words} not in the list: unknown"
 
 
 class NotMatched(Exception):  # noqa: N818  read after `except`

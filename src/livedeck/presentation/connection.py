@@ -13,6 +13,7 @@ from livedeck.monitor import (
     ConnectionState,
     ConnectionStatus,
     EndedEvent,
+    ListDoubt,
     Snapshot,
     clock_change_text,
 )
@@ -29,7 +30,12 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
     """
     link = snapshot.link
     is_current = link.as_of is not None and link.state.is_answering and not render_time.stale
-    return is_current and snapshot.shortfall is None
+    return is_current and is_whole(snapshot)
+
+
+def is_whole(snapshot: Snapshot) -> bool:
+    """Return whether the last event list was whole, and no known event was missing from it."""
+    return snapshot.shortfall is None and snapshot.list_doubt is None
 
 
 def not_known_text(as_of: datetime | None) -> str:
@@ -38,14 +44,38 @@ def not_known_text(as_of: datetime | None) -> str:
 
 
 def missing_text(snapshot: Snapshot) -> str:
-    """Return the events that cannot be shown; empty without any.
+    """Return what the event list lacks; empty if it is whole.
 
     Such as `20 of 300 events not received; 1 event could not be read and cannot be shown`.
     """
     count = snapshot.unreadable
     unread = f"{count} {'event' if count == 1 else 'events'} could not be read and cannot be shown" if count else ""
     lost = snapshot.shortfall.text("event") if snapshot.shortfall else ""
-    return "; ".join(filter(None, [lost, unread]))
+    doubt = list_text(snapshot.list_doubt) if snapshot.list_doubt else ""
+    return "; ".join(filter(None, [doubt, lost, unread]))
+
+
+def list_text(doubt: ListDoubt) -> str:
+    """Return the doubt of the event list.
+
+    Such as `The list is empty; 6 events are still served: shown from their own answers`.
+    """
+    if doubt.served:
+        return served_text(doubt.listed, doubt.served)
+    known = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} asked by id: no answer yet"
+    if not doubt.listed:
+        return f"The list is empty; {known}"
+    return f"The list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events: asked by id, no answer yet"
+
+
+def served_text(listed: int, served: int) -> str:
+    """Return the doubt of a list of `listed` events that lacks `served` more, which the platform still serves."""
+    if listed:
+        return (
+            f"The list lacks {served} of {listed + served} events that are still served: shown from their own answers"
+        )
+    count = f"{served} {'event is' if served == 1 else 'events are'} still served"
+    return f"The list is empty; {count}: shown from their own answers"
 
 
 def missing_rows(cached: CachedList[Any], noun: str) -> Line:
@@ -58,7 +88,7 @@ def missing_rows(cached: CachedList[Any], noun: str) -> Line:
 
 
 def missing_line(snapshot: Snapshot) -> Line:
-    """Return the events that cannot be shown as a banner; empty without any."""
+    """Return what the event list lacks as a banner; empty if it is whole."""
     text = missing_text(snapshot)
     return [(f" ≠ {text} ", StyleRole.BANNER)] if text else []
 
@@ -179,8 +209,6 @@ def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str, hint: st
         text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
     elif snapshot.attachment and snapshot.attachment.is_alone:
         text = f"▲ {_alone_text(snapshot.attachment, hint)}"
-    elif snapshot.events and not snapshot.shortfall and not any(state.is_listed for state in snapshot.events):
-        text = f"▲ the platform lists no events; the {len(snapshot.events)} known ones stay until this is confirmed"
     elif snapshot.ended:
         text = f"● {ended_text(snapshot.ended)}"
     elif connection.clock_change:

@@ -234,15 +234,31 @@ class Shortfall(TypedDict):
     announced: int | None
 
 
+class ListDoubt(TypedDict):
+    """Known events that the event list lacks since a time, although it claims to be whole.
+
+    `listed`: number of events in the list. `missing`: number of known events that it lacks; `served`: of these, the
+    number that the platform still serves; `expected`: of these, the number that only the history knows.
+    """
+
+    since: str | None
+    listed: int
+    missing: int
+    served: int
+    expected: int
+
+
 class Workspace(OpenAlarms):
     """Everything that the monitor knows. `unreadable`: number of events that could not be read.
 
-    `shortfall`: events that the last list announced and lacks; None if it is complete.
+    `shortfall`: events that the last list announced and lacks; None if it is complete. `list_doubt`: known events that
+    a whole list lacks; None without any.
     """
 
     events: list[Event]
     unreadable: int
     shortfall: Shortfall | None
+    list_doubt: ListDoubt | None
 
 
 class Status(Workspace):

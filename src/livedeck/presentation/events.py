@@ -95,7 +95,7 @@ def faults(state: EventState) -> tuple[FieldFault, ...]:
     return (*state.event.faults, *samples)
 
 
-UNLISTED = "not in the platform's last list: checking again"
+UNLISTED = "not in the platform's last list: asked by its id"
 """Text for an event that the last list lacks."""
 
 

@@ -13,6 +13,7 @@ from livedeck.monitor import (
     ConnectionStatus,
     EventState,
     Finding,
+    ListDoubt,
     Reading,
     RuleChange,
     Snapshot,
@@ -57,6 +58,20 @@ def snapshot_object(snapshot: Snapshot, render_time: RenderTime) -> documents.Wo
         "events": [event_object(state, render_time) for state in snapshot.events],
         "unreadable": snapshot.unreadable,
         "shortfall": shortfall_object(snapshot.shortfall),
+        "list_doubt": list_doubt_object(snapshot.list_doubt),
+    }
+
+
+def list_doubt_object(doubt: ListDoubt | None) -> documents.ListDoubt | None:
+    """Return the doubt of the event list as JSON; None without one."""
+    if doubt is None:
+        return None
+    return {
+        "since": isoformat_utc(doubt.since),
+        "listed": doubt.listed,
+        "missing": doubt.missing,
+        "served": doubt.served,
+        "expected": doubt.expected,
     }
 
 

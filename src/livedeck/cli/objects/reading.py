@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,8 +20,9 @@ from livedeck.cli.options import FORCE_TWICE, QUIET, merge_flags, platform
 from livedeck.cli.output import TransferLine, echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history
-from livedeck.client import Api, ContentKind, Incomplete, Secret, plain_name
-from livedeck.monitor import KnownMaterial
+from livedeck.client import Api, ApiError, ContentKind, Event, Incomplete, NotFound, Secret, plain_name
+from livedeck.monitor import HistoryReader, KnownMaterial
+from livedeck.monitor.evidence.ends import Doubts
 from livedeck.monitor.polling.on_demand import MaterialCache
 from livedeck.operations.nouns import RECORDINGS, RESTREAMS, Found, Known, Noun, Rows
 from livedeck.presentation.json_schema import FAULTS, model_fields
@@ -31,24 +34,36 @@ from livedeck.text.values import safe
 if TYPE_CHECKING:
     from livedeck.presentation.documents import Fault
 
-Work = Callable[[Api, Sequence[str], Known, Output], Awaitable[int]]
-"""Work of a command: its arguments are the client, the typed names, the known materials and the output.
+
+class Remembered(NamedTuple):
+    """Objects that the history of this machine knows. `on_air`: returns the ids of events on air a moment ago."""
+
+    materials: Known
+    on_air: Callable[[], Awaitable[tuple[str, ...]]]
+
+
+Work = Callable[[Api, Sequence[str], Remembered, Output], Awaitable[int]]
+"""Work of a command: its arguments are the client, the typed names, the remembered objects and the output.
 
 Returns the exit code.
 """
+
+_ON_AIR_FOR = timedelta(minutes=10)
+"""Age of the newest recorded sample up to which an event is expected in the list (monitoring.md, "Missing events")."""
 
 
 def list_command(noun: Noun) -> click.Command:
     """Make the command `list`: every object, or those of an owner."""
     owner = (noun.owner,) if noun.owner else ()
 
-    async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
-        found = await find_named(noun, api, words, known)
+    async def work(api: Api, words: Sequence[str], known: Remembered, output: Output) -> int:
+        found = await find_named(noun, api, words, known.materials)
         is_known_here = noun.name == "material"
-        rows = Rows(await known(found.owner.id)) if is_known_here else await noun.read_all(api, found.owner)
+        rows = Rows(await known.materials(found.owner.id)) if is_known_here else await noun.read_all(api, found.owner)
         if is_known_here and not rows.items:
             echo("livedeck: no endpoint lists materials, and the history of this machine has none", err=True)
         if noun.name == "event":
+            rows = await with_unlisted(api, rows, await known.on_air())
             remember_names(rows.items)
         return print_rows(f"{noun.path} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
 
@@ -58,11 +73,25 @@ def list_command(noun: Noun) -> click.Command:
     return _reading_command("list", noun, owner, text, work)
 
 
+async def with_unlisted(api: Api, rows: Rows, on_air: Iterable[str]) -> Rows:
+    """Return the list of events, with those that it lacks although they were on air a moment ago and still exist."""
+    served, unanswered = list[Event](), 0
+    for event_id in Doubts().missing({event.id for event in rows.items}, on_air):
+        try:
+            served.append(await api.events.get(event_id))
+        except NotFound:
+            continue
+        except ApiError:
+            unanswered += 1
+    unlisted = tuple(event.id for event in served)
+    return replace(rows, items=(*rows.items, *served), unlisted=unlisted, unanswered=unanswered)
+
+
 def get_command(noun: Noun) -> click.Command:
     """Make the command `get`: one object with every field."""
 
-    async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
-        found = await find_named(noun, api, words, known)
+    async def work(api: Api, words: Sequence[str], known: Remembered, output: Output) -> int:
+        found = await find_named(noun, api, words, known.materials)
         item = await noun.read(api, found.owner, found.item)
         print_item(f"{noun.path} get", object_of(noun, item), output)
         tell_faults(noun, [item])
@@ -85,8 +114,8 @@ def restreams_command() -> click.Command:
 
 
 def _rows_command(name: str, noun: Noun, path: str, text: str) -> click.Command:
-    async def work(api: Api, words: Sequence[str], known: Known, output: Output) -> int:
-        found = await find_named(noun, api, words, known)
+    async def work(api: Api, words: Sequence[str], known: Remembered, output: Output) -> int:
+        found = await find_named(noun, api, words, known.materials)
         rows = await noun.read_all(api, found.owner)
         items = [{**noun.as_object(item), "faults": faults_of(noun, item)} for item in rows.items]
         return print_rows(path, noun, rows, items, output)
@@ -115,7 +144,9 @@ def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, A
     Returns the exit code (commands.md, "Unreadable data").
     """
     faults = [fault_object(fault) for fault in rows.unreadable]
-    lacks = {"unreadable": faults, "shortfall": shortfall_object(rows.shortfall)}
+    lacks: dict[str, Any] = {"unreadable": faults, "shortfall": shortfall_object(rows.shortfall)}
+    if noun.name == "event":
+        lacks["unlisted"] = rows.unlisted
     print_list(command, items, noun.columns, output, lacks)
     tell_faults(noun, rows.items)
     gaps = rows.gaps(noun)
@@ -151,7 +182,8 @@ def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: st
             settings = load(**merge_flags(ctx, flags))
             async with AsyncExitStack() as stack:
                 api = await stack.enter_async_context(make_api(settings))
-                return await work(api, words, known_materials(settings, stack), output)
+                known = Remembered(known_materials(settings, stack), partial(_on_air, settings))
+                return await work(api, words, known, output)
 
         ctx.exit(run(read))
 
@@ -161,6 +193,14 @@ def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: st
     command.columns = tuple(noun_fields(noun))
     command.params[:0] = argument_names(arguments)
     return command
+
+
+async def _on_air(settings: Settings) -> tuple[str, ...]:
+    """Return the ids of the events that the history of this machine knows on air a moment ago."""
+    path = settings.history_file()
+    if path is None or not path.exists():
+        return ()
+    return await HistoryReader(path).on_air_since(SystemClock().now() - _ON_AIR_FOR)
 
 
 def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:

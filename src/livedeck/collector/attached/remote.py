@@ -39,6 +39,7 @@ from livedeck.monitor import (
     ConnectionState,
     ConnectionStatus,
     Content,
+    IntentRecord,
     KnownMaterial,
     Monitor,
     ResourceKey,
@@ -306,6 +307,11 @@ class Remote:
             self._alone.refresh()
         else:
             self._start(self._poke())
+
+    def note_intent(self, intent: IntentRecord) -> None:
+        """Note a change that the user here is about to send. The collector learns of it from the attached history."""
+        if self._alone:
+            self._alone.note_intent(intent)
 
     async def _poke(self) -> None:
         with suppress(CollectorError):

@@ -24,6 +24,7 @@ from livedeck.monitor.model.state import (
     Freshness,
     Grade,
     IngestState,
+    ListDoubt,
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import Thresholds
@@ -46,7 +47,8 @@ class MonitorState(Record):
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
     once. `ended`: events that ended on air in the last minute. `notify_error`: notification targets that fail, or
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among collectors
-    that poll together. `unit_question`: question about the unit of the bit rates, or empty.
+    that poll together. `list_doubt`: known events that the list lacks. `expected`: ids of events that only the history
+    knows, and that may still exist. `unit_question`: question about the unit of the bit rates, or empty.
     """
 
     events: tuple[EventState, ...]
@@ -58,6 +60,8 @@ class MonitorState(Record):
     notify_error: str = ""
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
+    list_doubt: ListDoubt | None = None
+    expected: frozenset[str] = frozenset()
     unit_question: str = ""
 
     @property
@@ -67,7 +71,8 @@ class MonitorState(Record):
 
     def may_exist(self, event_id: str) -> bool:
         """Return whether the id is the deck's, or of an event that may still exist."""
-        return self.is_unlisted or event_id == DECK or any(event.id == event_id for event in self.events)
+        is_known = event_id in self.expected or any(event.id == event_id for event in self.events)
+        return self.is_unlisted or event_id == DECK or is_known
 
 
 class ActiveFault(NamedTuple):
@@ -83,7 +88,7 @@ class ActiveFault(NamedTuple):
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
     """Return all current faults."""
     faults = {AlarmKey(DECK, fault.finding.kind): fault for fault in _deck_faults(state, thresholds)}
-    faults |= _ended_on_air(state.ended)
+    faults |= _ended_on_air(state.ended, thresholds)
     for event in drop_unproven(state, thresholds):
         for finding in event.assessment.findings:
             faults[AlarmKey(event.id, finding.kind, finding.target)] = _event_fault(finding, event, state)
@@ -166,7 +171,7 @@ def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
 
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[AlarmKey]:
     """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet."""
-    unjudged = {event.id for event in state.events if _is_unjudged(event)}
+    unjudged = {event.id for event in state.events if _is_unjudged(event)} | state.expected
     for alarm in alarms:
         if alarm.present and (alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK)):
             yield alarm.key
@@ -184,15 +189,14 @@ def _is_unjudged(event: EventState) -> bool:
     return is_unpolled or is_undecided or event.assessment.health.grade is Grade.STALE
 
 
-def _ended_on_air(ended: Iterable[EndedEvent]) -> dict[AlarmKey, ActiveFault]:
-    """Return the faults of events that vanished on air. A completed event has ended normally, and only gets a line."""
+def _ended_on_air(ended: Iterable[EndedEvent], thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
+    """Return the faults of events that ended on air."""
     return {
         AlarmKey(event.id, kind.name): ActiveFault(
-            kind.finding(detector.observe(event)), event.at, event.name, kind.diagnosis
+            kind.finding(detector.observe(event, thresholds)), event.at, event.name, kind.diagnosis
         )
         for kind, detector in _END_KINDS
         for event in ended
-        if event.is_gone
     }
 
 
@@ -203,6 +207,7 @@ def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[Active
         state.notify_error,
         state.silence,
         state.sharing,
+        state.list_doubt,
         state.now,
         state.unit_question,
     )

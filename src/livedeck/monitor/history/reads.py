@@ -39,6 +39,9 @@ from livedeck.monitor.model.ruling import Ruling
 
 T = TypeVar("T")
 
+_EVER = 2.0**40
+"""Time after every sample (epoch s)."""
+
 _LONGEST_WATCH = timedelta(hours=2)
 """Upper bound for the length of a stretch of watching (`PlatformWatch` ends a stretch after an hour)."""
 
@@ -150,6 +153,22 @@ class HistoryReads(ABC):
         `since` None is the beginning of the history, `until` None its end.
         """
         return await self._read(lambda db: events.read(db, since, until, event_id), ())
+
+    async def on_air_since(self, since: datetime) -> tuple[str, ...]:
+        """Return the ids of events that were last recorded on air, with a sample at `since` or later."""
+
+        def read(db: Database) -> tuple[str, ...]:
+            records = {record.event_id: record for record in events.read(db, since, None, None)}
+            sent = {
+                record.event_id: samples.readings(
+                    db, StreamKey(record.event_id, record.stream_id), _EVER, newest=1
+                ).last
+                for record in records.values()
+                if record.stream_id and record.tally.expects_signal and not record.is_gone
+            }
+            return tuple(key for key, last in sent.items() if last and last.time >= since.timestamp())
+
+        return await self._read(read, ())
 
     async def readings(self, event_id: str, stream_id: str, since: float, until: float) -> Readings:
         """Return the samples of a stream from `since` to `until` (epoch s, server clock, both included)."""

@@ -103,6 +103,15 @@ def _observe_lost(case: DeckCase, _thresholds: Thresholds) -> Observation | None
     return Observation(f"{', '.join(map(safe, lost))} gone without signing off", "all collectors running")
 
 
+def _observe_list(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    doubt = case.list_doubt
+    if doubt is None or not doubt.served:
+        return None
+    all_served = doubt.listed + doubt.served
+    actual = f"the list lacks {doubt.served} of {all_served} events that are still served"
+    return Observation(actual, "a list of all events", doubt.since + timedelta(seconds=case.connection.skew))
+
+
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
     """Return the current or a new incident: faults that begin together on distinct inputs. None without one.
 
@@ -291,6 +300,20 @@ DECK_KINDS = (
             cause="A notification target does not respond, or its address or secret has changed.",
             viewers="No effect, but people are not notified of faults.",
             advice="Watch the alarms here; run `livedeck notify list`, fix the target, then `livedeck notify retry`.",
+        ),
+    ),
+    AlarmKind(
+        name="LIST_WRONG",
+        severity=Severity.WARNING,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_list),
+        hidden_by=(API_BLIND,),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="The platform's event list is incomplete, or this token may no longer list every event.",
+            viewers="No effect.",
+            advice="Compare with the platform's web page; new events may be missing here until the list is whole.",
         ),
     ),
     AlarmKind(

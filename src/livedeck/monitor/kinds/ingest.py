@@ -16,11 +16,11 @@ from livedeck.monitor.kinds.kind import (
     Observation,
 )
 from livedeck.monitor.model.alarm import Diagnosis, Severity
-from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, IngestState, Pattern
+from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, EndWay, IngestState, Pattern
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.values import safe
 
-QOS_STALE = "QOS_STALE"
+QOS_STALE, ENDED_ON_AIR = "QOS_STALE", "ENDED_ON_AIR"
 
 _MAX_ERROR_CHARS = 200
 """Maximum length of an error in a finding: enough for the request and the failure, not for a whole page."""
@@ -105,10 +105,25 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
         yield Observation(actual, "a stream at the start time", start, stage, is_escalated=late_seconds >= 0)
 
 
-def _observe_end(ended: EndedEvent) -> Observation:
-    """Report an event that was deleted while it was on air."""
-    by = f", by {ended.by}" if ended.by else ""
-    return Observation(f"deleted, or no longer listed{by}", "a programme", is_withdrawn=bool(ended.by))
+_ENDS = {
+    EndWay.GONE: "deleted",
+    EndWay.STREAM_REMOVED: "its stream was removed",
+    EndWay.COMPLETED: "completed while its encoder was sending",
+    EndWay.REPLACED: "its stream was replaced by another, which is not on air",
+}
+
+
+def _observe_end(ended: EndedEvent, thresholds: Thresholds) -> Observation:
+    """Report an event that ended while it was on air; information if a person here asked for that."""
+    by = "not by a deck or command of this history" if ended.by == "" else "not known by whom, without a history"
+    is_completed = ended.way in {EndWay.COMPLETED, EndWay.REPLACED}
+    severity = thresholds.ended_by_another if is_completed else Severity.CRITICAL
+    return Observation(
+        f"{_ENDS[ended.way]}, {f'by {ended.by}' if ended.by else by}",
+        "a programme",
+        is_escalated=severity is Severity.CRITICAL,
+        is_withdrawn=bool(ended.by) or severity is Severity.INFO,
+    )
 
 
 def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
@@ -162,16 +177,16 @@ INGEST_KINDS = (
         ),
     ),
     AlarmKind(
-        name="ENDED_ON_AIR",
-        severity=Severity.CRITICAL,
+        name=ENDED_ON_AIR,
+        severity=Severity.WARNING,
         component=Component.NONE,
         detector=EndDetector(observe=_observe_end),
         hidden_by=(),
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="Somebody deleted the event, here or elsewhere, or the platform did.",
-            viewers="The programme has ended, although the encoder is still sending.",
+            cause="Somebody completed or deleted the event, here or elsewhere, or the platform did.",
+            viewers="The programme has ended, although the encoder was sending.",
             advice="If this was a mistake, start a new stream now; ask who else works in this workspace.",
         ),
     ),

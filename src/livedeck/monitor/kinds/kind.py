@@ -18,6 +18,7 @@ from livedeck.monitor.model.state import (
     EndedEvent,
     Finding,
     Freshness,
+    ListDoubt,
     Pattern,
     Phase,
     SharingFault,
@@ -153,7 +154,8 @@ class DeckCase(Record):
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the
-    collectors. `now`: this machine's clock. `unit_question`: question about the unit of the bit rates, or empty.
+    collectors. `list_doubt`: known events that the list lacks, None without any. `now`: this machine's clock.
+    `unit_question`: question about the unit of the bit rates, or empty.
     """
 
     connection: ConnectionStatus
@@ -161,6 +163,7 @@ class DeckCase(Record):
     notify_error: str = ""
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
+    list_doubt: ListDoubt | None = None
     now: datetime | None = None
     unit_question: str = ""
 
@@ -207,9 +210,9 @@ class IncidentDetector(Record):
 
 
 class EndDetector(Record):
-    """Detector for an event that ended on air, and may no longer be in the snapshot."""
+    """Detector for an event that ended on air, and may no longer exist."""
 
-    observe: Callable[[EndedEvent], Observation]
+    observe: Callable[[EndedEvent, Thresholds], Observation]
 
 
 Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDetector | EndDetector

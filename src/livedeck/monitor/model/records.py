@@ -7,7 +7,7 @@ Records contain no secrets: texts from people or the platform are masked when a 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -265,6 +265,14 @@ class IntentRecord(Record):
 
 ENDING_ACTIONS = frozenset({"event.complete", "event.delete"})
 """Names of the actions that end an event."""
+
+ATTRIBUTED_FOR = timedelta(minutes=2)
+"""Window after a person's action in which the end of the event is attributed to that person."""
+
+
+def ending_actors(intents: Iterable[IntentRecord]) -> dict[str, str]:
+    """Return event id -> person who asked for its end."""
+    return {intent.target_id: intent.by for intent in intents if intent.action in ENDING_ACTIONS}
 
 
 class OpenChange(Record):

@@ -14,7 +14,7 @@ from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.attachment import Attachment
 from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
-from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState
+from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState, ListDoubt
 from livedeck.record import Record
 
 _NEVER_RECEIVED: CachedList[Any] = CachedList()
@@ -29,8 +29,8 @@ class Snapshot(Record):
     alarms that ring now. `flood`: the last 10 min brought more alarms than a person can follow. `lists`: lists polled
     on demand. `ended`: events that ended on air in the last minute. `unreadable`: number of events left out because
     even their id could not be read. `shortfall`: events that the last list announced and lacks; None if it is complete.
-    `attachment`: connection to the collector that sent this; None if this process
-    polls the platform itself.
+    `list_doubt`: known events that whole lists lack; None without any. `attachment`: connection to the collector that
+    sent this; None if this process polls the platform itself.
     """
 
     seq: int
@@ -49,6 +49,7 @@ class Snapshot(Record):
     shortfall: Shortfall | None = None
     ended: tuple[EndedEvent, ...] = ()
     attachment: Attachment | None = None
+    list_doubt: ListDoubt | None = None
 
     @property
     def rooms(self) -> CachedList[Room]:

@@ -270,7 +270,7 @@ class EventState(Record):
 
     `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. If samples stop
     while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
-    held the event, or held unreadable rows that may be the event, or is the first one without the event. `content`:
+    held the event; if it did not, the state is from the event's own answers. `content`:
     kind of programme that the event carries. `rulings`: people's decisions on how it is judged.
     """
 
@@ -292,11 +292,35 @@ class EventState(Record):
         return self.event.id
 
 
+class ListDoubt(Record):
+    """Doubt of the event list, which lacks `missing` known events although it claims to be whole.
+
+    `since`: first such list (this machine's clock). `listed`: number of events in the last list. `served`: number of
+    missing events that the platform still serves, by id or by new samples. `expected`: number of missing events that
+    only the history knows, so that they cannot be shown yet.
+    """
+
+    since: datetime
+    listed: int
+    missing: int
+    served: int = 0
+    expected: int = 0
+
+
+class EndWay(StrEnum):
+    """Way in which an event ended on air. REPLACED: another stream, which is not on air, took the place of its own."""
+
+    GONE = "gone"
+    STREAM_REMOVED = "stream removed"
+    COMPLETED = "completed"
+    REPLACED = "replaced"
+
+
 class EndedEvent(Record):
     """Event that ended on air. `how`: the end in words, without its time; `at`: time of the response that showed it.
 
-    `is_gone`: the event is no longer listed; otherwise it was completed. `by`: the person who ended it at a deck of
-    this history, empty if nobody did, None until that was looked up.
+    `is_gone`: the event no longer exists. `by`: the person who ended it at a deck of this history, empty if nobody did,
+    None if that is not known.
     """
 
     id: str
@@ -305,6 +329,7 @@ class EndedEvent(Record):
     at: datetime
     is_gone: bool = False
     by: str | None = None
+    way: EndWay = EndWay.GONE
 
 
 class ClockChange(Record):

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
+from livedeck.monitor.model.alarm import Severity
 from livedeck.record import Record
 
 
@@ -180,7 +181,12 @@ class Thresholds(Record, kw_only=True):
     unwatched: Annotated[
         float, Limit("s", "a monitor that runs this late was suspended, alone or with its machine")
     ] = 30.0
-    empty_list: Annotated[float, Limit("s", "an event list without any event is doubted this long")] = 30.0
+    ended_by_another: Annotated[
+        Severity, Limit("word", "alarm for an event on air that somebody else completes: most shows end so")
+    ] = Severity.WARNING
+    ended_samples: Annotated[
+        float, Limit("s", "an event that ends this soon after a sample ended on air; samples come late")
+    ] = 60.0
     ended_told: Annotated[float, Limit("s", "the end of an event on air is shown this long")] = 60.0
     link_window: Annotated[float, Limit("s", "lost responses are counted in this time")] = 60.0
     link_outage: Annotated[float, Limit("s", "failures for longer than this, without any response, are an outage")] = (
@@ -537,8 +543,8 @@ def _parse(default: Any, value: object, path: str) -> Any:
         case tuple():
             items = enumerate(_parse_list(value, path))
             return tuple(_parse(default[0], item, f"{path}[{index}]") for index, item in items)
-        case Content():
-            return _parse_content(value, path)
+        case StrEnum():
+            return _parse_word(default, value, path)
         case int():
             if type(value) is not int or value < 1:
                 raise _not_allowed(path, "a whole number from 1", value)
@@ -553,11 +559,12 @@ def _parse_number(value: object, path: str) -> float:
     return float(value)
 
 
-def _parse_content(value: object, path: str) -> Content:
-    content = next((content for content in Content if content == value), None)
-    if content is None:
-        raise _not_allowed(path, f"one of {', '.join(Content)}", value)
-    return content
+def _parse_word(default: StrEnum, value: object, path: str) -> StrEnum:
+    words = type(default)
+    word = next((word for word in words if word == value), None)
+    if word is None:
+        raise _not_allowed(path, f"one of {', '.join(words)}", value)
+    return word
 
 
 def _parse_list(value: object, path: str) -> list[object]:

@@ -115,6 +115,10 @@ class ResourceCache:
             self._watched[viewer] = watched
         return not self._current.issuperset(watched)
 
+    def is_watched(self, key: ResourceKey) -> bool:
+        """Return whether a viewer shows a list."""
+        return any(key in keys for keys in self._watched.values())
+
     def refresh(self) -> None:
         """Mark all responses and requests so far as outdated, after a change."""
         self._current.clear()

@@ -156,10 +156,6 @@ class Poller:
         """Make every call due now; only a Retry-After is still obeyed."""
         self._requested.clear()
 
-    def look_again(self) -> None:
-        """Poll the list now; only a Retry-After is still obeyed."""
-        self._requested.pop(LIST, None)
-
     def note_answer(self, key: PollKey, monotonic: float) -> bool:
         """Note another process's poll at `monotonic` (s). Return whether it is newer than the call's last poll here.
 

@@ -73,6 +73,20 @@ def schedule_events(
     return schedule
 
 
+def with_asks(schedule: PollSchedule, asks: PollSchedule, seconds_to_list: float | None) -> PollSchedule:
+    """Return the schedule with the calls that doubts of the event list need.
+
+    `asks`: requests by id; those that a viewer wants too are made at the shorter interval. `seconds_to_list`: seconds
+    between two lists; None for the usual ones.
+    """
+    if not asks and seconds_to_list is None:
+        return schedule
+    merged = {**schedule, **{key: min(spec, schedule.get(key, spec)) for key, spec in asks.items()}}
+    if seconds_to_list is not None:
+        merged[LIST] = PollSpec(min(seconds_to_list, schedule[LIST].interval), 0)
+    return merged
+
+
 def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0) -> Cadence:
     """Return the cadence that the request budget allows: the more events are on air, the less often each is polled.
 

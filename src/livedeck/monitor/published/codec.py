@@ -71,7 +71,8 @@ _FIELDS: Mapping[type, str] = {
     state.Health: "score grade component detail",
     state.Finding: "kind severity actual expected since target target_name stage",
     state.Episode: "kind severity target since until actual expected",
-    state.EndedEvent: "id name how at is_gone by",
+    state.ListDoubt: "since listed missing served expected",
+    state.EndedEvent: "id name how at is_gone by way",
     state.ClockChange: "at seconds is_sleep",
     state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
     "lost_share clock_offset clock_change is_clock_doubtful",
@@ -109,6 +110,9 @@ _STORED = {"content": "profile", "alarm_actions": "answers"}
 _SHORTFALL = "shortfall"
 """Field of a snapshot and of a list that is encoded only if rows are missing, as older programs do not know it."""
 
+_LIST_DOUBT = "list_doubt"
+"""Field of a snapshot that is encoded only while the list is doubted, as older programs do not know it."""
+
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
 
@@ -145,6 +149,7 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
         "head": {
             **{_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
             **_encode_shortfall(snapshot.shortfall),
+            **({_LIST_DOUBT: encode_record(snapshot.list_doubt)} if snapshot.list_doubt else {}),
         },
         "lists": _encode_lists(snapshot, last, encoded.get("lists", {})),
         "alarms": _encode_alarms(snapshot, last, encoded.get("alarms", {})),
@@ -181,6 +186,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
         return Snapshot(
             **{name: _of_field(Snapshot, name).decode(head[_STORED.get(name, name)]) for name in _HEAD},
             shortfall=_decode_shortfall(head),
+            list_doubt=_record(state.ListDoubt).decode(head[_LIST_DOUBT]) if _LIST_DOUBT in head else None,
             events=tuple(
                 _decode_state(
                     values["events"][event_id],

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from livedeck.monitor import UNIT_UNKNOWN, Alarm, Snapshot
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms, section_heads
-from livedeck.presentation.connection import is_seen, missing_text, way_lines
+from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
@@ -190,7 +190,7 @@ class AlarmsScreen(BaseScreen):
                 return waiting_text(snapshot)
             if is_seen(snapshot, render_time):
                 return clear_text(snapshot, render_time)
-            return f"{NOT_SEEN}; {missing_text(snapshot)}" if snapshot.shortfall else NOT_SEEN
+            return NOT_SEEN if is_whole(snapshot) else f"{NOT_SEEN}; {missing_text(snapshot)}"
         if self.ctx.records is None and self._tab != "notices":
             return "No history is kept. Set `history` in the settings to keep one."
         return f"No entries in the last {LOG_HOURS} h"

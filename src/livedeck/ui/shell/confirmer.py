@@ -149,6 +149,7 @@ class Confirmer:
                 audit=ctx.history,
                 blocked_reason=self.blocked_reason,
                 notify=self._notify,
+                announce=ctx.monitor.note_intent,
                 refresh=ctx.monitor.refresh,
                 open_changes=ctx.open_changes,
                 locks=ctx.locks,

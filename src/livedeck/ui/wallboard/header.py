@@ -19,7 +19,7 @@ from livedeck.monitor import (
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, rule_words, severity_glyph
 from livedeck.presentation.badges import TALLY_BADGES
-from livedeck.presentation.connection import banner_line, blind_words, missing_line, missing_text, via_text
+from livedeck.presentation.connection import banner_line, blind_words, is_whole, missing_line, missing_text, via_text
 from livedeck.presentation.events import STANDING_WORDS, Standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
@@ -270,7 +270,7 @@ def empty_texts(model: WallModel) -> tuple[str, str]:
         return "NO FRESH DATA", ""
     if model.matching < model.total:
         title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} pass the filter"
-    elif model.snapshot.shortfall:
+    elif not is_whole(model.snapshot):
         return "NOTHING TO SHOW", missing_text(model.snapshot)
     else:
         title, count = "NOTHING ON AIR", f"{model.total} events on the platform"

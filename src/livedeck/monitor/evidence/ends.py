@@ -1,0 +1,264 @@
+"""Rules for an event that a list lacks: it is asked by id, and gone only if two sources agree. Pure.
+
+One source that says "gone" is a doubt. Times are monotonic seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import islice
+from typing import NamedTuple
+
+LISTS_APART = 5.0
+"""Minimum seconds between the first and the last list without the event: one bad replica, or one bad moment, is no
+proof."""
+
+DENIALS_APART = 4.0
+"""Minimum seconds between two answers by id that the event does not exist."""
+
+ASK_EACH = 5.0
+"""Seconds between two requests by id, and between two lists, while a doubt is undecided."""
+
+SERVED_EACH = 15.0
+"""Seconds between two requests by id of an event that is still served: as often as the list would show it."""
+
+SECOND_LOOK = 1.0
+"""Seconds from the first list without an event to the next list."""
+
+MOST_ASKED = 200
+"""Maximum number of events on air that are asked by id at a time, so that a lost list does not double the load."""
+
+DECIDED_AFTER = 8.0
+"""Seconds after which events without an answer by id no longer delay the statement that others are still served."""
+
+SAMPLED = 3
+"""Number of events off air that are asked by id in place of all."""
+
+
+class Standing(StrEnum):
+    """Standing of a known event. EXPECTED: on air according to the history, and not seen by this process yet."""
+
+    SENDING = "on air with a sending encoder"
+    ON_AIR = "on air without one"
+    OFF_AIR = "off air"
+    EXPECTED = "expected"
+
+
+class Answer(StrEnum):
+    """Answer to a request by id. UNKNOWN: any failure but "not found"; it proves nothing."""
+
+    SERVED = "served"
+    NOT_FOUND = "not found"
+    UNKNOWN = "unknown"
+
+
+_LASTING = (Standing.SENDING, Standing.ON_AIR)
+"""Standings of which a single "not found" is no proof, because an audience depends on the event. A doubt keeps the
+first of them that the event has had."""
+
+
+class Known(NamedTuple):
+    """A known event. `quiet`: seconds after a sample in which the next one is not overdue."""
+
+    standing: Standing
+    quiet: float = 0.0
+
+
+_EXPECTED = Known(Standing.EXPECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """Doubt about an event that the list lacks.
+
+    `began`: time of the first list without the event. `lists`: times of the first and last such list since the last new
+    sample. `denials`: times of the first and last "not found" since the last new sample or good answer. `news_at`: time
+    of the last new sample, None if none came since the first list.
+    """
+
+    known: Known
+    began: float
+    last_list: float
+    lists: tuple[float, float] | None
+    denials: tuple[float, float] | None = None
+    is_answered: bool = False
+    is_served: bool = False
+    news_at: float | None = None
+
+    @property
+    def standing(self) -> Standing:
+        """Standing of the event."""
+        return self.known.standing
+
+    @property
+    def is_confirmed(self) -> bool:
+        """True if a second list lacks the event too."""
+        return self.last_list > self.began
+
+    @property
+    def is_denied_for_long(self) -> bool:
+        """True if both sources lack the event, each twice at a distance."""
+        return _are_apart(self.lists, LISTS_APART) and _are_apart(self.denials, DENIALS_APART)
+
+    def is_quiet(self, at: float) -> bool:
+        """Return whether the next sample is overdue."""
+        return at - (self.began if self.news_at is None else self.news_at) >= self.known.quiet
+
+    def is_kept(self, at: float) -> bool:
+        """Return whether the platform still serves the event: by id, or by samples that began after the doubt."""
+        is_sending = self.news_at is not None and self.news_at - self.began >= LISTS_APART
+        return self.is_served or (is_sending and not self.is_quiet(at))
+
+
+class Doubts:
+    """Events that are known and that the list lacks."""
+
+    def __init__(self) -> None:
+        self._doubts: dict[str, _Doubt] = {}
+        self._expected: set[str] = set()
+        self._meant: set[str] = set()  # events whose end the user here asked for
+        self._sample: dict[str, Answer | None] = {}  # answers of the events off air that stand for all
+
+    @property
+    def count(self) -> int:
+        """Number of events in doubt."""
+        return len(self._doubts)
+
+    @property
+    def are_confirmed(self) -> bool:
+        """True if a second list lacks every event in doubt too."""
+        return all(doubt.is_confirmed for doubt in self._doubts.values())
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """Expected events that neither a list nor an answer by id has shown or denied yet."""
+        in_doubt = {key for key, doubt in self._doubts.items() if doubt.standing is Standing.EXPECTED}
+        return frozenset(self._expected | in_doubt)
+
+    def expect(self, event_ids: Iterable[str]) -> None:
+        """Treat these events as known, although no list held them yet: the history knows them on air."""
+        self._expected.update(event_ids)
+
+    def expect_end(self, event_id: str) -> None:
+        """Note that the user here asked for the end of an event: its absence is then explained by a third source."""
+        self._meant.add(event_id)
+
+    def missing(self, listed: Collection[str], known: Iterable[str]) -> tuple[str, ...]:
+        """Return the known events that a list lacks, whole or not."""
+        return tuple(event_id for event_id in known if event_id not in listed)
+
+    def take_list(self, listed: Collection[str], known: Mapping[str, Known], at: float) -> None:
+        """Take a whole list: doubt the known events that it lacks. `known`: all events of this process, by id."""
+        before = self._doubts
+        wanted = {**dict.fromkeys(self.expected, _EXPECTED), **known}
+        self._doubts = {
+            event_id: _listed_without(before.get(event_id), wanted[event_id], at)
+            for event_id in self.missing(listed, wanted)
+        }
+        self._expected.clear()
+        self._choose_sample()
+
+    def take_part(self, listed: Collection[str]) -> None:
+        """Take a list that is not whole: it ends the doubts of the events that it holds, and raises none."""
+        self._doubts = {key: doubt for key, doubt in self._doubts.items() if key not in listed}
+        self._expected.difference_update(listed)
+        self._choose_sample()
+
+    def take_answer(self, event_id: str, answer: Answer, at: float) -> bool:
+        """Take the answer to a request by id. Return whether the event is in doubt."""
+        doubt = self._doubts.get(event_id)
+        if doubt is None:
+            return False
+        if event_id in self._sample and answer is not Answer.UNKNOWN:
+            self._sample[event_id] = answer
+        if answer is Answer.SERVED:
+            doubt = replace(doubt, is_served=True, denials=None)
+        elif answer is Answer.NOT_FOUND:
+            first, _ = doubt.denials or (at, at)
+            doubt = replace(doubt, is_served=False, denials=(first, at))
+        self._doubts[event_id] = replace(doubt, is_answered=True)
+        return True
+
+    def take_sample(self, event_id: str, at: float) -> None:
+        """Take a new sample of an event: lists and answers that lacked the event before no longer count."""
+        if doubt := self._doubts.get(event_id):
+            self._doubts[event_id] = replace(doubt, news_at=at, lists=None, denials=None)
+
+    def take_gone(self, at: float) -> dict[str, Standing]:
+        """Return the events that are proven to be gone, with their standing on air, and doubt them no longer."""
+        is_kept = any(doubt.is_kept(at) for doubt in self._doubts.values())
+        are_denied = not is_kept and set(self._sample.values()) == {Answer.NOT_FOUND}
+        gone = {
+            key: doubt.standing
+            for key, doubt in self._doubts.items()
+            if self._is_gone(key, doubt, at, are_denied=are_denied)
+        }
+        self._doubts = {key: doubt for key, doubt in self._doubts.items() if key not in gone}
+        return gone
+
+    def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
+        """Return whether an event is gone. `are_denied`: every sampled event is not found, and no event is served."""
+        is_denied = doubt.denials is not None and doubt.lists is not None
+        if event_id in self._meant and is_denied:
+            return True
+        if not doubt.is_quiet(at):
+            return False
+        if doubt.standing in _LASTING:
+            return doubt.is_denied_for_long
+        is_represented = doubt.standing is Standing.OFF_AIR and are_denied and _are_apart(doubt.lists, LISTS_APART)
+        return is_denied or is_represented
+
+    def kept(self, at: float) -> tuple[str, ...]:
+        """Return the events that two lists lack and that the platform still serves, by id or by new samples.
+
+        Empty until every event that is asked is decided, or `DECIDED_AFTER` has passed, so that the first count is
+        right.
+        """
+        kept = tuple(key for key, doubt in self._doubts.items() if doubt.is_confirmed and doubt.is_kept(at))
+        is_early = any(at - doubt.began < DECIDED_AFTER for doubt in self._doubts.values())
+        return () if is_early and not self.asks(at).keys() <= set(kept) else kept
+
+    def asks(self, at: float) -> dict[str, float]:
+        """Return the events to ask by id, those on air first, with the seconds between two requests."""
+        on_air = (key for key, doubt in self._doubts.items() if doubt.standing is not Standing.OFF_AIR)
+        asked = [*islice(on_air, MOST_ASKED), *(key for key in self._sample if key in self._doubts)]
+        return {key: SERVED_EACH if self._doubts[key].is_kept(at) else ASK_EACH for key in asked}
+
+    def is_answered(self, event_id: str) -> bool:
+        """Return whether an event was asked by id, with any result, or is in no doubt."""
+        return event_id not in self._doubts or self._doubts[event_id].is_answered
+
+    def seconds_to_list(self, at: float) -> float | None:
+        """Return the seconds between two lists while a doubt is undecided; None if none is."""
+        if not self._doubts:
+            return None
+        if not self.are_confirmed:
+            return SECOND_LOOK
+        asked = self.asks(at)
+        is_decided = bool(asked) and all(self._doubts[key].is_kept(at) for key in asked)
+        return None if is_decided else ASK_EACH
+
+    def _choose_sample(self) -> None:
+        """Choose the events off air that are asked by id. Those asked before stay chosen, unless they are listed."""
+        off_air = [key for key, doubt in self._doubts.items() if doubt.standing is Standing.OFF_AIR]
+        counted = {key: answer for key, answer in self._sample.items() if answer is Answer.NOT_FOUND or key in off_air}
+        self._sample = counted if off_air else {}
+        for event_id in off_air:
+            if len(self._sample) < SAMPLED:
+                self._sample.setdefault(event_id, None)
+
+
+def _listed_without(before: _Doubt | None, known: Known, at: float) -> _Doubt:
+    """Return the doubt of an event after a list without it."""
+    if before is None:
+        return _Doubt(known, at, at, (at, at))
+    standings = before.standing, known.standing
+    standing = next((lasting for lasting in _LASTING if lasting in standings), known.standing)
+    first, _ = before.lists or (at, at)
+    return replace(before, known=known._replace(standing=standing), last_list=at, lists=(first, at))
+
+
+def _are_apart(times: tuple[float, float] | None, seconds: float) -> bool:
+    return times is not None and times[1] - times[0] >= seconds
