@@ -123,6 +123,8 @@ class Ending:
         name, old, new = self.operation.name, repr(self.before), repr(self.now)
         if name == "event.poster":  # the second copy of a change replaces the poster of the first
             return answered in new or self.delivered > 1
+        if name == "subtitle.reorder":
+            return answered in getattr(self.operation, "order", ())
         is_new = answered in new and answered not in old
         return (
             is_new or name == "event.reschedule" or (answered == self.operation.target.id and name != "subtitle.copy")
