@@ -35,7 +35,7 @@ async def test_no_change_reaches_the_wire(name: str, identifier: str) -> None:
 
 @pytest.mark.parametrize("name", WRITES)
 async def test_each_change_reaches_the_wire_once_where_changes_are_allowed(name: str, tmp_path: Path) -> None:
-    platform = saying({"data": {"id": "x"}})
+    platform = saying({"data": {"id": "x", "success": True}})
     async with api_of(platform) as api:
         if name == "api.subtitles.generate":
             platform.reply = lambda _path, _query: (200, b'{"data": []}', {})

@@ -18,10 +18,21 @@ from cli.commands import called
 from client.raw_platform import raw_platform
 from client.test_faults import answer, error
 from client.test_transport import api_at
-from livedeck.client import Api, ApiError, EventDraft, NotFound, Page, Progress, Rejected, Unknown, Unreadable
+from livedeck.client import (
+    OF_ANOTHER,
+    Api,
+    ApiError,
+    EventDraft,
+    NotFound,
+    Page,
+    Progress,
+    Rejected,
+    Unknown,
+    Unreadable,
+)
 from livedeck.operations.events import EDIT_FORM as FORM
 from livedeck.operations.events import DeleteEvent, EditEvent, EnableEvent, EventTarget, edit_entries
-from livedeck.operations.executor import OF_ANOTHER, Executor
+from livedeck.operations.executor import Executor
 from livedeck.operations.operation import Confirmation, Operation, OperationResult, Platform, Verdict
 from operations.samples import filled
 
@@ -52,7 +63,9 @@ ANSWERS: Mapping[str, tuple[bytes, str]] = {
     "error is false": (ok({"data": EVENT, "error": False}), DONE),
     "nothing": (ok(b""), DONE),
     "204": (answer(204, b""), DONE),
-    "an object of its own status": (ok({"data": {"id": "p1", "status": "error"}}), DONE),
+    "an object of its own status": (ok({"data": {"id": "e1", "status": "error"}}), DONE),
+    "an id in another case": (ok({"data": {"id": "E1"}}), DONE),
+    "an id beside success": (ok({"data": {"id": "job-7", "success": True}}), DONE),
     "202 that says it is done": (ok(SUCCESS, 202), DONE),
     # an error body of the document, with a code that is a refusal
     "error for data": (ok({"error": CONFLICT}), REFUSED),
@@ -91,6 +104,7 @@ ANSWERS: Mapping[str, tuple[bytes, str]] = {
     "error of a server": (ok({"error": {"code": 500500}}), UNKNOWN),
     "error of a wait": (ok({"error": {"code": 408408}}), UNKNOWN),
     # contradictions
+    "another object": (ok({"data": {**EVENT, "id": "e2"}}), UNKNOWN),
     "error beside success": (ok({"success": True, "error": CONFLICT}), UNKNOWN),
     "error beside data": (ok({"data": EVENT, "error": CONFLICT}), UNKNOWN),
     "error beside success in data": (ok({**SUCCESS, "error": CONFLICT}), UNKNOWN),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -188,12 +188,16 @@ async def _delivered_once(app: Any, scope: Any, receive: Any) -> Any:
 
 @asynccontextmanager
 async def rig(
-    *, read_only: bool = False, data: Path | None = None, patience_seconds: float | None = None
+    *,
+    read_only: bool = False,
+    data: Path | None = None,
+    patience_seconds: float | None = None,
+    proxied: Callable[[str], AbstractAsyncContextManager[str]] = nullcontext,
 ) -> AsyncIterator[Rig]:
     """The demo workspace at `EVENING`, and an executor that may change it.
 
     `data`: the file that the simulator keeps its store in. `patience_seconds`: how long the executor's client waits for
-    an answer, over a socket; None: in process.
+    an answer, over a socket; None: in process. `proxied`: serves the address of the API at the address that it yields.
     """
     simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), data=data)
     requests: list[tuple[str, str]] = []
@@ -222,9 +226,10 @@ async def rig(
         else:
             simulator.app = cast("Starlette", noting)  # any ASGI app is served
             addresses = await stack.enter_async_context(serve(simulator))
+            base_url = await stack.enter_async_context(proxied(addresses.base_url))
             client = Api(
-                base_url=addresses.base_url,
-                upload_url=addresses.upload_url,
+                base_url=base_url,
+                upload_url=addresses.upload_url.replace(addresses.base_url, base_url),
                 timeout=patience_seconds,
                 upload_timeout=patience_seconds,
                 **token,

@@ -47,7 +47,7 @@ from livedeck.client.resources.annotations import (
     Annotations,
     NewAnnotationFields,
 )
-from livedeck.client.resources.base import Draft, Model
+from livedeck.client.resources.base import OF_ANOTHER, Draft, Model
 from livedeck.client.resources.cdn import Cdn
 from livedeck.client.resources.chat import Chat, Message
 from livedeck.client.resources.cues import Cue, cues_out_of_order
@@ -106,6 +106,7 @@ __all__ = [
     "CHAT_FORMATS",
     "MAX_PER_PAGE",
     "METHODS",
+    "OF_ANOTHER",
     "UPLOAD_CHUNK",
     "Annotation",
     "AnnotationDraft",

@@ -377,6 +377,12 @@ def _begins_at(stream: Stream, at: datetime) -> bool:
     return stream.started_at is not None and abs((stream.started_at - at).total_seconds()) < 1
 
 
+def _is_of_another_event(answer: object, target: Target) -> bool:
+    """Return whether the response is a stream of another event."""
+    event_id = answer.event_id if isinstance(answer, Stream) else None
+    return bool(event_id) and str(event_id).casefold() != target.id.casefold()
+
+
 def _format_time(at: datetime) -> str:
     return f"{at:%d %b %Y %H:%M:%S}Z"
 
@@ -466,6 +472,7 @@ class CompleteEvent(FieldOperation[EventView], EventOperation):
     help = "End the event: ingest stops, viewers are cut off"
     evidence = "the stream was running before and has ended"
     no_evidence = "no field says whether an event without a running stream is completed"
+    may_conflict = False
 
     def effect(self, current: EventView, /) -> str:
         if current.is_on_air:
@@ -595,6 +602,7 @@ class SetEventPoster(EventFormOperation):
     past = "given its picture"
     help = "Set the event's picture from an address"
     no_evidence = NOT_TOLD
+    may_conflict = False
     schema = PICTURE_FORM
 
     url: str
@@ -636,6 +644,9 @@ class ScheduleStream(EventFormOperation):
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.schedule(self.target.id, self.started_at)
 
+    def is_of_another(self, answer: object, _before: EventView, /) -> bool:
+        return _is_of_another_event(answer, self.target)
+
     def refusal_text(self, error: ApiError, current: EventView, /) -> str:
         stream = current.event.stream
         if not isinstance(error, Conflict) or stream is None or stream.status != PENDING or stream.started_at is None:
@@ -675,6 +686,9 @@ class RescheduleStream(FieldOperation[EventView], EventFormOperation):
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.reschedule(self.target.id, self.started_at)
+
+    def is_of_another(self, answer: object, _before: EventView, /) -> bool:
+        return _is_of_another_event(answer, self.target)
 
     def is_so(self, current: EventView, /) -> bool:
         stream = current.event.stream

@@ -19,7 +19,7 @@ from socket import gethostname
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
-from livedeck.client import ApiError, Conflict, NotFound, Progress, Rejected, Unknown, Validation
+from livedeck.client import OF_ANOTHER, ApiError, Conflict, NotFound, Progress, Rejected, Unknown, Validation
 from livedeck.log import Log
 from livedeck.monitor import ActionRecord, AuditOutcome, Clock, FieldChange, IntentRecord, OpenChange
 from livedeck.operations.open_changes import OpenChanges
@@ -65,7 +65,7 @@ CLOSE = "change.close"
 LEFT = "livedeck was closed before the response arrived"
 NOT_SEEN_YET = "the change is not visible yet"
 STILL_THERE = "it still exists"
-OF_ANOTHER = "the response is about another object"
+AS_BEFORE = "the response shows the values from before"
 NOT_READ = "the object could not be read again, so the change may have been made"
 NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
 SENT_AGAIN = "a similar change was sent after it, and nothing tells the two apart"
@@ -325,16 +325,30 @@ class Executor:
         except ApiError as refusal:
             return await self._check_refusal(operation, current, refusal)
         else:
-            if not _is_of_another(operation, answer):
+            doubt = self._doubt(operation, current, answer)
+            if not doubt:
                 return await self._read_back(operation, current, answer)
-            error = Unknown(f"{operation.verb} {operation.target.name}: {OF_ANOTHER}", OF_ANOTHER)
+            error = Unknown(f"{operation.verb} {operation.target.name}: {doubt}", doubt)
         if not operation.may_have_arrived:
             text = "the connection ended before all of it was sent, so the platform does not have it"
             return OperationResult(Verdict.REFUSED, text, error)
         return await self._reconcile(operation, current, error)
 
+    def _doubt(self, operation: Operation[T], before: T, answer: object) -> str:
+        """Return why a response of success does not prove the change; empty if it does.
+
+        A response with the values from before may be an older one. If the executor reads back, that read decides.
+        """
+        if operation.is_of_another(answer, before):
+            return OF_ANOTHER
+        answered = operation.read_of_answer(answer)
+        if self.reads_back or answered is None:
+            return ""
+        has = operation.other_values(answered)
+        return AS_BEFORE if has and has == operation.other_values(before) else ""
+
     async def _check_refusal(self, operation: Operation[T], before: T, refusal: ApiError) -> OperationResult:
-        """Return REFUSED, or APPLIED if a read shows the change.
+        """Return REFUSED; APPLIED if a read shows the change; UNKNOWN for a conflict that the document does not know.
 
         The state of the object may forbid the second copy of a change that a network delivers twice.
         """
@@ -348,6 +362,9 @@ class Executor:
                 is_gone = sight.state is _State.GONE
                 text = applied_text(operation, refusal)
                 return OperationResult(Verdict.APPLIED, text, refusal, sight.answer, is_gone=is_gone)
+        elif isinstance(refusal, Conflict) and not operation.may_conflict:
+            text = f"{_reason(refusal)}; nothing can prove whether it happened: {operation.no_evidence}"
+            return OperationResult(Verdict.UNKNOWN, text, refusal)
         return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, before), refusal)
 
     async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
@@ -522,12 +539,6 @@ def _seen_text(operation: Operation[Any], state: _State, *, can_show: bool) -> s
     if state is _State.UNKNOWN:
         return NOT_READ
     return NOT_SEEN_YET if can_show and not isinstance(operation, DeleteOperation) else STILL_THERE
-
-
-def _is_of_another(operation: Operation[Any], answer: object) -> bool:
-    """Return whether the response contains another object than the changed one, as if it answered another change."""
-    answered = getattr(answer, "id", None) if operation.read_of_answer(answer) is not None else None
-    return bool(answered) and str(answered).casefold() != operation.target.id.casefold()
 
 
 def _is_of_proxy(error: NotFound) -> bool:

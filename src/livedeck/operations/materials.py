@@ -11,7 +11,16 @@ from typing import Any
 from livedeck.client import UPLOAD_CHUNK, NotFound
 from livedeck.monitor import KnownMaterial, Video
 from livedeck.operations.diff import Change
-from livedeck.operations.operation import ConfirmLevel, DeleteOperation, Operation, Platform, SendContext, Target
+from livedeck.operations.operation import (
+    ConfirmLevel,
+    DeleteOperation,
+    Operation,
+    Platform,
+    SendContext,
+    Target,
+    has_other_id,
+    has_other_names,
+)
 from livedeck.operations.schema import Field, FormSchema
 from livedeck.operations.videos import FILE, Ids, Reorder, video_title
 from livedeck.text import values
@@ -56,6 +65,7 @@ class UploadMaterial(Operation[bool]):
     lists_changes = True
     help = "Upload a file as material of the video"
     no_evidence = "the platform does not list the materials of a video"
+    may_conflict = False
     schema = UPLOAD_FORM
 
     video: Video
@@ -74,6 +84,9 @@ class UploadMaterial(Operation[bool]):
     @property
     def changes(self) -> tuple[Change, ...]:
         return (Change("File", "", values.safe(self.file.name, 60)), Change("Title", "", values.safe(self.title, 60)))
+
+    def is_of_another(self, answer: object, _before: bool, /) -> bool:
+        return has_other_names(answer, {"title": self.title})
 
     @property
     def may_have_arrived(self) -> bool:
@@ -127,6 +140,7 @@ class RenameMaterial(MaterialOperation):
     lists_changes = True
     help = "Rename the material"
     no_evidence = "the platform does not show the title of a material"
+    may_conflict = False
     schema = RENAME_FORM
 
     title: str
@@ -134,6 +148,9 @@ class RenameMaterial(MaterialOperation):
     @property
     def changes(self) -> tuple[Change, ...]:
         return (Change("Title", values.safe(self.material.title, 60), values.safe(self.title, 60)),)
+
+    def is_of_another(self, answer: object, _before: bool, /) -> bool:
+        return has_other_id(answer, self.target.id)
 
     async def send(self, context: SendContext[bool], /) -> object:
         return await context.api.materials.rename(self.material.id, self.title)
@@ -160,6 +177,7 @@ class ReorderMaterials(Reorder):
     kind = "material"
     help = "Reorder the materials"
     no_evidence = "the platform does not show the order of materials"
+    may_conflict = False
 
     async def read(self, platform: Platform) -> Ids:
         gate = asyncio.Semaphore(CONCURRENT_READS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -186,6 +186,8 @@ class Operation(ABC, Generic[T]):
         evidence: text about what proves the change after a lost response.
         no_evidence: text about why nothing proves the change, always or sometimes.
         looks_like: names of operations whose effects may look the same as this one's.
+        may_conflict: whether the platform may refuse it with 409 because of the object's state. If not, a 409
+            proves nothing.
     """
 
     __slots__ = ()
@@ -204,6 +206,7 @@ class Operation(ABC, Generic[T]):
     evidence: ClassVar[str] = ""
     no_evidence: ClassVar[str] = ""
     looks_like: ClassVar[tuple[str, ...]] = ()
+    may_conflict: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -299,6 +302,13 @@ class Operation(ABC, Generic[T]):
     def read_of_answer(self, _answer: object, /) -> T | None:
         """Return the object from the platform's response; None if the response does not contain it."""
         return None
+
+    def is_of_another(self, answer: object, _before: T, /) -> bool:
+        """Return whether the response contains another object than the changed one, as if it answered another change.
+
+        `_before`: the object right before sending.
+        """
+        return self.read_of_answer(answer) is not None and has_other_id(answer, self.target.id)
 
 
 class FormOperation(Operation[T]):
@@ -429,6 +439,16 @@ class CreateOperation(Operation[tuple[Item, ...]]):
     def is_like(self, item: Item, /) -> bool:
         """Return whether the item equals the sent object, as far as the platform shows it."""
 
+    def sent_names(self) -> Mapping[str, str]:
+        """Return the texts by which a new object is told from others, by field. Platforms may trim or shorten them."""
+        return {}
+
+    def is_of_another(self, answer: object, before: tuple[Item, ...], /) -> bool:
+        """Return whether the response contains an object that was there before, or one with other names."""
+        old_ids, names = {item.id for item in before}, self.sent_names()
+        items = answer if isinstance(answer, tuple) else (answer,)
+        return any(getattr(item, "id", None) in old_ids or has_other_names(item, names) for item in items if item)
+
     def candidates(self, before: tuple[Item, ...], after: tuple[Item, ...]) -> tuple[Item, ...]:
         """Return the items in `after` that are new and equal the sent object; none if either list is incomplete."""
         if isinstance(before, PartialRows) or isinstance(after, PartialRows):
@@ -443,6 +463,25 @@ class CreateOperation(Operation[tuple[Item, ...]]):
     def shown_answer(self, before: tuple[Item, ...], after: tuple[Item, ...] | None, /) -> object:
         (made,) = self.candidates(before, after or ())
         return made
+
+
+def has_other_id(answer: object, object_id: str) -> bool:
+    """Return whether the response contains an object with another id. Upper and lower case are equal."""
+    answered = getattr(answer, "id", None)
+    return bool(answered) and str(answered).casefold() != object_id.casefold()
+
+
+def has_other_names(answer: object, names: Mapping[str, str]) -> bool:
+    """Return whether a text of the answered object is neither the sent one nor its beginning, but for case and spaces.
+
+    `names`: sent texts by field. A field that the response lacks proves nothing.
+    """
+    pairs = ((getattr(answer, name, None), sent) for name, sent in names.items())
+    return any(isinstance(text, str) and text and not _plain(sent).startswith(_plain(text)) for text, sent in pairs)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _is_newer(item: Identified, others: Iterable[Identified]) -> bool:
@@ -464,6 +503,9 @@ class CreateFromForm(FormOperation[tuple[Item, ...]], CreateOperation[Item]):
     @property
     def target(self) -> Target:
         return Target(self.kind, "", values.safe(getattr(self.form.draft, self.name_field), 60))
+
+    def sent_names(self) -> Mapping[str, str]:
+        return {self.name_field: getattr(self.form.draft, self.name_field)}
 
 
 def may_look_alike(first: Operation[Any], other: Operation[Any]) -> bool:

@@ -105,6 +105,7 @@ class UploadPoster(_PosterCreation):
     help = "Make a poster from the picture at an address"
     evidence = ""
     no_evidence = NOT_TOLD
+    may_conflict = False
     schema = PICTURE_FORM
 
     url: str

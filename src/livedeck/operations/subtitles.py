@@ -20,6 +20,7 @@ from livedeck.operations.operation import (
     SendContext,
     Target,
     all_rows,
+    has_other_id,
 )
 from livedeck.operations.schema import Field, FieldValues, FormSchema, draft_maker
 from livedeck.operations.videos import FILE, EditExtra, ExtraOperation, Ids, Reorder, video_title
@@ -119,6 +120,9 @@ class UploadSubtitle(_SubtitleCreation):
         sent = (self.language, self.description, self.file.name)
         return (item.language, item.description or "", item.file_name) == sent
 
+    def sent_names(self) -> Mapping[str, str]:
+        return {"description": self.description} if self.description else {}
+
 
 @dataclass(frozen=True, slots=True)
 class RecogniseSpeech(_SubtitleCreation):
@@ -146,6 +150,11 @@ class RecogniseSpeech(_SubtitleCreation):
         Only such tracks are pending or have cues.
         """
         return item.language in self.languages and (item.status == "pending" or bool(item.data))
+
+    def is_of_another(self, answer: object, before: tuple[Subtitle, ...], /) -> bool:
+        items = answer if isinstance(answer, tuple) else ()
+        is_foreign = any(item.language and not item.language.startswith(self.languages) for item in items)
+        return is_foreign or CreateOperation.is_of_another(self, answer, before)
 
     def shows(self, before: tuple[Subtitle, ...], after: tuple[Subtitle, ...] | None, /) -> bool:
         languages = [track.language for track in self.candidates(before, after or ())]
@@ -182,6 +191,9 @@ class CopySubtitle(_SubtitleCreation):
 
     async def send(self, context: SendContext[tuple[Subtitle, ...]], /) -> object:
         return await context.api.subtitles.copy(self.video.id, self.track.id)
+
+    def sent_names(self) -> Mapping[str, str]:
+        return {"description": self.track.description} if self.track.description else {}
 
     def is_like(self, item: Subtitle, /) -> bool:
         names = ("language", "description", "file_name")
@@ -246,6 +258,9 @@ class ReorderSubtitles(Reorder):
 
     async def send(self, context: SendContext[Ids], /) -> object:
         return await context.api.subtitles.reorder(self.video.id, self.complete_order(context.current))
+
+    def is_of_another(self, answer: object, before: Ids, /) -> bool:
+        return all(has_other_id(answer, row_id) for row_id in self.complete_order(before))
 
     def can_show(self, before: Ids, /) -> bool:
         return self.complete_order(before) != before

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self, TypeVar
+from urllib.parse import quote
 from uuid import UUID
 
 from pydantic import (
@@ -23,7 +24,7 @@ from pydantic import (
 
 from livedeck.client.http.encoding import header_text
 from livedeck.client.http.errors import Invalid, Unreadable
-from livedeck.client.http.request import Identifier, Request, describe_call, id_text
+from livedeck.client.http.request import Identifier, JsonBody, Request, describe_call, id_text
 from livedeck.client.http.response import data, rows
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.pages import Page
@@ -42,6 +43,9 @@ Id = Annotated[str, Field(min_length=1)]
 """The id of an object: any non-empty text (platform-api.md, "Identifiers")."""
 
 _FAULTS = "faults"
+
+OF_ANOTHER = "the response is about another object"
+"""Reason why the response to a change leaves its outcome open."""
 
 UNSET: Any = None
 """The default of a draft's field. Only whether the field was set counts, not its value."""
@@ -201,6 +205,11 @@ def complete_order(ids: Collection[Identifier], summary: str) -> list[str]:
     return order
 
 
+def _segment(identifier: object) -> str:
+    """Return an id as it stands in a path, in lower case."""
+    return quote(str(identifier), safe="", errors="replace").casefold()
+
+
 def _described(answer: object) -> tuple[Pagination, Mapping[str, str]]:
     """Return the position and the order that the answer to a list states; the first place that has a value counts."""
     document = answer if isinstance(answer, dict) else {}
@@ -239,8 +248,18 @@ class Resource:
         return await self._transport.send(request, parse)
 
     async def _success(self, request: Request) -> None:
-        """Send a change whose response has no documented content."""
-        await self._transport.send(request, lambda _: None)
+        """Send a change whose response has no documented content. An object in it must be one of the request's."""
+        body = request.body.value if isinstance(request.body, JsonBody) else None
+        order = body if isinstance(body, list) else []
+        ids = {*request.path.casefold().split("/"), *map(_segment, order)}
+
+        def parse(answer: object) -> None:
+            value = answer.get("data") if isinstance(answer, dict) else None
+            answered = value.get("id") if isinstance(value, dict) and "success" not in value else None
+            if answered and _segment(answered) not in ids:
+                raise Unreadable(f"{request.summary}: {OF_ANOTHER}")
+
+        await self._transport.send(request, parse)
 
     async def _page(self, model: type[M], request: Request) -> Page[M]:
         def parse(answer: object) -> Page[M]:
