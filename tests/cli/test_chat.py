@@ -219,7 +219,7 @@ def test_safe_csv_says_how_many(tmp_path: Path, env: dict[str, str]) -> None:
     cells = [cell for row in csv.reader(io.StringIO(done.stdout, newline="")) for cell in row]
     changed = [cell for cell in cells if cell.startswith(("'=", "'+", "'-", "'@"))]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
-    assert f"made safe for spreadsheets with a leading ': {len(changed)}" in done.stderr
+    assert f"made safe for spreadsheets, by an apostrophe in front: {len(changed)}" in done.stderr
     assert changed
 
 

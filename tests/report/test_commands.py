@@ -103,7 +103,7 @@ def test_a_search_finds_notes_markers_and_actions(night: Path, tmp_path: Path, w
     found = json.loads(run(night, tmp_path, "past", "search", *words.split(), "--from", FROM, "--json"))
     jsonschema_rs.validator_for(json.loads(run(night, tmp_path, "past", "search", "--schema"))).validate(found)
     assert kind in {entry["type"] for entry in found["entries"]}
-    assert "nothing recorded has" in run(night, tmp_path, "past", "search", words, "never", "--from", FROM)
+    assert "no record contains" in run(night, tmp_path, "past", "search", words, "never", "--from", FROM)
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {

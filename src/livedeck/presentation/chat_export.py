@@ -26,7 +26,7 @@ def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
     else:
         yield f"{result.messages:,} of {result.read:,} messages, {size(result.size)}"
     if export.safe_csv:
-        yield f"cells made safe for spreadsheets with a leading ': {result.escaped_formulas:,}"
+        yield f"cells made safe for spreadsheets, by an apostrophe in front: {result.escaped_formulas:,}"
     if result.undated:
         yield f"left out, no readable time: {result.undated:,}"
     if result.unreadable:

@@ -192,7 +192,7 @@ def facts_of(
 
 
 def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
-    """Return whether the record may put the event on air during the span."""
+    """Return whether, by its record, the event may have been on air during the span."""
     is_on_air = record.tally.expects_signal or record.is_completed
     is_over = record.finished_at is not None and record.finished_at < span.since
     return is_on_air and not is_over and (record.started_at is None or record.started_at < span.until)

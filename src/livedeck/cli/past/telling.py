@@ -115,7 +115,7 @@ def search_command(
         elif found:
             print_lines([*entry_lines(found, width(), has_names=True)])
         else:
-            print_lines([f"nothing recorded has {safe(words, 80)!r}"])
+            print_lines([f"no record contains {safe(words, 80)!r}"])
         return DONE
 
     return work

@@ -225,7 +225,7 @@ class Transport:
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[StreamedResponse]:
-        """Open the response to a read, of any length, while it arrives.
+        """Send a read, and yield its response to be taken in chunks as they arrive, whatever its length.
 
         Raises ApiError, also while its chunks are read. A redirect of a signed link is followed to an https address, or
         from loopback to loopback.

@@ -191,7 +191,10 @@ class Follower:
         self._turn(AttachmentState.WATCHING)
 
     def _lose(self, reason: str) -> None:
-        """Make the next step list again: at once, or after a pause if the last listing led to no change stream."""
+        """Give up the change stream, so that the next step requests the list anew.
+
+        It does so at once, or after a pause if the last list led to no change stream.
+        """
         self._id = ""
         _log.info("listing the collector again", reason=reason)
         self._turn(AttachmentState.LISTING)
