@@ -150,7 +150,7 @@ def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> l
 
 
 def sort_line(schema: TableSchema[T], view: TableView, next_key: str) -> list[Line]:
-    """Return a note if the user has sorted a table whose normal order is worst first. `next_key` selects the next order."""
+    """Return a note if the user has sorted a table whose normal order is worst first. `next_key` sorts it anew."""
     if not schema.is_worst_first or view.sort not in schema.sortable_columns():
         return []
     return [

@@ -400,8 +400,9 @@ def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], orig
         if index > layers.index(home) or (in_file and not home_in_file):
             name = next(iter(sources))
             raise SettingsError(
-                f"{name} is set in {layer.location((name,))}, and collector_url in {home.location(('collector_url',))}: "
-                "the token may be for another collector, so it is not sent. Set both in the same place"
+                f"{name} is set in {layer.location((name,))}, and collector_url in "
+                f"{home.location(('collector_url',))}: the token may be "
+                "for another collector, so it is not sent. Set both in the same place"
             )
         values |= sources
         origins |= dict.fromkeys(sources, layer)

@@ -144,9 +144,13 @@ class Thresholds(Record, kw_only=True):
     """The limits of freshness, health and alarms (monitoring.md). Seconds, bit/s and frames/s throughout."""
 
     late_after: Annotated[float, Limit("s", "samples that are this much older than usual are late")] = 15.0
-    late_intervals: Annotated[float, Limit("cadences", "at a slow cadence, used in place of `late_after`")] = 3.0
+    late_intervals: Annotated[
+        float, Limit("cadences", "at a slow cadence, used in place of `late_after` if it is longer")
+    ] = 3.0
     missed_after: Annotated[float, Limit("s", "if samples are this late, the encoder counts as missing")] = 11.0
-    missed_intervals: Annotated[float, Limit("cadences", "at a slow cadence, used in place of `missed_after`")] = 2.0
+    missed_intervals: Annotated[
+        float, Limit("cadences", "at a slow cadence, used in place of `missed_after` if it is longer")
+    ] = 2.0
     missed_margin: Annotated[float, Limit("s", "added to the longest delay that left no hole in the samples")] = 2.0
     missed_margin_intervals: Annotated[
         float, Limit("cadences", "also added, because the next sample is due only then")
@@ -163,7 +167,9 @@ class Thresholds(Record, kw_only=True):
     )
     metrics_late: Annotated[float, Limit("s", "metrics this far behind are reported")] = 30.0
     stale_after: Annotated[float, Limit("s", "samples this old say nothing about the present")] = 30.0
-    stale_intervals: Annotated[float, Limit("cadences", "at a slow cadence, used in place of `stale_after`")] = 6.0
+    stale_intervals: Annotated[
+        float, Limit("cadences", "at a slow cadence, used in place of `stale_after` if it is longer")
+    ] = 6.0
     answer_intervals: Annotated[
         float, Limit("polls", "if the newest response is older than two polls, a response was lost")
     ] = 2.0
@@ -224,7 +230,9 @@ class Thresholds(Record, kw_only=True):
     silence_after: Annotated[float, Limit("s", "after this long without samples, the encoder counts as restarted")] = (
         15.0
     )
-    silence_intervals: Annotated[float, Limit("cadences", "at a slow cadence, used in place of `silence_after`")] = 3.0
+    silence_intervals: Annotated[
+        float, Limit("cadences", "at a slow cadence, used in place of `silence_after` if it is longer")
+    ] = 3.0
     window: Annotated[
         float, Limit("s", "rates are judged by the mean or median of this time: one odd sample is no fault")
     ] = 10.0

@@ -53,7 +53,7 @@ def new_recording(world: World, event: Document, stream: Document, ended_at: flo
 
 
 def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Document:
-    """Return the video in the path, or `video_id`, of the caller's workspace. Raises the documented error if there is no such video."""
+    """Return the video in the path, or `video_id`, of the caller's workspace. Raises the error of an unknown id."""
     world = request.world
     video = world.store.get("video", video_id or request.path_id("video_id"), request.workspace_id)
     if video is None or video["created_at"] > world.timestamp():
