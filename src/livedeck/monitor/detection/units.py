@@ -40,7 +40,7 @@ _COUNTED = 64
 
 
 class _Looks(Enum):
-    """What a sample looks like.
+    """Class of a sample by the unit in which its rates are plausible. NOTHING: no rate that says anything.
 
     BITS: plausible in bit/s only. PICTURE, SOUND: plausible in kbit/s, as a picture with sound or as sound alone.
     SMALL: too small for bit/s, and not plausible in kbit/s either. BETWEEN: implausible in kbit/s, small in bit/s.
