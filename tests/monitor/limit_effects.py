@@ -36,6 +36,7 @@ from livedeck.monitor import (
     Freshness,
     Ingest,
     IngestState,
+    Limits,
     Monitor,
     Phase,
     Reading,
@@ -246,7 +247,7 @@ async def play(name: str, rules: Rules) -> Trace:
 
         clocks: dict[str, Any] = {"now": clock.now, "timer": clock.monotonic, "jitter": chance.random, "retry": 0.0}
         async with Api(base_url="http://127.0.0.1", token=simulator.token, mount=app, **clocks) as api:
-            monitor = Monitor(api, clock, thresholds=rules.thresholds, cadence=rules.cadence, random=chance)
+            monitor = Monitor(api, clock, limits=Limits(rules.thresholds), cadence=rules.cadence, random=chance)
             async with aclosing(monitor.snapshots()) as snapshots:
                 async for snapshot in snapshots:
                     yield round(clock.monotonic(), 3), _of_snapshot(snapshot), tuple(asked)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, cast
@@ -23,12 +22,12 @@ from livedeck.monitor import (
     ConnectionState,
     Grade,
     IngestState,
+    Limits,
     Monitor,
     Readings,
     Ruling,
     Severity,
     Snapshot,
-    Thresholds,
 )
 from livedeck.monitor.detection.learnt import Learnt, parse_learnt
 from livedeck.monitor.history import StreamKey
@@ -482,8 +481,7 @@ async def test_what_cannot_be_done_to_an_alarm_is_refused_in_words(deck: Raise) 
 
 
 async def test_an_event_may_be_judged_by_numbers_of_its_own(deck: Raise) -> None:
-    patient = replace(Thresholds(), missed_after=60.0, stale_after=120.0)
-    one = deck(event(), event("slow"), overrides={"slow": patient})
+    one = deck(event(), event("slow"), limits=Limits(events={"slow": {"missed_after": 60, "stale_after": 120}}))
     one.stage.silent_from = 20.0
     snapshot = await one.until(60)
     assert {state.id: state.phase.tally for state in snapshot.events} == {

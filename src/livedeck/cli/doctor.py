@@ -180,8 +180,8 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
             *access,
             *uploads,
             *clock,
-            *([*await check_events(api), await check_rates(api, settings)] if is_accepted else []),
-            *[await _check_event(api, event_id) for event_id in settings.event_thresholds()],
+            *([*await check_events(api, settings), await check_rates(api, settings)] if is_accepted else []),
+            *[await _check_event(api, event_id) for event_id in settings.limits_in_force().events],
         ]
 
 
@@ -219,14 +219,30 @@ _FIELD_ADVICE = (
 _LIST_ADVICE = "events that were not read are neither shown nor monitored; send this line to the platform's support"
 
 
-async def check_events(api: Api) -> list[Check]:
-    """Read all events and rooms; check that their fields are readable and that no name gives away a stream key."""
+async def check_events(api: Api, settings: Settings) -> list[Check]:
+    """Read all events and rooms.
+
+    Checks that their fields are readable, that no name gives away a stream key, and that limits fit an event.
+    """
     listing = api.without_retry().events.iterate()
     try:
         events = [event async for event in listing]
     except ApiError as error:
         return [Check("fields", CheckStatus.WARN, str(error), "try again later")]
-    return [*check_fields(events, listing.unreadable, listing.shortfall), *await check_keys(api, events)]
+    return [
+        *check_fields(events, listing.unreadable, listing.shortfall),
+        *await check_keys(api, events),
+        *_check_templates(events, settings),
+    ]
+
+
+def _check_templates(events: Sequence[Event], settings: Settings) -> Iterator[Check]:
+    """Count the events that each table of limits fits: one with a wrong name would have no effect."""
+    for template in settings.limits_in_force().templates:
+        fitting = [event for event in events if template.fits(event)]
+        noun = "listed event" if len(fitting) == 1 else "listed events"
+        finding = f"[[limits]] of {values.safe(str(template), 80)}: {len(fitting)} {noun}"
+        yield _warn_if(not fitting, "limits", finding, "correct the names, unless such an event is still to come")
 
 
 async def check_rates(api: Api, settings: Settings) -> Check:
@@ -338,7 +354,7 @@ def _check_clock(api: Api, settings: Settings) -> Iterator[Check]:
     """Compare this machine's clock with the platform's (monitoring.md, "Freshness")."""
     if not any(timing.server_date for timing in api.timings):
         return
-    thresholds = settings.thresholds_of()
+    thresholds = settings.limits_in_force().base
     ahead = skew(api.timings, 0.0, thresholds)
     if not ahead:
         yield Check("clock", CheckStatus.OK, "agrees with the platform")

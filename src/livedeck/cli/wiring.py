@@ -176,9 +176,8 @@ def make_monitor(
     return Monitor(
         api,
         clock or SystemClock(),
-        thresholds=settings.thresholds_of(),
+        limits=settings.limits_in_force(),
         cadence=settings.polling_cadence(),
-        overrides=settings.event_thresholds(),
         limits_source=limits_source,
         history=history,
         reader=reader,

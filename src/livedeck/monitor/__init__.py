@@ -23,7 +23,7 @@ from livedeck.monitor.model.alarm import (
 )
 from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, person
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
-from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
+from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, LimitTemplate, RuleChange
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
     WATCH_WRITTEN_EACH,
@@ -158,6 +158,7 @@ __all__ = [
     "IntentRecord",
     "KnownMaterial",
     "KnownStream",
+    "LimitTemplate",
     "Limits",
     "LimitsError",
     "LimitsSource",

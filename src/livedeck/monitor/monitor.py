@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from math import inf
 from random import Random
-from types import MappingProxyType
 from typing import TypeVar
 
 from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
@@ -27,7 +26,7 @@ from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Resourc
 from livedeck.monitor.model.ruling import LIVEDECK, ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
-from livedeck.monitor.model.thresholds import Cadence, Content, Thresholds
+from livedeck.monitor.model.thresholds import Cadence, Content
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.after_end import EndedStreams
@@ -65,7 +64,6 @@ _MAX_NAMED = 6
 _MAX_FOCUS = 8
 """Maximum number of events that are polled more often at a time, so that many viewers do not load the platform."""
 
-_NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
 _EXPECTED_FOR = timedelta(minutes=10)
 """Age of the newest recorded sample up to which a monitor that starts expects the event in the list."""
@@ -78,12 +76,12 @@ _log = Log("livedeck.monitor")
 class Monitor:
     """`Feed` that watches every event of the workspace itself.
 
-    `random` spreads the calls in time. `overrides`: thresholds of single events, by id. `limits_source`: source of
-    limits that may change at run time. `history` stores everything and restores it after a restart. `reader`: history
-    of other decks, if this deck stores none. The owner of `api` and `history` closes them. `actor`: the user here,
-    `user@host:pid`. `notify_error`: returns the failing notification targets, or an empty text. `shares`: processes
-    that poll together with this one. `on_demand`: lists polled while somebody looks at them. `unit`: unit of the
-    platform's bit rates, None to learn it; the samples of `api` must be as the platform sends them.
+    `random` spreads the calls in time. `limits_source`: source of limits that may change at run time. `history` stores
+    everything and restores it after a restart. `reader`: history of other decks, if this deck stores none. The owner of
+    `api` and `history` closes them. `actor`: the user here, `user@host:pid`. `notify_error`: returns the failing
+    notification targets, or an empty text. `shares`: processes that poll together with this one. `on_demand`: lists
+    polled while somebody looks at them. `unit`: unit of the platform's bit rates, None to learn it; the samples of
+    `api` must be as the platform sends them.
 
     Only one listener at a time: `snapshots()` and `wait_ready()` both poll the platform. An alarm action makes a new
     snapshot at once, without a poll; AlarmRefused explains a refusal. `clock`: clock of all times in snapshots, which
@@ -95,10 +93,9 @@ class Monitor:
         api: Api,
         clock: Clock,
         *,
-        thresholds: Thresholds | None = None,
+        limits: Limits | None = None,
         cadence: Cadence | None = None,
         random: Random | None = None,
-        overrides: Mapping[str, Thresholds] = _NO_OVERRIDES,
         limits_source: LimitsSource | None = None,
         history: History | None = None,
         reader: HistoryReader | None = None,
@@ -112,7 +109,7 @@ class Monitor:
         self._api, self._history = api.without_retry(), history  # the next round retries
         self._unit = unit
         self._notify_error = notify_error
-        self._limits, self._limits_source = Limits(thresholds or Thresholds(), overrides), limits_source
+        self._limits, self._limits_source = limits or Limits(), limits_source
         self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # changes since the last snapshot
         self._cadence = cadence or Cadence()
         self.on_demand = ResourceCache(api, clock, self._cadence, history)

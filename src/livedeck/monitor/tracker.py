@@ -716,7 +716,7 @@ class WorldTracker:
 
     def _pass_on_rules(self, tracker: EventTracker) -> None:
         """Pass the rules on to an event. The content that a person chose takes precedence over the settings."""
-        event_id, thresholds = tracker.event.id, self._limits.of(tracker.event.id)
+        event_id, thresholds = tracker.event.id, self._limits.of(tracker.event)
         content = self._rulings.content_of(event_id)
         if content and content is not thresholds.content:
             thresholds = replace(thresholds, content=content)
@@ -763,7 +763,10 @@ class WorldTracker:
         if tracker is None or tracker.stream_id != stream_id:
             tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None, turn=self._turn)
             self._pass_on_rules(tracker)
+        before = tracker.event
         tracker.update_event(event, self.status, at, is_listed=is_listed)
+        if (before.name, before.parent_id) != (event.name, event.parent_id):
+            self._pass_on_rules(tracker)  # limits may be set by name or project
         self._trackers[event.id] = tracker
 
     def _way_of_end(self, tracker: EventTracker, event: Event, at: ClockReading) -> EndWay | None:

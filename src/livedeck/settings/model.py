@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
-from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, Severity, Thresholds, with_overrides
+from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, LimitTemplate, Severity, Thresholds, with_overrides
 from livedeck.notify import TARGETS, Hours, Route
 from livedeck.text.themes import Theme
 
@@ -159,6 +159,28 @@ class EventSettings(BaseModel):
     def overrides(self) -> Mapping[str, object]:
         """The limits and the content, by the names of the fields of `Thresholds`."""
         return {**self.thresholds, "content": self.content} if self.content else self.thresholds
+
+
+class LimitTemplateSettings(EventSettings):
+    """Settings of all events that fit shell patterns."""
+
+    events: tuple[str, ...] = Field(default=("*",), description="shell patterns for the id or name of the event")
+    projects: tuple[str, ...] = Field(
+        default=("*",), description="shell patterns for the id of the project of the event"
+    )
+
+    @model_validator(mode="after")
+    def _has_effect(self) -> Self:
+        if not self.overrides:
+            raise ValueError("sets nothing; add content or thresholds, or remove it")
+        if self.template.is_for_all:
+            raise ValueError("fits every event; name events or projects, or use [thresholds]")
+        return self
+
+    @property
+    def template(self) -> LimitTemplate:
+        """The template for the monitor."""
+        return LimitTemplate(self.overrides, self.events, self.projects)
 
 
 def _check_absolute(path: Path | None) -> Path | None:
@@ -547,21 +569,19 @@ class LimitSettings(BaseModel):
 
     thresholds: ThresholdTable = Field(default={}, description="limits of the alarms by name (`monitoring.md`)")
     events: dict[str, EventSettings] = Field(
-        default={}, description="content and limits of one event by its id; they win over `[thresholds]`"
+        default={}, description="content and limits of one event by its id; they win over `[[limits]]`"
+    )
+    limits: tuple[LimitTemplateSettings, ...] = Field(
+        default=(),
+        description="content and limits of events by name or project; they win over `[thresholds]`, and a later one "
+        "over an earlier one",
     )
 
-    def thresholds_of(self, event_id: str = "") -> Thresholds:
-        """Return the thresholds of an event; without an id, those of events that have none of their own."""
-        event = self.events.get(event_id)
-        return with_overrides(with_overrides(Thresholds(), self.thresholds), event.overrides if event else {})
-
-    def event_thresholds(self) -> Mapping[str, Thresholds]:
-        """Return the thresholds of each event that has limits or content of its own, by its id."""
-        return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.overrides}
-
-    def limits(self) -> Limits:
+    def limits_in_force(self) -> Limits:
         """Return the limits for the monitor."""
-        return Limits(self.thresholds_of(), self.event_thresholds())
+        own = {event_id: event.overrides for event_id, event in self.events.items() if event.overrides}
+        base = with_overrides(Thresholds(), self.thresholds)
+        return Limits(base, tuple(table.template for table in self.limits), own)
 
 
 class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings):
