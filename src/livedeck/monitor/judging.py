@@ -52,7 +52,11 @@ _NEAR = timedelta(hours=1)
 _LAST = timedelta(seconds=30)
 """Last part of a recording, in which an alarm may begin without being recorded."""
 
-_NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNOWN_DATA", "VIDEO_BELOW_PRESET"})
+_NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNOWN_DATA"})
+"""Kinds of alarm that are judged by what no recording holds."""
+
+_BELOW_PRESET = "VIDEO_BELOW_PRESET"
+"""Kind of alarm that is judged by the presets, which recordings of older versions lack."""
 
 _STATUS = {
     BroadcastState.COMPLETED: "finished",
@@ -154,15 +158,19 @@ async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | Non
         return None
     today = await _Replay(recorded, limits or Limits(), cadence or Cadence()).run()
     since, until = recorded.since, recorded.until
-    logged = alarm_spans(recorded.log)
-    then, now = ([span for span in spans if span.since >= since] for spans in (logged, alarm_spans(today)))
+    judged = [record for record in recorded.log if recorded.can_show(record)]
+    logged = alarm_spans(judged)
+    then, now = (
+        [span for span in spans if span.since >= since]
+        for spans in (logged, alarm_spans(record for record in today if recorded.can_show(record)))
+    )
     pairs = [Comparison(*pair, until) for pair in _paired(then, now)]
     alarms = [pair for pair in pairs if (pair.then and pair.today) or _onset(pair) < until - _LAST]
     compared = sum(pair.then is not None for pair in alarms)
     unjudged = {
         (record.event_id, record.kind, record.target, record.since)
         for record in recorded.log
-        if not _is_judged(record.kind)
+        if not recorded.can_show(record)
     }
     return Judgement(
         since,
@@ -198,6 +206,13 @@ class _Recorded(NamedTuple):
         """Time of the last sample or record."""
         newest = datetime.fromtimestamp(max(readings.time[-1] for readings in self.streams.values()), UTC)
         return max([newest, *(record.at for record in self.events), *(record.at for record in self.log)])
+
+    def can_show(self, record: AlarmRecord) -> bool:
+        """Return whether the recording holds what an alarm of this kind is judged by."""
+        kind = record.kind
+        if kind == _BELOW_PRESET:
+            return all(event.presets is not None for event in self.events if event.event_id == record.event_id)
+        return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
 
     def stretches(self) -> Iterator[tuple[datetime, datetime]]:
         """Yield the time ranges that lie within `_NEAR` of anything recorded, in order."""
@@ -323,6 +338,8 @@ def _event(record: EventRecord) -> Event:
         {
             "id": record.event_id,
             "name": record.name,
+            "parent_id": record.parent_id or None,
+            "video": None if record.presets is None else {"presets": record.presets},
             "scheduled": {"time": record.scheduled} if record.scheduled else None,
             "stream": stream,
             "restreams": [
@@ -344,16 +361,10 @@ def _response(readings: Readings, since: float, until: float) -> QosSamples:
 _OVER = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
 
 
-def _is_judged(kind: str) -> bool:
-    return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
-
-
 def alarm_spans(log: Iterable[AlarmRecord]) -> list[AlarmSpan]:
-    """Return the occurrences of alarms in an alarm log, by onset. Skips kinds that a recording cannot show."""
+    """Return the occurrences of alarms in an alarm log, by onset."""
     spans: dict[tuple[AlarmKey, datetime], AlarmSpan] = {}
     for record in log:
-        if not _is_judged(record.kind):
-            continue
         key = AlarmKey(record.event_id, record.kind, record.target)
         found = (span for span in spans.values() if span.key == key)
         near = (span for span in found if abs(span.since - record.since) <= _onset_tolerance(record.kind))

@@ -15,6 +15,7 @@ from livedeck.monitor.model.attachment import Attachment
 from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
 from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState, ListDoubt
+from livedeck.monitor.model.withheld import Withheld
 from livedeck.record import Record
 
 _NEVER_RECEIVED: CachedList[Any] = CachedList()
@@ -30,7 +31,8 @@ class Snapshot(Record):
     on demand. `ended`: events that ended on air in the last minute. `unreadable`: number of events left out because
     even their id could not be read. `shortfall`: events that the last list announced and lacks; None if it is complete.
     `list_doubt`: known events that whole lists lack; None without any. `attachment`: connection to the collector that
-    sent this; None if this process polls the platform itself.
+    sent this; None if this process polls the platform itself. `withheld`: facts about the keys and addresses that the
+    events here lack, by event id; None if they lack none, or if a history of an older version holds no such facts.
     """
 
     seq: int
@@ -50,6 +52,7 @@ class Snapshot(Record):
     ended: tuple[EndedEvent, ...] = ()
     attachment: Attachment | None = None
     list_doubt: ListDoubt | None = None
+    withheld: Mapping[str, Withheld] | None = None
 
     @property
     def rooms(self) -> CachedList[Room]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from math import inf
-from operator import attrgetter
+from operator import attrgetter, is_
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -38,6 +38,7 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import EventState, QosState
+from livedeck.monitor.model.withheld import Withheld, withheld
 from livedeck.monitor.published.difference import Values
 from livedeck.text.secrets import masked
 from livedeck.text.times import format_timestamp, parse_timestamp
@@ -72,6 +73,7 @@ _FIELDS: Mapping[type, str] = {
     state.Finding: "kind severity actual expected since target target_name stage",
     state.Episode: "kind severity target since until actual expected",
     state.ListDoubt: "since listed missing served expected",
+    Withheld: "incomplete shared public_keys has_poster",
     state.EndedEvent: "id name how at is_gone by way",
     state.ClockChange: "at seconds is_sleep",
     state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
@@ -88,6 +90,11 @@ _FIELDS: Mapping[type, str] = {
     ruling.UnitChoice: "at unit actor",
 }
 """Type -> names of the fields that are encoded. Other fields of the platform's objects stay behind."""
+
+_NULLS: Mapping[type, tuple[str, ...]] = {
+    Event: ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
+}
+"""Type -> names of the fields whose null is a fact of the platform: a preflight tells it from a missing field."""
 
 _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.ROOMS: Room,
@@ -112,6 +119,9 @@ _SHORTFALL = "shortfall"
 
 _LIST_DOUBT = "list_doubt"
 """Field of a snapshot that is encoded only while the list is doubted, as older programs do not know it."""
+
+_WITHHELD = "withheld"
+"""Member with the facts about keys and addresses, which older programs do not write."""
 
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
@@ -152,6 +162,7 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
             **({_LIST_DOUBT: encode_record(snapshot.list_doubt)} if snapshot.list_doubt else {}),
         },
         "lists": _encode_lists(snapshot, last, encoded.get("lists", {})),
+        _WITHHELD: _encode_withheld(snapshot, last, encoded.get(_WITHHELD)),
         "alarms": _encode_alarms(snapshot, last, encoded.get("alarms", {})),
         "events": {
             state.id: _encode_state(state, states.get(state.id), events.get(state.id)) for state in snapshot.events
@@ -199,6 +210,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
             alarms=tuple(alarms[key] for key in order["alarms"]),
             quiet=tuple(alarms[key] for key in order["quiet"]),
             lists=_decode_lists(values["lists"], decoded["lists"], before.snapshot.lists if before else {}),
+            withheld=_decode_withheld(values, before),
         )
     except _UNREADABLE as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
@@ -265,6 +277,26 @@ def _encode_lists(snapshot: Snapshot, before: Snapshot, encoded: Values) -> Valu
         values[name] = {"key": list(key), "items": [item.encode(row) for row in cached.items], **facts}
         values[name] |= _encode_shortfall(cached.shortfall)
     return values
+
+
+def _encode_withheld(snapshot: Snapshot, before: Snapshot, encoded: Values | None) -> Values:
+    """Encode the facts about keys and addresses: those that a collector sent, else those of the events here."""
+    if snapshot.withheld is not None:
+        found = snapshot.withheld
+    else:
+        events, last = ([state.event for state in one.events] for one in (snapshot, before))
+        if encoded is not None and len(events) == len(last) and all(map(is_, events, last)):
+            return encoded
+        found = withheld(events)
+    return {event_id: encode_record(facts) for event_id, facts in found.items()}
+
+
+def _decode_withheld(values: Values, before: Encoded | None) -> Mapping[str, Withheld] | None:
+    if before and before.snapshot.withheld is not None and values.get(_WITHHELD) is before.values.get(_WITHHELD):
+        return before.snapshot.withheld
+    coder = _record(Withheld)
+    found = values.get(_WITHHELD)
+    return None if found is None else {event_id: coder.decode(facts) for event_id, facts in _of(dict, found).items()}
 
 
 def _encode_shortfall(shortfall: Shortfall | None) -> Values:
@@ -404,7 +436,7 @@ _LEAVES: Mapping[Any, _Coder] = {
     float: _Coder(_unchanged, _seconds),
 }
 
-_IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent"})
+_IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent", "shared"})
 """Fields that hold an id. Masking would change the id."""
 
 
@@ -530,9 +562,13 @@ def _record(owner: Any) -> _Coder:
         attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
     )
 
+    may_be_null = _NULLS.get(owner, ())
+
     def with_faults(value: Any, written: Values) -> Values:
         if is_model and value.faults:
             written["faults"] = [_record(FieldFault).encode(fault) for fault in value.faults]
+        if nulls := [name for name in may_be_null if getattr(value, name) is None and name in value.model_fields_set]:
+            written["nulls"] = nulls
         return written
 
     def encode_record(value: Any) -> Values:
@@ -558,6 +594,7 @@ def _record(owner: Any) -> _Coder:
         }
         if not is_model:
             return owner(**kept)
+        kept |= dict.fromkeys(name for name in values.get("nulls", ()) if name in may_be_null)
         read = owner.model_validate(kept)
         faults = tuple(map(_record(FieldFault).decode, values.get("faults", ())))
         return read.with_faults(faults) if faults else read
