@@ -134,15 +134,15 @@ _WORDS = "livedeck.words"
 
 
 class _Livedeck(NounGroup):
-    """The root of the tree."""
+    """The root of the command tree."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__("", TREE, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, after unsetting environment variables with which Textual would write secrets elsewhere.
+        """Run the command, after unsetting environment variables that make Textual write secrets to other files.
 
-        Wrong settings end it with one line, even if the command reads them before it runs.
+        If the settings are wrong, print one line and exit, even if the command reads them before it runs.
         """
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
@@ -213,7 +213,10 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
 
 
 def _is_close(name: str, typed: str) -> bool:
-    """Return whether an option is similar to the typed one. Ignores dashes, which click counts as likeness."""
+    """Return whether an option is similar to the typed one.
+
+    Ignores dashes, because click counts common dashes as similarity.
+    """
     from difflib import get_close_matches
 
     return bool(get_close_matches(typed.lstrip("-"), [name.lstrip("-")]))

@@ -296,7 +296,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
 
 
 def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, Secret]]:
-    """Yield every stream key, after its owner in words."""
+    """Yield pairs: the owner of a stream key in words, and the key."""
     for event in events:
         if event.streamkey is not None:
             yield f"{_named('event', event)}: the stream key", event.streamkey
@@ -310,7 +310,7 @@ def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str,
 
 
 def _names(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, str]]:
-    """Yield every name, after the object that has it in words."""
+    """Yield pairs: an object in words, and its name."""
     for event in events:
         yield _named("event", event), event.name or ""
         for restream in event.restreams or ():

@@ -15,7 +15,7 @@ def schema_text(path: str) -> str:
 
 
 def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
-    """Return a function that makes the schema, for every command that prints JSON, by the words after `livedeck`."""
+    """Return, by the words after `livedeck`, a function for each command that prints JSON: it makes the schema."""
     from livedeck.cli.formats import schema_name
     from livedeck.cli.objects.reading import noun_fields
     from livedeck.operations.commands import COMMANDS

@@ -142,7 +142,7 @@ class State(Record):
         return tuple(life for life in self.lives.values() if life.notified)
 
     def is_kept_as(self, other: State) -> bool:
-        """Return whether a restart would continue alike from both states, whenever alarms were last seen."""
+        """Return whether a restart would continue alike from both states. Times of last sight do not matter."""
         lives = [
             {life.id: (life.is_handled, life.notified, life.escalated) for life in state.notified_lives}
             for state in (self, other)

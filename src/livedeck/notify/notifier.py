@@ -66,7 +66,7 @@ class Storage(Protocol):
         """Return the stored state, with times by the clock of a notifier started at `now`. `offset`: as in `keep`."""
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Store the outcome of a step as a whole, with times by the machine's clock, `offset` seconds ahead."""
+        """Store the outcome of a step as a whole. `offset`: seconds that the machine's clock is ahead of its times."""
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Return the messages in that state, oldest first, with times by the machine's clock."""

@@ -235,7 +235,7 @@ class Executor:
             self.in_doubt.pop(key, None)
 
     async def _confirm(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
-        """Return the current object, once the person has confirmed the change of the object in this very state.
+        """Return the current object once the person has confirmed its change, having seen it in this state.
 
         Returns the outcome instead if the change is not to be sent. `lock`: holds the object's lock afterwards, but
         never while the person is asked.
@@ -337,7 +337,7 @@ class Executor:
     def _doubt(self, operation: Operation[T], before: T, answer: object) -> str:
         """Return why a response of success does not prove the change; empty if it does.
 
-        A response with the values from before may be an older one. If the executor reads back, that read decides.
+        A response that shows the old values may be outdated. If the executor reads the object back, that read decides.
         """
         if operation.is_of_another(answer, before):
             return OF_ANOTHER
@@ -350,7 +350,8 @@ class Executor:
     async def _check_refusal(self, operation: Operation[T], before: T, refusal: ApiError) -> OperationResult:
         """Return REFUSED; APPLIED if a read shows the change; UNKNOWN for a conflict that the document does not know.
 
-        The state of the object may forbid the second copy of a change that a network delivers twice.
+        A network may deliver a change twice. Then the first copy succeeds, and the second may be refused for that
+        reason.
         """
         if isinstance(refusal, Conflict | Validation) and operation.can_show(before):
             title = f"checking: {operation.verb} {operation.target.name}"
@@ -368,7 +369,7 @@ class Executor:
         return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, before), refusal)
 
     async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
-        """Read the object after a change, and return DONE; if values differ from those sent, with these values.
+        """Read the object after a change, and return DONE, with a text about values that differ from those sent.
 
         Somebody else may write between our response and our read. A value that has not changed may only be late, so
         the object is read several times.
@@ -542,7 +543,7 @@ def _seen_text(operation: Operation[Any], state: _State, *, can_show: bool) -> s
 
 
 def _is_of_proxy(error: NotFound) -> bool:
-    """Return whether the response may come from a proxy, which knows nothing about the object: it has no code."""
+    """Return whether this 404 may come from a proxy, which knows nothing about the object: it has no error code."""
     return error.code is None
 
 

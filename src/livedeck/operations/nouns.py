@@ -60,7 +60,7 @@ class Rows:
     """A list that was read. `unreadable`: the faults of the rows that were left out.
 
     `shortfall`: rows that were announced and not received; None if the list is complete. `unlisted`: ids of items that
-    the list lacks and that were read by id. `unanswered`: number of further ones that could not be read.
+    the list lacks and that were read by id. `unanswered`: number of further such items that could not be read.
     """
 
     items: tuple[Any, ...] = ()

@@ -420,8 +420,8 @@ def newest_rows(page: Page[Item]) -> tuple[Item, ...]:
 class CreateOperation(Operation[tuple[Item, ...]]):
     """Operation that creates an object. `read` returns all objects of its kind, or the newest (`reads_newest`).
 
-    The change is proved by exactly one new object that equals the sent one. Of two, one would be somebody else's. An
-    incomplete list proves nothing.
+    The change is proved by exactly one new object that equals the sent one. Of two such objects, one would be somebody
+    else's. An incomplete list proves nothing.
     """
 
     __slots__ = ()
@@ -472,7 +472,7 @@ def has_other_id(answer: object, object_id: str) -> bool:
 
 
 def has_other_names(answer: object, names: Mapping[str, str]) -> bool:
-    """Return whether a text of the answered object is neither the sent one nor its beginning, but for case and spaces.
+    """Return whether a text of the answered object is neither the sent text nor its beginning. Ignores case and spaces.
 
     `names`: sent texts by field. A field that the response lacks proves nothing.
     """

@@ -1,1 +1,1 @@
-"""presentation WORDS. Values of monitor and client as cells, tables, JSON and CSV; no terminal."""
+"""Values of monitor and client in words: as cells, tables, JSON and CSV, without a terminal."""

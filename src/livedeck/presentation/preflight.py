@@ -177,7 +177,10 @@ def _is_awaited(state: EventState) -> bool:
 
 
 class DuePreflights:
-    """The checks of the events that are due. It sorts the events of each list once, and then looks at the first."""
+    """The checks of the events that are due.
+
+    It sorts the events of each list once, and then looks only at the first of them.
+    """
 
     def __init__(self, *, is_read_only: bool) -> None:
         self._is_read_only = is_read_only

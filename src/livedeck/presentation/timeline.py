@@ -31,7 +31,7 @@ TICK_STEPS = (1800, 3600, 7200, 10_800)
 
 
 class Today:
-    """The hours around now. It keeps what only new data, the next hour or the next column change."""
+    """The hours around now. Lines are kept until new data, the next hour or the next column of time changes them."""
 
     def __init__(self) -> None:
         self._order: Remembered[tuple[Axis, list[EventState]]] = Remembered()

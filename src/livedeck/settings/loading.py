@@ -158,7 +158,7 @@ def _is_too_deep(value: object) -> bool:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line (from 1) that sets `keys` in the TOML text, or else the nearest table around them; None for none.
+    """Return the line (from 1) that sets `keys` in the TOML text, else that of the nearest table around them, or None.
 
     A table in an array (`[[notify.routes]]`) has its index as key.
     """

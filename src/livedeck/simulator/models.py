@@ -32,7 +32,10 @@ UNSET: Any = None
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Must:
-    """The rule for a value. `core` checks it (None: the annotated type does), `schema` describes it (None: `core`)."""
+    """The rule for a value.
+
+    `core` checks it (None: the annotated type does), `schema` describes it (None: `core` does).
+    """
 
     words: str
     core: CoreSchema | None = None

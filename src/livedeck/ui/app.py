@@ -204,7 +204,7 @@ class Deck(ExactApp):
         self.call_after_refresh(self._prepare_log)
 
     def _prepare_log(self) -> None:
-        """Import what the log needs once the first frame is drawn, so that its first line holds nobody up."""
+        """Import the log's modules once the first frame is drawn, so that the first log line causes no delay."""
         self.run_worker(asyncio.to_thread(prepare), exit_on_error=False)
 
     def _on_app_resumed(self, _: object) -> None:

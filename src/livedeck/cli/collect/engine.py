@@ -45,7 +45,10 @@ class Membership:
 
     @property
     def fault(self) -> str:
-        """Why notifications may be missing: Redis is long out of reach, and another collector sends them; or empty."""
+        """Why notifications may be missing: Redis is long out of reach, and another collector may send them.
+
+        Else empty.
+        """
         since = self.engine.fault.apart_since
         if since is None or self.spool.is_on_duty or SystemClock().now() - since < _LONG_APART:
             return ""
@@ -95,7 +98,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
 
 
 async def _refuse_namesake(engine: Engine, name: str) -> None:
-    """Raise SettingsError if a live collector has the same name: with one name, the death of either would go unseen."""
+    """Raise SettingsError if a live collector has the same name: the death of either would not be noticed."""
     from livedeck.collector.engine.shared import SharedStoreError
 
     with suppress(SharedStoreError):  # without Redis the check is impossible; that Redis is away is reported elsewhere

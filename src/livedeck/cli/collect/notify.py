@@ -116,9 +116,9 @@ def explain_command(
     """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
     KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without it, every severity that
-    the kind can have is explained. EVENT is an id or a name in the history of this machine; an unknown one is taken as
-    typed. --at takes a time in the zone of the settings. Sends no request to the platform. Exit code 6 if no route
-    would notify.
+    the kind can have is explained. EVENT is an id or a name in the history of this machine; an event that is not there
+    is taken by the typed name. --at takes a time in the zone of the settings. Sends no request to the platform. Exit
+    code 6 if no route would notify.
     """
 
     async def work() -> int:

@@ -56,7 +56,10 @@ async def _make_target(settings: Settings, name: str, outgoing: Outgoing) -> Che
 
 
 def _read_target(path: str, table: TargetSettings, means: Means) -> CheckedTarget:
-    """Read the secrets of a target and make it. Raises SettingsError."""
+    """Read the secrets of a target's table and return the target. `path`: the table, for errors.
+
+    Raises SettingsError.
+    """
     kind = TARGETS[table.kind]
     address = read_secret(f"{path}.{table.kind}", *table.source(table.kind))
     secret = read_secret(f"{path}.secret", *table.source("secret")) if kind.secret else ""

@@ -263,7 +263,7 @@ def _time(at: datetime) -> str:
 @click.argument("name", metavar="NAME")
 @click.pass_context
 def delete_command(ctx: click.Context, /, *, name: str) -> None:
-    """Delete the token of NAME. A running collector ends its connections."""
+    """Delete the token of NAME. A running collector closes the connections that use it."""
 
     async def work() -> int:
         def remove(document: TOMLDocument) -> None:

@@ -352,8 +352,8 @@ async def run_change(
 
     `recheck`: returns conflicts of an object that was read again; None: the operation's own check suffices. `wait`:
     maximum seconds to wait until the change is visible; None: do not wait. `siblings`: objects of the same kind that
-    were read. Locks make this wait for other commands that change the object, so a change that is still open then has
-    no living process.
+    were read. The locks make this wait for other commands that change the object. If a change is still open afterwards,
+    its process has ended.
     """
     open_changes = OpenChanges()
     async with locks.hold(operation.target) as is_free:

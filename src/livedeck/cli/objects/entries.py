@@ -177,7 +177,7 @@ _CHOSEN_ONCE = frozenset({"type", "annotation_type", "id"})
 def _file_entries(
     schema: FormSchema[Any], content: Mapping[str, Any], initial: FieldValues
 ) -> Iterator[tuple[str, Entry]]:
-    """Yield field name and entry for each value of the file, which writes `a.b` nested or with a dot."""
+    """Yield field name and entry for each value of the file. The file may write `a.b` nested or with a dot."""
     fields, known = dict(_dotted(content)), {field.name: field for field in schema.fields}
     unknown = [name for name in fields if name not in known]
     if unknown:

@@ -185,7 +185,10 @@ class _ExportRun:
         self._started_at = transport.timing.timer()
 
     async def reason_against(self, path: Path | None) -> str:
-        """Return why the answer may not become the file; empty if it may. A doubt counts only against an old file."""
+        """Return why the answer may not become the file; empty if it may.
+
+        A doubt counts only if the file exists already.
+        """
         is_text = self._export.is_verbatim and self._export.format != "json"
         is_old = path is not None and await asyncio.to_thread(os.path.lexists, path)
         if is_text and not self.head.size and (is_old or self.fault) and await self._is_empty_log():

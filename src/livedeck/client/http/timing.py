@@ -73,7 +73,7 @@ class CoolingDown(Exception):  # noqa: N818  named like the errors in errors.py
 
 
 class Cooldown:
-    """Pause of all reads after the platform refused one as too many.
+    """Pause of all reads after the platform refused a read because it received too many requests.
 
     It lasts as long as the platform says; otherwise each pause is longer than the one before. Afterwards a single read
     goes first, and the others follow once that one is not refused.

@@ -29,9 +29,9 @@ T = TypeVar("T")
 
 
 class Continuation(NamedTuple):
-    """A new answer as a part of the one before and what follows. `first`: index of the earliest sample in both.
+    """A new answer: samples that the last answer had already, then added ones.
 
-    `rows`: the added samples.
+    `first`: index, in the last answer, of the earliest sample that both have. `rows`: the added samples.
     """
 
     first: int

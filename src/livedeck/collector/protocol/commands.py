@@ -37,7 +37,7 @@ class Removal(ShownAlarm):
 
 
 class Shelving(Removal):
-    """Body of a command that shelves the alarm. `minutes`: None: until the alarm clears."""
+    """Body of a command that shelves the alarm. `minutes`: time to hide it; None: until it clears."""
 
     minutes: float | None
 

@@ -324,7 +324,10 @@ class _Salvage:
         )
 
     def _write_samples(self, rows: list[Row]) -> set[tuple[int, int]]:
-        """Save samples. Return stream and time of each. A free page may still hold recent ones, which count once."""
+        """Save samples. Return stream and time of each.
+
+        A free page may still hold a copy of a recent sample, which counts once.
+        """
         values = []
         for _, (number, time, *measures) in rows:
             target = self._targets.get(number)

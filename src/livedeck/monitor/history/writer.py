@@ -114,7 +114,7 @@ class SampleWriter:
     def _commit(
         self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings], now: datetime, minute: int
     ) -> None:
-        """Store a batch. `minute`: the one of most newest samples, epoch ms."""
+        """Store a batch. `minute`: the minute (epoch ms) in which most streams have their newest sample."""
         changed = {key: rows for key, rows in batch.items() if rows}
         if changed:
             with self.db.transaction():
@@ -533,7 +533,7 @@ class HistoryQueue:
             await asyncio.to_thread(self._writer.salvage.join)
 
     async def flush(self) -> bool:
-        """Wait until everything queued has been tried. Return whether the file took it."""
+        """Wait until all queued data were written or failed once. Return whether the file accepted them."""
         self.put(Batch())
         if self._writing:
             await asyncio.shield(self._writing)

@@ -308,7 +308,7 @@ class ListDoubt(Record):
 
 
 class EndWay(StrEnum):
-    """Way in which an event ended on air. REPLACED: another stream, which is not on air, took the place of its own."""
+    """Way in which an event ended on air. REPLACED: the event now has another stream, which is not on air."""
 
     GONE = "gone"
     STREAM_REMOVED = "stream removed"

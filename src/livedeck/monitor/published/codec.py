@@ -328,7 +328,7 @@ class _Coder(NamedTuple):
     """Encodes a record by an earlier one and its values, which it reuses for members that are equal."""
 
     def encode_after(self, value: Any, before: Any, encoded: Any) -> Any:
-        """Encode a value. Reuses the values of `before`, `encoded`, if both are there."""
+        """Encode a value. Reuses parts of `encoded`, the encoded `before`, unless one of them is missing."""
         if self.after is None or before is None or encoded is None or value is None:
             return self.encode(value)
         return self.after(value, before, encoded)

@@ -159,11 +159,11 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self.refresh_regions([*regions, *self.changed_regions(0, head_before, self._head, width)])
 
     def _row_regions(self, y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-        """Return the changed regions of a row, or all of it if the cursor came or left: it has its own background."""
+        """Return the changed regions of a row: all of it if the cursor came or left, which changes the background."""
         return self.changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]
 
     def _line_of_cursor(self) -> int | None:
-        """Return the line of the cursor; None without one, or if its row is gone."""
+        """Return the line of the cursor; None without a cursor, or if its row is gone."""
         row = self._row_of_cursor()
         is_there = row < len(self._rows) and self._schema.key(self._rows[row]) == self.cursor
         return self._line_of(row) if is_there else None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def needs_subject(ctx: Context) -> str:
-    """Return why the action is blocked: no event is selected or has its charts on display. Empty if one is."""
+    """Return why the action is blocked if no event is selected and no charts are on display; else empty."""
     screen = ctx.screen
     return "" if isinstance(screen, _screen_type()) and screen.subject() else needs_event(ctx)
 

@@ -208,7 +208,7 @@ class Confirmer:
         return parse_form(state.schema, initial, result, self.time_reference(), always=always, suggestions=suggestions)
 
     def _suggestions(self, state: FormState) -> Suggestions:
-        """Return the directory's suggestions for the form's fields, and over them the form's own."""
+        """Return the directory's suggestions for the form's fields; the form's own suggestions replace them."""
         return {**self._ctx.directory.suggestions(state.schema, self._ctx.snapshot), **state.suggestions}
 
     async def try_form(

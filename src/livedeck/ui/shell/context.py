@@ -249,7 +249,7 @@ def always(_: Context) -> str:
 
 
 def needs_event(ctx: Context) -> str:
-    """Return why the action is blocked: no event is selected. Empty if one is."""
+    """Return why the action is blocked if no event is selected; else empty."""
     return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
 
 
@@ -263,7 +263,7 @@ def needs_collector(ctx: Context, *keys: AlarmKey) -> str:
 
 
 def needs_chosen_event(ctx: Context) -> str:
-    """Return why the action is blocked: no person has chosen an event. Empty if one has.
+    """Return why the action is blocked if no person has chosen an event; else empty.
 
     Until then the cursor follows the worst event, and may move to another one just as a key is pressed.
     """

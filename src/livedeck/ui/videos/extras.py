@@ -52,7 +52,7 @@ def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
 
 
 def needs_video(ctx: Context) -> str:
-    """Return why the action is blocked: no video is selected. Empty if one is."""
+    """Return why the action is blocked if no video is selected; else empty."""
     return "" if selection_of(ctx).video else "needs a selected video"
 
 
