@@ -232,7 +232,7 @@ class _Salvage:
                 return
 
     def _may_be(self, table: str, row: Row) -> bool:
-        """Return whether a row can be of a table.
+        """Return whether a row can belong to a table.
 
         Rows of `recent` and `sample` differ only in their first number: a time is larger than a stream's.
         """
@@ -374,7 +374,7 @@ class _Salvage:
         self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
-        """Count the lost samples by the roll-ups. They include the unsound rows, so the larger number counts."""
+        """Count the lost samples by the roll-ups. Roll-ups include the unsound rows, so the larger number counts."""
         missing = 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)

@@ -172,7 +172,7 @@ class SampleWriter:
 
 
 def _parted(stream: Stream, rows: Sequence[Row], minute: int) -> tuple[list[Row], list[Row]]:
-    """Return the rows for `sample` and those for `recent`: near `minute`, in slots that have no roll-up yet."""
+    """Return the rows for `sample`, then those for `recent`: rows near `minute` whose slots have no roll-up yet."""
     first = max(minute - SLOT - stream.base, stream.rolled * SLOT)
     end = minute + _AHEAD - stream.base
     recent = [row for row in rows if first <= row[1] < end]

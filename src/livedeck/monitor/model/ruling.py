@@ -44,7 +44,7 @@ class UsualMark(Record):
     @property
     def text(self) -> str:
         """The ruling and its author, in words."""
-        return f"taken as usual by {person(self.actor)}"
+        return f"baseline set by {person(self.actor)}"
 
     @property
     def moment(self) -> datetime:
