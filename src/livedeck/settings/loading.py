@@ -113,7 +113,7 @@ def _read_text(path: Path) -> str | None:
         is_other = error.errno in {EINVAL, EISDIR, ENXIO}
         reason = "not a regular file; name a regular file" if is_other else f"{error.strerror}; let this user read it"
         raise SettingsError(f"{path}: {reason}") from None
-    if reason := owner_fault(path, status, others=stat.S_IWGRP | stat.S_IWOTH):
+    if reason := owner_fault(path, status, forbidden=stat.S_IWGRP | stat.S_IWOTH):
         raise SettingsError(f"{path}: {reason}")
     if len(content) > MAX_BYTES:
         raise SettingsError(
