@@ -50,7 +50,7 @@ _NULL = "its list of messages is null"
 class ChatExport(Record):
     """The stream, format and options of an export.
 
-    `zone`: rewrite times in this zone. `safe_csv`: prefix cells that a spreadsheet would evaluate with a `'`. Raises
+    `zone`: rewrite times in this zone. `safe_csv`: put a `'` before cells that a spreadsheet would evaluate. Raises
     Invalid for safe_csv with another format than CSV.
     """
 
@@ -207,7 +207,10 @@ class _ExportRun:
         return not (parser.is_null or parser.error or members_fault(parser.members, 0))
 
     async def copy(self, writer: ChunkWriter, *, is_checked: bool) -> None:
-        """Copy the bytes as they arrive, and check them. Raises Rejected for an error instead of a log in JSON."""
+        """Copy the bytes as they arrive, and check them.
+
+        Raises Rejected if a JSON answer is an error instead of a log.
+        """
         export_format = self._export.format
         small = bytearray()
         async with self._transport.stream(self._request(export_format)) as response:

@@ -63,7 +63,7 @@ class JsonDocument:
 class Csv:
     """RFC 4180, every cell in quotes; the header is the field names (platform-api.md, "Chat log").
 
-    `safe`: prefix cells that a spreadsheet would evaluate with a `'`. `escaped_formulas`: number of such cells.
+    `safe`: put a `'` before cells that a spreadsheet would evaluate. `escaped_formulas`: number of such cells.
     """
 
     tail = ""

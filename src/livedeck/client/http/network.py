@@ -76,8 +76,8 @@ _upload: ContextVar[Upload | None] = ContextVar("upload", default=None)
 async def stopping_at_refusal(*, expects_continue: bool) -> AsyncIterator[Upload]:
     """Make the request in the block stop writing its body as soon as a refusal comes (HTTP/1.1 only).
 
-    A platform may respond with success while it still reads; its body goes out to the end. `expects_continue`: hold the
-    body back until the platform asks for it or responds, for a second at most.
+    A platform may respond with success while it still reads; then the body is sent to its end. `expects_continue`: hold
+    the body back until the platform asks for it or responds, for a second at most.
     """
     upload = Upload(expects_continue)
     token = _upload.set(upload)

@@ -163,7 +163,7 @@ class Outgoing:
 
 
 class Incoming:
-    """A reply that is being received. `headers`: found by a name in any case."""
+    """A reply that is being received. `headers`: their names are found in upper and lower case."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.status: int = response.status_code

@@ -43,7 +43,7 @@ class ClientTiming(Record):
 
 
 class RateLimiter:
-    """Token bucket: allows the requests of one second at once, then one each `1 / rate` seconds, in order."""
+    """Token bucket: allows the requests of one second at once, then one every `1 / rate` seconds, in order."""
 
     def __init__(self, timing: ClientTiming) -> None:
         self._timing = timing
@@ -131,7 +131,8 @@ def _longest_delay(tries: int) -> float:
 class RetryPolicy:
     """Retries of one read: the time limit of the next try, and the wait before it.
 
-    The wait is any part of a delay that doubles each time, because readers that failed together should spread.
+    The wait is a random part of a delay that doubles each time, so that clients that failed together do not retry
+    together.
 
     `seconds`: limit for all tries and waits together; 0 for a single try. Durations are added up instead of read from a
     clock, so that a clock that stands still cannot cause endless retries.

@@ -36,7 +36,7 @@ class Material(Model):
 
 
 class MaterialLink(Model):
-    """A short-lived download address of a material, without a token."""
+    """A short-lived download address of a material, which needs no token."""
 
     link: SignedLink
 

@@ -23,8 +23,8 @@ T = TypeVar("T")
 class Shortfall(Record):
     """The rows of a list that the platform announced and did not send.
 
-    `missing`: their number, None if it is unknown. `announced`: number of rows in the list by its last `total`, None if
-    no page states it.
+    `missing`: their number, None if it is unknown. `announced`: number of rows in the list according to its last
+    `total`, None if no page states it.
     """
 
     missing: int | None = None

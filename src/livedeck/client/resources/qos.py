@@ -269,7 +269,7 @@ def _is_plain(samples: QosSamples) -> bool:
 
 
 def _continue(before: QosSamples, found: Continuation, summary: str, bits: float) -> QosSamples | None:
-    """Return the samples of an answer that continues the one `before`; None if a new row is not plain."""
+    """Return the samples of an answer that continues the samples `before`; None if a new row is not plain."""
     try:
         added = _parse_samples([*found.rows], summary, bits)
     except Unreadable:

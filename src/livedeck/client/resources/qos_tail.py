@@ -1,7 +1,7 @@
 """Reads only what a QoS answer adds to the one before. The platform repeats up to 3600 samples in each.
 
-The result is that of reading the whole answer, for any two answers: samples are reused only if their bytes are the same
-in both, one after the other. Anything else is read whole.
+The result is always the same as after reading the whole answer: samples are reused only if their bytes are the same in
+both answers, one after the other. Anything else is read whole.
 """
 
 from __future__ import annotations
