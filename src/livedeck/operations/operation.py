@@ -411,7 +411,7 @@ async def all_rows(items: PagedItems[Item]) -> tuple[Item, ...]:
 
 
 def newest_rows(page: Page[Item]) -> tuple[Item, ...]:
-    """Return the rows of the first page, as PartialRows if it lacks rows that its total announces, or is null."""
+    """Return the rows of the first page, as PartialRows if the page is null or lacks announced rows."""
     total = page.total if page.total is not None else int(page.is_null)
     is_whole = len(page) + len(page.unreadable) >= min(total, page.per_page)
     return page.items if is_whole else PartialRows(page.items)
@@ -440,7 +440,10 @@ class CreateOperation(Operation[tuple[Item, ...]]):
         """Return whether the item equals the sent object, as far as the platform shows it."""
 
     def sent_names(self) -> Mapping[str, str]:
-        """Return the texts by which a new object is told from others, by field. Platforms may trim or shorten them."""
+        """Return, by field, the sent texts that distinguish the new object from others.
+
+        Platforms may trim or shorten them.
+        """
         return {}
 
     def is_of_another(self, answer: object, before: tuple[Item, ...], /) -> bool:
