@@ -73,7 +73,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def _named_alarm(command: Decorated) -> Decorated:
-    """Add EVENT, KIND and --target, which name an alarm, and the flags of the platform."""
+    """Add to a command EVENT, KIND and --target, which name an alarm, and the flags of the platform."""
     flags = (
         click.argument("event", metavar="EVENT"),
         click.argument("kind", metavar="KIND", type=alarm_kind),

@@ -251,7 +251,7 @@ class NounGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does, but import no command for its help alone.
+        """Resolve a command as click does, but do not import it for its help alone.
 
         Raises UsageError that names the nearest commands, or the new word of an old one.
         """

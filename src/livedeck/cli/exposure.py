@@ -24,7 +24,7 @@ class Exposure:
     """Address to listen on, and the sites that may show its pages in a frame.
 
     `host`: address or name of this machine; `port`: 0 for any free port. `names`: further host names in requests, such
-    as those that a proxy passes on. `frame_ancestors`: origins.
+    as those that a proxy passes on. `frame_ancestors`: origins of these sites.
     """
 
     port: int

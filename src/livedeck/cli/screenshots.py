@@ -67,7 +67,7 @@ _AWAY = "collector.example cannot be reached: connection refused"
 
 
 def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
-    """Return an attachment to a collector that entered its state `seconds` ago."""
+    """Return a deck's attachment to a collector, in a state that began `seconds` ago."""
     return Attachment(state, "collector.example", EVENING - timedelta(seconds=seconds), **values)
 
 

@@ -66,7 +66,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
         yield None
         return
     if history is None or history.path is None:
-        raise SettingsError("engine: each collector needs a history of its own: set `history` to a file")
+        raise SettingsError("engine: each collector needs its own history; set `history` to a file")
     try:
         from livedeck.collector.engine.engine import Engine
         from livedeck.collector.engine.rows import SharedRows
@@ -98,7 +98,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
 
 
 async def _refuse_namesake(engine: Engine, name: str) -> None:
-    """Raise SettingsError if a live collector has the same name: the death of either would not be noticed."""
+    """Raise SettingsError if a live collector has the same name, because the death of either would not be noticed."""
     from livedeck.collector.engine.shared import SharedStoreError
 
     with suppress(SharedStoreError):  # without Redis the check is impossible; that Redis is away is reported elsewhere

@@ -179,7 +179,9 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
     escalation = f"; notifies {route.escalate_to} after {route.escalate:g} min without acknowledgement"
     after = escalation if route.escalate else ""
     if route.is_quiet(case.severity, local):
-        return f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the alarm is not {route.through}{after}"
+        return (
+            f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the severity is below {route.through}{after}"
+        )
     return f"yes, 5 s after the alarm began{after}"
 
 
@@ -274,6 +276,6 @@ def _spool(settings: Settings, *, reads: bool) -> Spool:
     path = spool_file(settings)
     if not path.exists():
         raise SettingsError(
-            f"{path} does not exist: this history never sent notifications; `livedeck collector run` sends them"
+            f"{path} does not exist: this history has sent no notifications; `livedeck collector run` sends them"
         )
     return Spool(path, reads=reads)

@@ -18,7 +18,7 @@ from livedeck.secret_sources import secret_from_command, secret_from_file
 from livedeck.settings import Settings, SettingsError, TargetSettings
 from livedeck.text.secrets import register_address, register_secret
 
-_NO_SPOOL = "notifications are kept beside the history, and none is kept: set `history` to a file"
+_NO_SPOOL = "notifications are stored beside the history, and no history is kept: set `history` to a file"
 
 
 def make_plan(settings: Settings) -> Plan:
