@@ -1,1 +1,1 @@
-"""Values of monitor and client in words: as cells, tables, JSON and CSV, without a terminal."""
+"""Shows values of the monitor and the client as text: cells, tables, JSON and CSV. Needs no terminal."""

@@ -88,7 +88,7 @@ def stream_at(
 ) -> tuple[PastStream, datetime] | None:
     """Return the stream that ran at `at`, and that time.
 
-    `any_day`: on the latest day with a stream at that time of day.
+    `any_day`: take the latest day with a stream at that time of day.
 
     If none ran, returns the nearest stream and its nearer end; None without any streams.
     """
@@ -174,7 +174,7 @@ def state_of(
 
 
 def _cadence(readings: Readings) -> float | None:
-    """Return the median seconds between its newest samples."""
+    """Return the median seconds between the stream's newest samples."""
     newest = readings.time[-21:]
     steps = sorted(after - before for before, after in pairwise(newest))
     return steps[len(steps) // 2] if steps else None

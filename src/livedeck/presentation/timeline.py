@@ -96,7 +96,7 @@ def _lines(shown: Sequence[EventState], axis: Axis, name_cells: int, render_time
 
 
 def _axis(states: Sequence[EventState], hour: datetime) -> Axis:
-    """Return the visible hours around that one, in one column."""
+    """Return the visible hours around `hour`, in one column."""
     start = hour - timedelta(hours=PAST_HOURS)
     latest = start + timedelta(hours=MAX_HOURS)
     ends = [end for state in states if (end := _planned_end(state)) is not None and end <= latest]

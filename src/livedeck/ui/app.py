@@ -387,7 +387,7 @@ class Deck(ExactApp):
 
     @cached_property
     def confirmer(self) -> Confirmer:
-        """See `Context`. Imported, with its dialogs, at the first question: the first picture asks none."""
+        """See `Context`. Its modules are imported at the first question, because the first picture asks none."""
         from livedeck.ui.shell.confirmer import Confirmer
 
         return Confirmer(self, zone=self.identity["zone"], refresh_key=key_of("app.ask", self.actions))
@@ -450,7 +450,7 @@ class Deck(ExactApp):
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Move a cursor that follows the worst event back to the event under which a person last saw it."""
+        """If the cursor follows the worst event, move it back to the event at which a person last saw it."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
@@ -565,7 +565,10 @@ class Deck(ExactApp):
         return self.screen
 
     def go_to(self, mode: str) -> None:
-        """See `Context`. While a dialog is open, the screen stays: the dialog would be left behind, waiting unseen."""
+        """See `Context`. While a dialog is open, the screen stays.
+
+        Otherwise the dialog would wait unseen behind another screen.
+        """
         if not self.screen.is_modal:
             self.switch_mode(mode)
 

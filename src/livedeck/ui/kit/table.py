@@ -28,7 +28,7 @@ HEAD_LINES = 1
 CURSOR_CELLS = 1
 
 MAX_KEPT = 500
-"""Most rows whose cells are kept while others are shown."""
+"""Maximum number of rows whose cells are kept while other rows are shown."""
 
 MAX_COUNTED = 500
 """Maximum number of rows below the screen that are counted by kind. Once a second there is no time to count more."""
@@ -222,7 +222,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self.repaint()
 
     def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
-        """Draw for the other width, and set the scroll bar's position: it missed scrolls from before it was shown."""
+        """Draw for the new width, and set the position of the scroll bar, which missed scrolls while it was hidden."""
         if is_shown:
             self.vertical_scrollbar.position = self.scroll_y
         self.repaint()
@@ -259,7 +259,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return base
 
     def _row_of_cursor(self) -> int:
-        """Return the index of the row under the cursor, or its last index if there is none.
+        """Return the index of the row under the cursor; without a cursor, the last index that it had.
 
         The rows are searched only if the row has moved.
         """

@@ -185,9 +185,10 @@ class Context(Protocol):
         """Show a notice above the keys and keep it in the log. Replaces Textual's `notify`, which draws a toast."""
 
     def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
-        """Copy a text to the clipboard of the terminal's machine; a text that is too long, to a file. `name`: its name.
+        """Copy a text to the clipboard of the terminal's machine, or to a file if the text is too long.
 
-        Secrets are masked unless `in_clear` is True. Set that only if a person asked for them and this is recorded.
+        `name`: name of the text. Secrets are masked unless `in_clear` is True. Set that only if a person asked for them
+        and this is recorded.
         """
 
     async def ask(self, dialog: Screen[R]) -> R:

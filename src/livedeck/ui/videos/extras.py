@@ -71,7 +71,7 @@ async def run_form(
     before: FieldValues | None = None,
     always: Iterable[str] = (),
 ) -> OperationResult | None:
-    """Ask with a form, run the operation that it describes, and poll the lists on the screen again.
+    """Show a form, run the operation that its entries describe, and poll the lists on the screen again.
 
     Returns None if the person leaves the form.
     """
