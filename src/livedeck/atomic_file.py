@@ -219,16 +219,16 @@ _ACL_OTHERS = {_ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP}
 """Kinds of entries that the mask limits: named users, the file's group, named groups."""
 
 
-def owner_fault(path: Path, status: FileStatus, *, others: int) -> str:
+def owner_fault(path: Path, status: FileStatus, *, forbidden: int) -> str:
     """Return why the file cannot be trusted, and what to do; empty if it can be trusted.
 
-    `others`: mode bits that group and others must not have: 0o077 for a secret, 0o022 for settings.
+    `forbidden`: mode bits that group and others must not have: 0o077 for a secret, 0o022 for settings.
     """
     if status.owner not in _trusted_users():
         return "it belongs to another user; create a file of your own"
-    if status.mode & others & 0o044:
+    if status.mode & forbidden & 0o044:
         return f"others can read it; run chmod 600 {path}"
-    return f"others can change it; run chmod go-w {path}" if status.mode & others else ""
+    return f"others can change it; run chmod go-w {path}" if status.mode & forbidden else ""
 
 
 def open_private(path: Path, flags: int) -> int:

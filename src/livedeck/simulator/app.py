@@ -289,7 +289,7 @@ def _path_parameter(name: str) -> Schema:
 
 
 def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
-    """Yield the parameters of the query of a GET, or the headers beside a file."""
+    """Yield the query parameters of a GET, or the headers that come with an uploaded file."""
     if endpoint.takes is None or (endpoint.takes_body and endpoint.body != "file"):
         return
     schema = endpoint.takes.model_json_schema(schema_generator=_SchemaGenerator)

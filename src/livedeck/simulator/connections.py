@@ -142,7 +142,7 @@ class Listener(socket.socket):
         super().close()
 
     def _refuse_by_spare(self) -> None:
-        """Accept the next connection and close it; left waiting, it would wake the loop again at once."""
+        """Accept the next connection and close it. If it were left waiting, it would wake the loop again at once."""
         self._spare.close()
         with contextlib.suppress(OSError):
             super().accept()[0].close()

@@ -220,7 +220,7 @@ class RequestBody(Parameters):
 
     @classmethod
     def ignored(cls) -> set[str]:
-        """Return the fields of its object that it cannot set."""
+        """Return the fields of the object that the request cannot set."""
         return {*cls.of.model_fields} - {*cls.model_fields} if cls.of else set()
 
     @model_validator(mode="before")

@@ -318,8 +318,8 @@ ELLIPSIS = "…"
 def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) -> str:
     """Return what follows the ellipsis if the text is cut to `cells` cells: its last word, or the end of a long word.
 
-    The last word distinguishes the names of a series. `measure`: returns the cells of a text; larger letters have their
-    own.
+    The last word distinguishes the names of a series. `measure`: returns the cells of a text; large letters need
+    another measure.
     """
     letters, limit = [*split_letters(text.rstrip())], (cells - measure(ELLIPSIS)) * 3 // 5
     first = next((place + 1 for place in range(len(letters) - 1, -1, -1) if letters[place] == " "), 0)

@@ -211,7 +211,7 @@ class LateRequest:
 
 
 class LateRequests:
-    """Requests that are not yet carried out. No background task: the next request after their time runs them."""
+    """Requests that are not yet carried out. The next request after their time runs them, so no task is needed."""
 
     def __init__(self) -> None:
         self._waiting: list[LateRequest] = []
