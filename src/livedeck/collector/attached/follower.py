@@ -193,7 +193,7 @@ class Follower:
     def _lose(self, reason: str) -> None:
         """Give up the change stream, so that the next step requests the list anew.
 
-        It does so at once, or after a pause if the last list led to no change stream.
+        The list is requested at once, or after a pause if the last list led to no change stream.
         """
         self._id = ""
         _log.info("listing the collector again", reason=reason)

@@ -158,7 +158,7 @@ class Thresholds(Record, kw_only=True):
     missed_most: Annotated[
         float, Limit("s", "an encoder counts as missing after three minutes, however slow the delivery is")
     ] = 180.0
-    delivery_least: Annotated[int, Limit("deliveries", "the usual delay is unknown after fewer deliveries")] = 3
+    delivery_least: Annotated[int, Limit("deliveries", "with fewer deliveries, the usual delay counts as unknown")] = 3
     delivery_patience: Annotated[
         float, Limit("s", "while the usual delay is unknown, samples may be this old and still not late")
     ] = 75.0
@@ -186,7 +186,7 @@ class Thresholds(Record, kw_only=True):
         Limit("word", "severity of the alarm if somebody else completes an event on air: most shows end this way"),
     ] = Severity.WARNING
     ended_samples: Annotated[
-        float, Limit("s", "an event ended on air if it ended this soon after a sample, because samples come late")
+        float, Limit("s", "an event that ends this soon after a sample ended on air, because samples come late")
     ] = 60.0
     ended_told: Annotated[float, Limit("s", "the end of an event on air is shown this long")] = 60.0
     link_window: Annotated[float, Limit("s", "lost responses are counted in this time")] = 60.0
@@ -203,7 +203,7 @@ class Thresholds(Record, kw_only=True):
     ahead: Annotated[
         float,
         Limit(
-            "s", "a sample dated this far in the future comes from a wrong clock, because no measured skew errs so much"
+            "s", "a sample dated this far in the future comes from a wrong clock: the measured skew is never so wrong"
         ),
     ] = 30.0
     skew_least: Annotated[
@@ -246,9 +246,7 @@ class Thresholds(Record, kw_only=True):
     usual_sure: Annotated[
         int, Limit("slots", "it takes five minutes before a rate counts as constant: a scene is shorter")
     ] = 30
-    usual_anew: Annotated[
-        int, Limit("slots", "two minutes are enough after a new level that did not begin as a fault")
-    ] = 12
+    usual_anew: Annotated[int, Limit("slots", "a new level that did not begin as a fault needs only two minutes")] = 12
     constant_spread: Annotated[
         float, Limit("P90 - P10 over median", "the spread of a constant rate stays below this for ten minutes")
     ] = 0.2
@@ -367,7 +365,7 @@ class Thresholds(Record, kw_only=True):
         Hold,
         Limit(
             "samples, s",
-            "used if no other measure shows a fault: after twelve samples the fall itself no longer counts as unsteady",
+            "used if no other measure shows a fault: twelve samples later, the fall no longer makes the rate unsteady",
         ),
     ] = Hold(6, 28.0, 20.0)
     starved_video: Annotated[float, Limit("share of the usual", "an encoder saves less than this on a quiet scene")] = (
