@@ -68,7 +68,8 @@ class Today:
     def _ordered(self, states: Sequence[EventState], render_time: RenderTime) -> tuple[Axis, list[EventState]]:
         """Return the visible hours in one column, and the events with a bar in them, in order.
 
-        Time alone changes neither before the next hour: an event on air or planned has a bar until an hour from now.
+        Without new data, both stay the same until the next hour: events on air or planned have a bar in the coming
+        hour.
         """
         hour = render_time.server.replace(minute=0, second=0, microsecond=0)
 

@@ -250,8 +250,8 @@ def changed_ranges(
 def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]]) -> Iterator[int]:
     """Yield the cells in which two lines differ.
 
-    Equal segments at both ends are not looked at. If the others have the same lengths in both lines, only the changed
-    ones are compared cell by cell.
+    Equal segments at both ends are not looked at. If the other segments have the same lengths in both lines, only
+    changed segments are compared cell by cell.
     """
     first, last = 0, 0
     for old, new in zip(before, after, strict=False):
