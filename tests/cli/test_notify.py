@@ -99,7 +99,7 @@ def test_a_route_of_mail_is_tried_and_why_it_failed_is_said(tmp_path: Path, sink
         (
             "warning",
             "2026-11-21T23:00",
-            (0, "waits: Sat 23:00 UTC is outside the route's hours, and the alarm is not critical"),
+            (0, "waits: Sat 23:00 UTC is outside the route's hours, and the severity is below critical"),
         ),
         ("warning", "2026-11-21T12:00", (0, "yes, 5 s after the alarm began")),
         ("info", "2026-11-21T12:00", (6, "no: severity info is below warning")),

@@ -109,7 +109,7 @@ async def test_what_is_taken_as_usual_is_no_fault_from_the_next_sample_on(fading
     assert await deck.monitor.take_as_usual("one")
     snapshot = await deck.next()
     assert [(change.event_id, change.text) for change in snapshot.rule_changes] == [
-        ("one", "taken as usual by anna@regie")
+        ("one", "baseline set by anna@regie")
     ]
     (ruling,) = snapshot.events[0].rulings
     assert ruling.moment.timestamp() == pytest.approx(snapshot.events[0].qos.readings.time[-1], abs=0.01)
@@ -244,7 +244,7 @@ async def test_what_is_ruled_at_one_deck_holds_at_another_at_a_wall_and_after_a_
             assert state.content is Content.SILENT
         assert await bert.take_as_usual("one")
         for monitor in (anna, wall):
-            state = await judged(monitor, "taken as usual by bert@hall")
+            state = await judged(monitor, "baseline set by bert@hall")
             assert {type(ruling) for ruling in state.rulings} == {UsualMark, ProfileChoice}
     async with decks(path, stage, 90) as (anna, _, wall):
         for monitor in (anna, wall):
@@ -263,5 +263,5 @@ async def test_a_mark_from_before_the_samples_that_are_known_makes_nothing_usual
         history = await History.open(path, NOW)
         await history.record_ruling(UsualMark(NOW, "one", "stream-one", NOW.timestamp() - 3600, "anna@regie:1"))
         await history.close()
-        state = await judged(anna, "taken as usual by anna@regie")
+        state = await judged(anna, "baseline set by anna@regie")
         assert (state.assessment.nominal_fps, len(state.rulings)) == (30, 1)

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 def list_command(ctx: click.Context, /, *, follow: bool, output_format: str, shelved: bool, **flags: Any) -> None:
     """List the alarms, most urgent first: state, start, cause, effect on viewers, advice.
 
-    Judges again from the stored samples of the platform; acknowledgements, shelvings and notes of the decks of this
-    machine count. --follow prints a line for each change of an alarm and for each alarm action. The exit code tells
+    Judges the stored samples of the platform again, and applies the acknowledgements, shelvings and notes of this
+    machine's decks. --follow prints a line for each change of an alarm and for each alarm action. The exit code tells
     only whether the platform responded, not whether there are alarms.
     """
 
@@ -73,7 +73,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def _named_alarm(command: Decorated) -> Decorated:
-    """Add EVENT, KIND and --target, which name an alarm, and the flags of the platform."""
+    """Add to a command EVENT, KIND and --target, which name an alarm, and the flags of the platform."""
     flags = (
         click.argument("event", metavar="EVENT"),
         click.argument("kind", metavar="KIND", type=alarm_kind),
@@ -103,7 +103,8 @@ def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | N
 def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
     """Withdraw your acknowledgement of an alarm, within 5 min.
 
-    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is none.
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is no such
+    acknowledgement.
     """
     _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.UNACKNOWLEDGE, None, ""))
 
@@ -280,7 +281,7 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
 
 
 async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) -> int:
-    """Print every change until cancelled; changes of the connection go to standard error."""
+    """Print every change of alarms and rules until cancelled; print changes of the connection on standard error."""
     reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
@@ -302,7 +303,7 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) ->
 
 
 def _subject(snapshot: Snapshot, answer: AlarmAction) -> str:
-    """Return the subject of the alarm of an action; the id of its event if the alarm is no longer listed."""
+    """Return the subject of the action's alarm; the id of its event if the alarm is no longer listed."""
     alarms = (*snapshot.alarms, *snapshot.quiet)
     return next((alarm.subject for alarm in alarms if alarm.key == answer.key), answer.key.event_id or "platform")
 

@@ -261,7 +261,7 @@ def _decorate(flags: Iterable[Callable[[Command], Command]], command: Command) -
 
 
 def merge_flags(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the flags of a command; those before its name (`livedeck --profile NAME status`) are the defaults."""
+    """Return the flags of a command. Flags before its name (`livedeck --profile NAME status`) are the defaults."""
     return {**(ctx.obj or {}), **{name: value for name, value in flags.items() if value is not None}}
 
 

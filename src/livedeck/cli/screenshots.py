@@ -67,7 +67,7 @@ _AWAY = "collector.example cannot be reached: connection refused"
 
 
 def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
-    """Return an attachment to a collector that entered its state `seconds` ago."""
+    """Return a deck's attachment to a collector, in a state that began `seconds` ago."""
     return Attachment(state, "collector.example", EVENING - timedelta(seconds=seconds), **values)
 
 
@@ -139,7 +139,8 @@ class FixedClock:
     async def sleep(self, seconds: float) -> None:
         """Return soon from a sleep of less than a second; wait for longer ones until cancelled.
 
-        From half a second on it waits a moment, so that polls for actions of other decks do not run without a pause.
+        A sleep of half a second or more takes a moment, so that polls for actions of other decks do not run without a
+        pause.
         """
         if seconds >= 1:
             await asyncio.Event().wait()

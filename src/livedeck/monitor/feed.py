@@ -19,7 +19,7 @@ class Feed(Protocol):
 
     Commands are awaited, because they may cross a network. A feed raises AlarmRefused, with a sentence for the user, if
     it cannot carry out a command. `shown` is the alarm as the user saw it, so that a late key press cannot silence a
-    changed alarm. None accepts the current one.
+    changed alarm. If `shown` is None, the action applies to the current alarm.
     """
 
     @property

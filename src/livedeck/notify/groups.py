@@ -101,8 +101,9 @@ class Life(Record):
 
     `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
     when last present, the alarm was acknowledged, shelved, out of service or hidden by another alarm; `is_hidden`: it
-    was only hidden, which the file does not keep. `notified`: name of the route -> last notification. `escalated`: name
-    of the route -> time of the expired acknowledgement that led to the escalation; empty if there was none.
+    was hidden and nobody had handled it; the file does not store this. `notified`: name of the route -> last
+    notification. `escalated`: name of the route -> time of the expired acknowledgement that led to the escalation;
+    empty if there was none.
     """
 
     id: str
@@ -142,7 +143,7 @@ class State(Record):
         return tuple(life for life in self.lives.values() if life.notified)
 
     def is_kept_as(self, other: State) -> bool:
-        """Return whether a restart would continue alike from both states, whenever alarms were last seen."""
+        """Return whether a restart would continue in the same way from both states. `seen_at` does not matter."""
         lives = [
             {life.id: (life.is_handled, life.notified, life.escalated) for life in state.notified_lives}
             for state in (self, other)
@@ -428,7 +429,10 @@ class _Turn:
                     yield compose(box.route, box.target, entries, self.now, self.plan.sender)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
-        """Return whether an entry waits for the hours of its route, or an end until its alarm has surely cleared."""
+        """Return whether an entry has to wait.
+
+        It waits for the hours of its route; the end of an alarm also waits until the alarm has surely cleared.
+        """
         life = self.lives.get(entry.key) if shown_status(entry) is Status.RESOLVED else None
         may_be_present = life is not None and (life.id == entry.life or box.route in life.notified)
         return may_be_present or self._waits_for_hours(box, entry)

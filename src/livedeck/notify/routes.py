@@ -115,10 +115,10 @@ def reasons_against(route: Route, case: Case) -> list[str]:
     if case.severity.rank > route.severity.rank:
         reasons.append(f"severity {case.severity} is below {route.severity}")
     if not fits(route.kinds, case.kind):
-        reasons.append(f"its kind does not match {', '.join(route.kinds)}")
+        reasons.append(f"the kind of the alarm does not match {', '.join(route.kinds)}")
     named = [event for event in case.events if fits(route.events, event.id, event.name)]
     if case.events and not named:
-        reasons.append(f"its event does not match {', '.join(route.events)}")
+        reasons.append(f"the event of the alarm does not match {', '.join(route.events)}")
     elif case.events and not any(fits(route.projects, event.project) for event in named):
-        reasons.append(f"its project does not match {', '.join(route.projects)}")
+        reasons.append(f"the project of the event does not match {', '.join(route.projects)}")
     return reasons

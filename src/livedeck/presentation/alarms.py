@@ -324,7 +324,7 @@ def affected_names(alarm: Alarm, snapshot: Snapshot) -> str:
 
 
 def rule_words(change: RuleChange, subject: str) -> str:
-    """Return a change of the rules that judge an event: `Main stage: taken as usual by anna@regie`.
+    """Return a change of the rules that judge an event: `Main stage: baseline set by anna@regie`.
 
     `subject`: the event's name, empty for all events.
     """

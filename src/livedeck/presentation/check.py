@@ -63,7 +63,7 @@ def _measures(state: EventState, render_time: RenderTime) -> dict[str, float]:
 
 
 def worst(states: Iterable[ServiceState]) -> ServiceState:
-    """Return the most urgent state; UNKNOWN is worse than OK only."""
+    """Return the most urgent state; UNKNOWN is worse than OK, but better than WARNING."""
     return max(states, key=_URGENCY.index, default=ServiceState.OK)
 
 

@@ -58,24 +58,24 @@ def missing_text(snapshot: Snapshot) -> str:
 def list_text(doubt: ListDoubt) -> str:
     """Return the doubt of the event list.
 
-    Such as `The list is empty; 6 events are still served: shown from their own answers`.
+    Such as `The list is empty; 6 events are still served: shown from their own replies`.
     """
     if doubt.served:
         return served_text(doubt.listed, doubt.served)
-    known = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} asked by id: no answer yet"
+    known = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} polled by id, no reply yet"
     if not doubt.listed:
         return f"The list is empty; {known}"
-    return f"The list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events: asked by id, no answer yet"
+    return f"The list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events: polled by id, no reply yet"
 
 
 def served_text(listed: int, served: int) -> str:
     """Return the doubt of a list of `listed` events that lacks `served` more, which the platform still serves."""
     if listed:
         return (
-            f"The list lacks {served} of {listed + served} events that are still served: shown from their own answers"
+            f"The list lacks {served} of {listed + served} events that are still served: shown from their own replies"
         )
     count = f"{served} {'event is' if served == 1 else 'events are'} still served"
-    return f"The list is empty; {count}: shown from their own answers"
+    return f"The list is empty; {count}: shown from their own replies"
 
 
 def missing_rows(cached: CachedList[Any], noun: str) -> Line:
@@ -115,7 +115,7 @@ def blind_words(link: ConnectionStatus) -> str:
 
 
 def _fact(attachment: Attachment) -> str:
-    """Return the problem of the collector without host and advice, which the header and the connection log have."""
+    """Return the problem of the collector without host and advice, which the header and the connection log show."""
     return safe(attachment.reason.partition("; ")[0].removeprefix(f"{attachment.host} "), 120)
 
 

@@ -87,7 +87,7 @@ MIN_BARS = 16
 
 
 def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
-    """Return the text without findings; `no faults` only if the data are current."""
+    """Return the text for an event without findings: `no faults` only if its data are current."""
     if events.is_doubtful(state, render_time):
         return (doubt_text(state), StyleRole.STALE)
     calm = "no faults" if state.phase.tally.expects_signal else ""

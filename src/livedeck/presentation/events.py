@@ -95,7 +95,7 @@ def faults(state: EventState) -> tuple[FieldFault, ...]:
     return (*state.event.faults, *samples)
 
 
-UNLISTED = "not in the platform's last list: asked by its id"
+UNLISTED = "not in the platform's last list: polled by its id"
 """Text for an event that the last list lacks."""
 
 
@@ -130,7 +130,7 @@ def tally(state: EventState, render_time: RenderTime) -> Line:
 
 
 def is_no_go(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether a scheduled event is not ready to start; a late one is excluded, as its tally shows that."""
+    """Return whether a scheduled event is not ready to start. False for a late event, whose tally says so already."""
     return state.phase.tally is BroadcastState.SCHEDULED and bool(render_time.no_go(state.id))
 
 
@@ -195,7 +195,7 @@ def health(state: EventState, render_time: RenderTime) -> Line:
 
 
 def was_asked(state: EventState) -> bool:
-    """Return whether its samples were polled, with a response or an error."""
+    """Return whether the event's samples were polled, with a response or an error."""
     return state.qos.as_of is not None or bool(state.qos.error)
 
 

@@ -179,7 +179,7 @@ def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tup
 
 
 def is_due(state: EventState, now: datetime) -> bool:
-    """Return whether it starts within ten minutes of `now` (the platform's clock) or is late."""
+    """Return whether the event starts within ten minutes of `now` (the platform's clock) or is late."""
     start = planned_start(state.event, now)
     return _is_awaited(state) and start is not None and (now - start).total_seconds() > -DUE_SECONDS
 
@@ -189,7 +189,7 @@ def _is_awaited(state: EventState) -> bool:
 
 
 class DuePreflights:
-    """The checks of the events that are due. It sorts the events of each list once, and then looks at the first."""
+    """The checks of the events that are due. Sorts the events of a list once, then looks only at the first ones."""
 
     def __init__(self, *, is_read_only: bool) -> None:
         self._is_read_only = is_read_only
@@ -281,7 +281,7 @@ def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
     if near:
         names = ", ".join(name for _, name, _ in near)
         text = " ".join(near[0][1:]) if len(near) == 1 else f"{len(near)} others start at about the same time: {names}"
-        yield Item("conflicts", Mark.CHECK, text, "make sure that each has a crew")
+        yield Item("conflicts", Mark.CHECK, text, "make sure that each event has a crew")
     if unknown:
         yield Item("conflicts", Mark.UNKNOWN, f"the platform does not report the restreams of {', '.join(unknown)}")
     elif not near and not is_shared:
@@ -328,7 +328,7 @@ def _restreams(facts: PreflightFacts) -> Iterator[Item]:
         yield Item("restreams", Mark.GO, "none")
     elif not in_use:
         names = ", ".join(safe(restream.name or "unnamed", 30) for restream in every)
-        advice = "switch one on, or remove them all"
+        advice = "switch a restream on, or remove all of them"
         yield Item("restreams", Mark.NO_GO, f"switched off: {names}", advice, "event.edit")
     elif len(in_use) < len(every):
         text = f"{len(every) - len(in_use)} of {len(every)} switched off"

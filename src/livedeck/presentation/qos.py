@@ -65,7 +65,10 @@ class Axis(Record):
 
     @classmethod
     def ending_at(cls, at: float, span: float, columns: int) -> Axis:
-        """Return the last `span` seconds with `at` in the last step, in whole steps so that old columns persist."""
+        """Return `span` seconds with `at` in the last step.
+
+        Steps start at multiples of their length, so old ones persist.
+        """
         columns = max(1, columns)
         step = span / columns
         end = (floor(at / step) + 1) * step
@@ -144,7 +147,7 @@ def _bar(bucket: Bucket, top: float) -> str:
 
 
 def signal_bars(buckets: Sequence[Bucket | None], styles: Sequence[StatusStyle | None], *, stale: bool = False) -> Line:
-    """Return a quiet bar per column; the glyph of an abnormal status, a dash without a sample."""
+    """Return a quiet bar for each column, but the glyph of an abnormal status, or a dash without a sample."""
     top = HEADROOM * max((bucket.high for bucket in buckets if bucket), default=0.0)
     cells: Line = []
     for bucket, style in zip(buckets, styles, strict=True):

@@ -18,7 +18,7 @@ Columns = list[Bucket | None]
 
 
 class TimeSeries(Record):
-    """Samples by column. `statuses` has one entry per column of `axis`, each curve two; None is a gap.
+    """Samples by column. `statuses` has one entry for each column of `axis`, and each curve has two; None is a gap.
 
     `counts`: number of samples by status. `expected`: the columns that should have samples.
     """
@@ -150,7 +150,8 @@ JITTER = 1.25
 def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
     """Return the series of a stream from `start` to `end` (epoch s) with a sample every `cadence` seconds.
 
-    If columns are shorter than the cadence, a sample fills the columns until the next one is due; empty ones are gaps.
+    If columns are shorter than the cadence, a sample fills the columns until the next one is due; empty columns are
+    gaps.
     """
     axis = series.axis
     first, last = axis.column_of(start), axis.column_of(end)

@@ -114,7 +114,7 @@ def _read_text(path: Path) -> str | None:
         is_other = error.errno in {EINVAL, EISDIR, ENXIO}
         reason = "not a regular file; name a regular file" if is_other else f"{error.strerror}; let this user read it"
         raise SettingsError(f"{path}: {reason}") from None
-    if reason := owner_fault(path, status, others=stat.S_IWGRP | stat.S_IWOTH):
+    if reason := owner_fault(path, status, forbidden=stat.S_IWGRP | stat.S_IWOTH):
         raise SettingsError(f"{path}: {reason}")
     if len(content) > MAX_BYTES:
         raise SettingsError(
@@ -159,7 +159,7 @@ def _is_too_deep(value: object) -> bool:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line (from 1) that sets `keys` in the TOML text, or else the nearest table around them; None for none.
+    """Return the line (from 1) that sets `keys` in the TOML text, else that of the nearest table around them, or None.
 
     A table in an array (`[[notify.routes]]`) has its index as key.
     """

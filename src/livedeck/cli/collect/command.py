@@ -123,7 +123,7 @@ async def _collect(settings: Settings) -> int:
 async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> AsyncIterator[None]:
     """Serve the collector's data while the block runs, if `listen` is set.
 
-    Raises OSError if it cannot listen; the file name of the error is the address.
+    Raises OSError if it cannot listen; `filename` of the error is the address.
     """
     address = settings.collector.address()
     if address is None:

@@ -66,7 +66,8 @@ def command(
 class QosFollower:
     """Polls the samples of one event. `left_out`: number of unusable samples in the last reply.
 
-    `unit_question`: question about the unit of the bit rates, which are missing until it is answered; empty without.
+    `unit_question`: question about the unit of the bit rates, or empty. Until it is answered, the bit rates are
+    missing.
     """
 
     def __init__(

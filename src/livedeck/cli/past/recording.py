@@ -159,8 +159,8 @@ def judgement_lines(judgement: Judgement) -> list[str]:
     same = len(judgement.alarms) - differing
     reasons = {
         "of kinds that a recording cannot show": judgement.unjudged,
-        "begun before it": judgement.begun_before,
-        "begun at its very end": judgement.begun_last,
+        "begun before the recording": judgement.begun_before,
+        "begun at the very end": judgement.begun_last,
     }
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
     left_out = f"; not compared: {why}" if why else ""

@@ -138,7 +138,7 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
 
 
 def _implied_status(status: int, code: int | None) -> int:
-    """Return the status; for an error body with 2xx the status in its code, since codes begin with the status."""
+    """Return the status; for an error body with status 2xx, the status with which its code begins."""
     return code // 1000 if status < 300 and code is not None else status
 
 

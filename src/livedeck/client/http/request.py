@@ -189,7 +189,7 @@ def check_base_url(name: str, address: str) -> str:
 
 
 def is_https_or_loopback(address: str) -> bool:
-    """Return whether nobody on the network can read a request to the address."""
+    """Return whether a request to the address is safe from readers on the network."""
     try:
         parts = urlsplit(address)
     except ValueError:

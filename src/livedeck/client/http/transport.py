@@ -309,7 +309,7 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections. Does nothing in another event loop: theirs has ended, and has closed them."""
+        """Close the connections. Does nothing in another event loop: their own loop closed them when it ended."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
@@ -572,9 +572,9 @@ class Connections(httpx.AsyncBaseTransport):
     Each change gets a connection of its own, which nothing else has used: a late or surplus response to another request
     cannot be taken for its response.
 
-    The TLS context takes 20 ms, so it is made for the first address that needs one, unless the route names
-    certificates, whose faults are found at once. Raises Misconfigured for an unusable route, and for HTTP/2 without the
-    package h2.
+    Making the TLS context takes 20 ms, so it is made for the first address that needs it. If the route names
+    certificates, it is made at once, so that their faults show early. Raises Misconfigured for an unusable route, and
+    for HTTP/2 without the package h2.
     """
 
     def __init__(self, route: Route, *, http2: bool) -> None:
@@ -672,7 +672,7 @@ async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     """Yield the body as sent. Raises httpcore's errors.
 
     The rest of a long body of a stated length comes straight from the connection, which then ends with the response:
-    httpcore and h11 copy each byte four times. They keep nothing back, because they hand out a part as it arrives.
+    httpcore and h11 copy each byte four times. Neither holds bytes back, because each hands out a part as it arrives.
     """
     rest = _sent_size(response.headers) or 0
     connection = response.extensions.get("network_stream") if response.http_version == "HTTP/1.1" else None

@@ -23,7 +23,7 @@ class Getter(Protocol):
 
 
 def _asked(ask: F) -> F:
-    """Return a method that asks the collector instead, with an empty result if that fails."""
+    """Return a method that puts the question of `ask` to the collector. Its result is empty if that fails."""
     question = QUESTIONS[ask.__name__]
 
     @wraps(ask)

@@ -318,7 +318,10 @@ class Remote:
             await self._link.post("/v1/poke", {})
 
     def set_focus(self, event_id: str | None) -> None:
-        """Set the event on the screen. Its samples are polled more often, and loaded for the whole hour."""
+        """Set the event on the screen.
+
+        Its samples are polled more often, and those of the whole last hour are loaded.
+        """
         if event_id != self._focus:
             self._has_interest.set()
         self._focus = event_id
@@ -434,7 +437,7 @@ class Remote:
                 raise AlarmRefused(str(refusal)) from None
             except CollectorAwayError as error:
                 if not left:
-                    outcome = "unknown whether it was done" if error.was_sent else "not done"
+                    outcome = "unknown whether the action was done" if error.was_sent else "not done"
                     raise AlarmRefused(f"{outcome}: {error}") from None
             await self.clock.sleep(_TRY_SECONDS)
         raise AssertionError("the last try returns or raises")

@@ -185,7 +185,7 @@ class Engine:
         """Epoch of the notifier lease, or None if another collector holds it.
 
         The lease goes to the first in rank, like any other. While Redis is unreachable the last notifier continues. It
-        regains the lease afterwards (`_claims`), because nobody else knows its notifications of the meantime.
+        regains the lease afterwards (`_claims`), because nobody else knows the notifications that it sent meanwhile.
         """
         return self._epochs.get(DESK)
 

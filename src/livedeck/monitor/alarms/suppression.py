@@ -20,11 +20,11 @@ _HIDDEN = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits) -> str:
     """Return the kind of the widest alarm that hides this one; empty if none does.
 
-    An incident hides alarms that began with it or later; older alarms have another cause. Information hides nothing.
-    Nor does a parent that is shelved or out of service: silencing one alarm must not silence all below it. A shelved
-    incident is an exception and covers its members. A parent of the same event does not hide an alarm at a later stage,
-    such as an encoder that is away for half its window. A hidden alarm stays hidden a little longer than its parent
-    lasts, because the signs of one fault do not end together.
+    An incident hides alarms that began with it or later; older alarms have another cause. An alarm of severity INFO
+    hides nothing. Nor does a parent that is shelved or out of service: silencing one alarm must not silence all below
+    it. A shelved incident is an exception and covers its members. A parent of the same event does not hide an alarm at
+    a later stage, such as an encoder that is away for half its window. A hidden alarm stays hidden a little longer than
+    its parent lasts, because the signs of one fault do not end together.
     """
     parents = _parents(alarm.kind, alarm.event_id)
     parent = next((parent for parent in parents if _hides(parent, alarm, alarms)), "")

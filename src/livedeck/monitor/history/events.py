@@ -82,7 +82,7 @@ class PlatformWatch:
         self._written: datetime | None = None
 
     def news(self, snapshot: Snapshot) -> Iterator[WatchRecord]:
-        """Yield the stretch that ended, and every `WATCH_WRITTEN_EACH` the current one."""
+        """Yield the stretch that has ended, if any, and the current stretch every `WATCH_WRITTEN_EACH`."""
         link = snapshot.link
         if link.as_of is None or not link.state.is_answering:
             yield from self.end()

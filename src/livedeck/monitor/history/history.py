@@ -89,7 +89,7 @@ class History(HistoryReads):
         return self._queue.fault
 
     async def flush(self) -> bool:
-        """Wait until everything queued has been tried. Return whether the file took it."""
+        """Wait until all queued data were written or failed once. Return whether the file accepted them."""
         return await self._queue.flush()
 
     async def salvaged(self) -> None:

@@ -178,7 +178,7 @@ class HistoryReads(ABC):
     async def episodes(
         self, since: datetime, until: datetime, event_id: str | None = None
     ) -> tuple[EpisodeRecord, ...]:
-        """Return the episodes that ended at or after `since` and began before `until` (server clock), by their end."""
+        """Return the episodes that ended at or after `since` and began before `until` (server clock), sorted by end."""
 
         def read(db: Database) -> tuple[EpisodeRecord, ...]:
             found = journal.read(db, EpisodeRecord, since, event_id)

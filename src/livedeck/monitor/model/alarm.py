@@ -148,7 +148,7 @@ class Alarm:
 
     @property
     def is_ongoing(self) -> bool:
-        """True if it counts as present; a flapping fault also does in its pauses."""
+        """True if the fault counts as present, as a flapping fault does even in its pauses."""
         return self.present or self.flapping
 
     @property

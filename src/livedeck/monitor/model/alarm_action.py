@@ -19,7 +19,10 @@ TAKE_BACK_FOR = timedelta(minutes=5)
 
 
 class ActionKind(StrEnum):
-    """Kind of an alarm action. CLOSE: acknowledge an alarm that has cleared. UNACKNOWLEDGE: take either back."""
+    """Kind of an alarm action. CLOSE: acknowledge an alarm that has cleared.
+
+    UNACKNOWLEDGE: take back an acknowledgement or a CLOSE.
+    """
 
     ACKNOWLEDGE = "acknowledge"
     CLOSE = "close"

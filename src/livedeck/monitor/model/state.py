@@ -65,7 +65,7 @@ class IngestState(StrEnum):
 
 
 class Freshness(StrEnum):
-    """Freshness of a value, so how far to trust it. NEVER: no good response yet."""
+    """Freshness of a value: how far to trust it. NEVER: no good response yet."""
 
     FRESH = "fresh"
     LATE = "late"
@@ -270,7 +270,7 @@ class EventState(Record):
 
     `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. If samples stop
     while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
-    held the event; if it did not, the state is from the event's own answers. `content`:
+    held the event; if it did not, the state is from replies about the event alone. `content`:
     kind of programme that the event carries. `rulings`: people's decisions on how it is judged.
     """
 
@@ -308,7 +308,7 @@ class ListDoubt(Record):
 
 
 class EndWay(StrEnum):
-    """Way in which an event ended on air. REPLACED: another stream, which is not on air, took the place of its own."""
+    """Way in which an event ended on air. REPLACED: the event now has another stream, which is not on air."""
 
     GONE = "gone"
     STREAM_REMOVED = "stream removed"

@@ -135,7 +135,7 @@ class UnreadableSnapshotError(ValueError):
 
 
 class KnownSamples(NamedTuple):
-    """Samples of an event that the monitor had: `size` samples of a stream, up to `newest` (epoch s, server clock)."""
+    """The samples of an event that the monitor knew: `size` of them, the last at `newest` (epoch s, server clock)."""
 
     stream_id: str
     newest: float
@@ -360,7 +360,7 @@ class _Coder(NamedTuple):
     """Encodes a record by an earlier one and its values, which it reuses for members that are equal."""
 
     def encode_after(self, value: Any, before: Any, encoded: Any) -> Any:
-        """Encode a value. Reuses the values of `before`, `encoded`, if both are there."""
+        """Encode a value. Takes unchanged parts from `encoded`, which is the encoded `before`, if there are both."""
         if self.after is None or before is None or encoded is None or value is None:
             return self.encode(value)
         return self.after(value, before, encoded)

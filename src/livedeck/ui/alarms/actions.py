@@ -36,8 +36,8 @@ REMOVE = FormSchema((REASON,), dict)
 NOTE = FormSchema((Field("text", "Note", hint="leave empty to remove the note"),), dict)
 
 UNITS = [
-    ("1", BitrateUnit.KBIT.value, "kbit/s: a picture in HD is 2000 to 8000"),
-    ("2", BitrateUnit.BIT.value, "bit/s: a picture in HD is 2000000 to 8000000"),
+    ("1", BitrateUnit.KBIT.value, "kbit/s: an HD picture has 2000 to 8000"),
+    ("2", BitrateUnit.BIT.value, "bit/s: an HD picture has 2000000 to 8000000"),
 ]
 """Units of bit rates: key, value and label."""
 

@@ -388,7 +388,7 @@ class QosScreen(BaseScreen):
         return chart_axis(state, render_time, span, columns, self._until if span else None)
 
     def _second_series(self, state: EventState, second: Subject, axis: Axis) -> TimeSeries:
-        """Return the second event's values on the axis, or as far from its own start if events are aligned by start."""
+        """Return the second event's values on the axis, shifted by the distance of both starts if aligned by start."""
         later = stream_start(second.state, axis.start) - stream_start(state, axis.start)
         shifted = axis.shifted(later) if self._is_since_start else axis
         return _series(self._second_history, second.state, second.render_time, shifted)
@@ -417,13 +417,13 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def align(self) -> None:
-        """Align the second event's curves by the starts of both events; if they are so already, by the clock."""
+        """Align the second event's curves by the starts of both events; if they already are, by the clock."""
         self._is_since_start = not self._is_since_start
         self.ctx.announce(f"second event aligned by {'its start' if self._is_since_start else 'the clock'}")
         self.refresh_all()
 
     def fit(self) -> None:
-        """Scale the charts to their values; if they are so already, from zero."""
+        """Scale the charts to their values; if they are scaled so already, from zero."""
         self._is_fitted = not self._is_fitted
         self.refresh_all()
 

@@ -182,7 +182,7 @@ class Update(Struct, frozen=True, omit_defaults=True):
 
 
 def update_since(before: Page | None, page: Page) -> Update:
-    """Return the changes since the page `before` that a browser has; None if it has none yet."""
+    """Return the changes since `before`, the page that a browser has; None: the browser has no page yet."""
     entries = before.entries if before else {}
     changed = {id_: entry for id_, entry in page.entries.items() if entries.get(id_) != entry}
     order = None if before and before.order == page.order else page.order
