@@ -45,6 +45,7 @@ from livedeck.monitor.model.records import (
     RestreamRecord,
     StreamRecord,
     StreamSpan,
+    UnwatchedRecord,
     WatchRecord,
 )
 from livedeck.monitor.model.resources import (
@@ -195,6 +196,7 @@ __all__ = [
     "Thresholds",
     "TimelineEntry",
     "UnitChoice",
+    "UnwatchedRecord",
     "UsualMark",
     "Video",
     "WatchRecord",

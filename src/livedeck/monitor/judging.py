@@ -29,7 +29,14 @@ from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.limits import Limits
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.records import ATTRIBUTED_FOR, AlarmRecord, EventRecord, IntentRecord, ending_actors
+from livedeck.monitor.model.records import (
+    ATTRIBUTED_FOR,
+    AlarmRecord,
+    EventRecord,
+    IntentRecord,
+    UnwatchedRecord,
+    ending_actors,
+)
 from livedeck.monitor.model.ruling import Ruling, Rulings
 from livedeck.monitor.model.state import BroadcastState
 from livedeck.monitor.model.thresholds import Cadence
@@ -42,6 +49,9 @@ _LATENCY = 2.0
 
 _ANSWERED = 120.0
 """Seconds of older samples that each response repeats."""
+
+_INSTANT = 0.001
+"""Resolution of sample times, in seconds."""
 
 _ENDED_APART = timedelta(seconds=30)
 """Largest difference between the ends that two decks find for the same fault: each deck polls at its own times."""
@@ -194,6 +204,13 @@ class _Recorded(NamedTuple):
     rulings: tuple[Ruling, ...]
     log: tuple[AlarmRecord, ...]
     intents: tuple[IntentRecord, ...]
+    unwatched: tuple[UnwatchedRecord, ...]
+
+    def gaps(self, key: StreamKey) -> Iterator[tuple[float, float]]:
+        """Yield the times of a stream that were not watched (epoch s)."""
+        for record in self.unwatched:
+            if (record.event_id, record.stream_id) == key:
+                yield record.at.timestamp(), record.until.timestamp()
 
     @property
     def since(self) -> datetime:
@@ -246,7 +263,14 @@ def _read(db: Foreign) -> _Recorded:
     streams = {StreamKey(*key): samples.readings(db, StreamKey(*key), 2**40) for key in keys}
     _, rulings = journal.rulings(db, 0)
     filled = {key: readings for key, readings in streams.items() if len(readings)}
-    return _Recorded(records, filled, rulings, journal.read(db, AlarmRecord), journal.read(db, IntentRecord))
+    return _Recorded(
+        records,
+        filled,
+        rulings,
+        journal.read(db, AlarmRecord),
+        journal.read(db, IntentRecord),
+        journal.read(db, UnwatchedRecord),
+    )
 
 
 class _Replay:
@@ -320,8 +344,12 @@ class _Replay:
         for record, event in self._listed.values():
             if event.stream and not record.is_completed:
                 key, until = StreamKey(record.event_id, record.stream_id), now.timestamp() - _LATENCY
-                since, self._answered[key] = self._answered.get(key, 0.0), until
-                yield event.id, _response(self._recorded.streams.get(key, Readings()), since - _ANSWERED, until)
+                gaps, patience = [*self._recorded.gaps(key)], _ANSWERED + 2 * self._cadence.qos
+                if any(begin < until < end + patience for begin, end in gaps):
+                    continue  # in unwatched time, or so soon after it that a response would reach back into it
+                since, self._answered[key] = self._answered.get(key, 0.0) - _ANSWERED, until
+                since = max([since, *(end - _INSTANT for _, end in gaps if end < until)])
+                yield event.id, _response(self._recorded.streams.get(key, Readings()), since, until)
 
 
 def _event(record: EventRecord) -> Event:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, NotFound, QosSamples, RateLimited, ResponseTiming, Shortfall, Stream
@@ -17,6 +18,7 @@ from livedeck.monitor.detection.health import assess, find, is_worse, unknown
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.detection.units import UnitEvidence, UnitVerdict, in_bits, judge_unit
+from livedeck.monitor.evidence.coverage import Coverage, Span
 from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
@@ -139,6 +141,8 @@ class EventTracker:
         self._is_frozen = False  # samples arrive, but their time stands still
         self._analysis = SignalAnalysis()
         self._delivery = Delivery()
+        self._coverage = Coverage()
+        self._not_watched: tuple[Span, ...] = ()  # between the known samples
         self._workspace_lag: float | None = None  # s, of the other events
         self._false_silence: _FalseSilence | None = None
         self._rulings: tuple[Ruling, ...] = ()
@@ -200,7 +204,7 @@ class EventTracker:
         """Analyse the samples by the present rules, and by the present unit."""
         unit = self._unit
         readings = self._read_again(unit) if self._is_read_otherwise else self._readings
-        await self._analyse(readings, is_frozen=self._is_frozen)
+        await self._analyse(readings, self._coverage, is_frozen=self._is_frozen)
         self._read_by = unit
 
     def _read_again(self, after: UnitVerdict) -> Readings:
@@ -246,16 +250,19 @@ class EventTracker:
         """
         if self._answered_at is None:
             self._recorded, self._learnt = recorded, learnt
-            self._delivery = learnt.delivery.resumed() if learnt else self._delivery
+            if learnt:
+                self._delivery = learnt.delivery.resumed()
+                self._coverage = learnt.coverage.reaching(recorded.time[-1]) if len(recorded) else learnt.coverage
 
     def news_learnt(self) -> Learnt | None:
         """Return learnt values updated since the previous call, or None."""
         point = self._analysis.oldest_checkpoint
-        state = point and point.memory.last_time, self.lag, self._delivery.surprises
+        spans = self._coverage.spans
+        state = point and point.memory.last_time, self.lag, self._delivery.surprises, [span.since for span in spans]
         if state == self._last_learnt or self._folded_by is None:
             return None
         self._last_learnt = state
-        return Learnt.of(self._analysis, self._folded_by, self._delivery)
+        return Learnt.of(self._analysis, self._folded_by, self._delivery, self._coverage)
 
     async def ingest(self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading) -> None:
         """Process the result of a call for samples. A failure only changes the error and the time of failure.
@@ -272,9 +279,11 @@ class EventTracker:
         payload = in_bits(payload, self._unit)
         readings = series.merge(self._readings, payload, until=until)
         if len(readings):
-            was_frozen = self._is_frozen
-            await self._analyse(readings, is_frozen=series.is_frozen(payload, self._readings))
-            self._learn_delivery(server_time(status, at.wall).timestamp(), is_proof=not (was_frozen or self._is_frozen))
+            was_frozen, is_frozen = self._is_frozen, series.is_frozen(payload, self._readings)
+            answered_at = server_time(status, at.wall).timestamp()
+            coverage = self._covered(payload, answered_at, until, is_proof=not is_frozen)
+            await self._analyse(readings, coverage, is_frozen=is_frozen)
+            self._learn_delivery(answered_at, is_proof=not (was_frozen or self._is_frozen))
         else:
             self._last_empty_at = at
         self._answered_at, self._error, self._failing_since = at, "", None
@@ -282,13 +291,29 @@ class EventTracker:
         if len(readings):
             self._update_restreams(status)
 
-    async def _analyse(self, readings: Readings, *, is_frozen: bool) -> None:
+    def _covered(self, samples: QosSamples, at: float, until: float, *, is_proof: bool) -> Coverage:
+        """Return the coverage after a response at `at`, without its samples after `until` (server time, epoch s)."""
+        times = sorted(time for time in samples.time if time <= until)
+        known = self._readings if len(self._readings) else self._recorded
+        cadence, lag, started_at = self._analysis.cadence, self.lag, self.event.stream and self.event.stream.started_at
+        return self._coverage.after_answer(
+            times,
+            at,
+            newest=known.time[-1] if len(known) else -inf,
+            lag=max(self._thresholds.delivery_patience, self._workspace_lag or 0.0) if lag is None else lag,
+            started_at=started_at.timestamp() if started_at else None,
+            joins=order.hole_limit(cadence, self._thresholds) if cadence else 0.0,
+            is_proof=is_proof,
+        )
+
+    async def _analyse(self, readings: Readings, coverage: Coverage, *, is_frozen: bool) -> None:
         """Analyse all samples; if cancelled, change nothing."""
         if len(self._recorded):
             limit = order.silence_limit(series.cadence(readings), self._thresholds)
             readings = series.prepend(self._recorded, readings, limit)
         rules = self._rules()
         if readings is self._readings and rules == self._folded_by:
+            self._coverage = coverage
             return
         run_started_at = series.run_start(readings, order.silence_limit(series.cadence(readings), self._thresholds))
         if self._learnt:
@@ -298,13 +323,22 @@ class EventTracker:
         analysis = start
         while True:
             async with self._turn:
-                analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH)
+                analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH, coverage=coverage)
                 await asyncio.sleep(0)  # held until the next pass, so that no other event works in this one
             if analysis.readings is readings:
                 break
         self._analysis, self._folded_by = analysis, rules
         self._readings, self._recorded, self._learnt = readings, Readings(), None
         self._run_started_at, self._is_frozen = run_started_at, is_frozen
+        self._coverage = coverage
+        self._note_not_watched(coverage.gaps(readings.time[0], readings.time[-1]))
+
+    def _note_not_watched(self, gaps: tuple[Span, ...]) -> None:
+        if gaps != self._not_watched:
+            for gap in gaps:
+                if gap not in self._not_watched:
+                    _log.warning("not watched", event_id=self.event.id, until=gap.until, seconds=gap.seconds)
+            self._not_watched = gaps
 
     def _rules(self) -> StreamRules:
         """Return the present rules, the same object as long as they do not change: it keeps what is derived from it."""
@@ -328,7 +362,9 @@ class EventTracker:
             self._false_silence = _FalseSilence(before.newest, at, at - before.newest)
 
     def _was_silent(self, delivery: Delivery) -> bool:
-        return delivery.is_silent(self._analysis.cadence, self._workspace_lag, self._thresholds)
+        """Return whether the samples had stopped at the last good response, by the time that was watched."""
+        watched = replace(delivery, newest=self._coverage.known_since(delivery.newest))
+        return watched.is_silent(self._analysis.cadence, self._workspace_lag, self._thresholds)
 
     def _update_restreams(self, status: ConnectionStatus) -> None:
         """Update the restreams as last listed."""
@@ -439,6 +475,7 @@ class EventTracker:
             failing_since=self._failing_since.wall if self._failing_since else None,
             unreadable=self._unreadable,
             is_frozen=self._is_frozen,
+            not_watched=self._not_watched,
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
@@ -458,6 +495,7 @@ class EventTracker:
             run_started_at=None if run_started_at is None else datetime.fromtimestamp(run_started_at, UTC),
             is_silent=self._was_silent(self._delivery),
             is_frozen=self._is_frozen,
+            silent_since=datetime.fromtimestamp(self._coverage.known_since(newest.time), UTC) if newest else None,
         )
 
     def _sample_freshness(self, now: datetime) -> Freshness:

@@ -165,7 +165,8 @@ def facts_of(
     samples = _samples(recorded)
     on_air = _on_air(recorded)
     up, holes, cadence = _signal(samples, on_air)
-    watched = joined(Span(watch.at, watch.until) for watch in recorded.watched)
+    not_watched = [Span(gap.at, gap.until) for gap in recorded.unwatched]
+    watched = without([Span(watch.at, watch.until) for watch in recorded.watched], not_watched)
     silences = [Span(episode.since, episode.until) for episode in recorded.episodes if episode.kind in _SILENCE]
     outages = _outages(holes, joined([*watched, *silences]))
     faults = tuple(sorted(_faults(recorded), key=lambda fault: (fault.since, fault.severity.rank)))
@@ -380,7 +381,7 @@ def gaps_text(facts: EventFacts) -> list[str]:
     if facts.unknown:
         seconds = seconds_of(facts.unknown)
         sentences.append(
-            f"For {seconds:.0f} s on air there is no sample and nobody watched: this counts neither as up nor as down."
+            f"For {seconds:.0f} s on air there is no sample, not watched: this counts neither as up nor as down."
         )
     if facts.cadence is not None:
         sentences.append(f"Samples are {facts.cadence:g} s apart: outages are accurate to this time.")

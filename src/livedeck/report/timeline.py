@@ -96,6 +96,7 @@ def _entries(recorded: Recorded) -> Iterator[Entry]:
     yield from (_ruling(ruling, recorded) for ruling in recorded.rulings if recorded.contains(ruling.at))
     yield from (_link(link) for link in recorded.links)
     yield from _watch(recorded)
+    yield from _unwatched_streams(recorded)
 
 
 def _events(recorded: Recorded) -> Iterator[Entry]:
@@ -231,6 +232,15 @@ def _watch(recorded: Recorded) -> Iterator[Entry]:
         if hole.until == recorded.known_until != recorded.span.until:
             words = f"nobody has watched since: {lasted} as of {until}"
         yield Entry(hole.since, EntryKind.WATCH, words)
+
+
+def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
+    """Yield entries for the times of streams that no response covers."""
+    for gap in recorded.unwatched:
+        if recorded.contains(gap.at):
+            lasted = short_duration((gap.until - gap.at).total_seconds())
+            words = f"not watched for {lasted}, until {gap.until:%H:%M:%S}Z"
+            yield Entry(gap.at, EntryKind.WATCH, words, gap.event_id, recorded.name_of(gap.event_id))
 
 
 def unwatched(recorded: Recorded) -> Spans:

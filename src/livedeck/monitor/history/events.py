@@ -1,15 +1,16 @@
-"""Records made from the difference of two snapshots: event changes, ended episodes and stretches of watching."""
+"""Records made from the difference of two snapshots: event changes, ended episodes, time watched and not watched."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+from livedeck.monitor.evidence.coverage import Span
 from livedeck.monitor.history import journal
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.journal import KINDS, Entry
-from livedeck.monitor.model.records import WATCH_WRITTEN_EACH, EpisodeRecord, EventRecord, WatchRecord
+from livedeck.monitor.model.records import WATCH_WRITTEN_EACH, EpisodeRecord, EventRecord, UnwatchedRecord, WatchRecord
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Episode, EventState
 
@@ -71,6 +72,25 @@ class EpisodeWatch:
             for episode in state.episodes:
                 if episode.until and episode not in previous:
                     yield EpisodeRecord.of(state, episode, episode.until)
+
+
+class GapWatch:
+    """Finds the times of streams that were not watched, since the previous snapshot."""
+
+    def __init__(self) -> None:
+        self._gaps: dict[str, tuple[Span, ...]] = {}
+
+    def news(self, snapshot: Snapshot) -> Iterator[UnwatchedRecord]:
+        """Yield a record of each time that was not watched."""
+        before, self._gaps = self._gaps, {state.id: state.qos.not_watched for state in snapshot.events}
+        for state in snapshot.events:
+            gaps, known = state.qos.not_watched, before.get(state.id, ())
+            if gaps is known or state.event.stream is None:
+                continue
+            for gap in gaps:
+                if gap not in known:
+                    since, until = (datetime.fromtimestamp(time, UTC) for time in gap)
+                    yield UnwatchedRecord(since, until, state.id, state.event.stream.id or "")
 
 
 class PlatformWatch:

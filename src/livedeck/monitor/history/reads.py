@@ -33,6 +33,7 @@ from livedeck.monitor.model.records import (
     OpenChange,
     StreamRecord,
     StreamSpan,
+    UnwatchedRecord,
     WatchRecord,
 )
 from livedeck.monitor.model.ruling import Ruling
@@ -194,6 +195,17 @@ class HistoryReads(ABC):
 
         def read(db: Database) -> tuple[WatchRecord, ...]:
             found = journal.read(db, WatchRecord, since - _LONGEST_WATCH)
+            return tuple(record for record in found if record.at < until and record.until >= since)
+
+        return await self._read(read, ())
+
+    async def unwatched(
+        self, since: datetime, until: datetime, event_id: str | None = None
+    ) -> tuple[UnwatchedRecord, ...]:
+        """Return the times of streams that were not watched and that overlap the range, oldest first."""
+
+        def read(db: Database) -> tuple[UnwatchedRecord, ...]:
+            found = journal.read(db, UnwatchedRecord, topic=event_id)
             return tuple(record for record in found if record.at < until and record.until >= since)
 
         return await self._read(read, ())

@@ -208,6 +208,15 @@ class WatchRecord(Record):
     process: str
 
 
+class UnwatchedRecord(Record):
+    """Time of a stream, between two of its samples, that no response covers (server clock)."""
+
+    at: datetime
+    until: datetime
+    event_id: str
+    stream_id: str
+
+
 WATCH_WRITTEN_EACH = timedelta(seconds=30)
 """Interval at which a watch record is stored: the most that a killed process loses of it."""
 

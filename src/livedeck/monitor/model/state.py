@@ -15,6 +15,7 @@ from typing import Protocol
 from msgspec import field
 
 from livedeck.client import Event
+from livedeck.monitor.evidence.coverage import Span
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
@@ -246,7 +247,8 @@ class QosState(Record):
     the last failure, or empty; `failing_since`: first failure since `as_of`. `future_samples`: number of samples of the
     last response left out because they are dated in the future; `unreadable`: field -> number of samples without a
     readable value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: at the last response the newest
-    sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still.
+    sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still. `not_watched`: ranges of
+    time between the samples that no response covers (server clock), so that nothing is known of them.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -260,6 +262,7 @@ class QosState(Record):
     lag: float | None = None
     is_overdue: bool = False
     is_frozen: bool = False
+    not_watched: tuple[Span, ...] = ()
 
 
 class EventState(Record):

@@ -67,7 +67,8 @@ _FIELDS: Mapping[type, str] = {
     EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
-    QosState: "as_of freshness cadence error future_samples failing_since unreadable lag is_overdue is_frozen",
+    QosState: "as_of freshness cadence error future_samples failing_since unreadable lag is_overdue is_frozen "
+    "not_watched",
     state.HealthAssessment: "health findings nominal_fps baseline_video limit_video",
     state.Health: "score grade component detail",
     state.Finding: "kind severity actual expected since target target_name stage",
