@@ -107,6 +107,10 @@ class SharedPolls:
         slack = 2 * self._cadence.together  # responses and calls that are due soon wait for a round
         return spec._replace(interval=spec.interval * _OVERDUE + slack)
 
+    def of_all(self, capacity: float | None) -> float | None:
+        """Return the polls per second of all processes, if this process makes `capacity` of them in time."""
+        return capacity if capacity is None or self._shares is None else capacity / self._shares.part
+
     async def take_in(self) -> bool:
         """Take the samples that others published. Return whether they show a new or worse fault.
 

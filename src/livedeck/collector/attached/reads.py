@@ -77,6 +77,7 @@ class RemoteHistory(HistoryReads):
     events = _asked(HistoryReads.events)
     episodes = _asked(HistoryReads.episodes)
     watched = _asked(HistoryReads.watched)
+    not_watched = _asked(HistoryReads.not_watched)
     answer_log = _asked(HistoryReads.answer_log)
     ruling_log = _asked(HistoryReads.ruling_log)
     collected_streams = _asked(HistoryReads.collected_streams)

@@ -189,6 +189,7 @@ _QUESTIONS = (
     _records(HistoryReads.events),
     _records(HistoryReads.episodes),
     _records(HistoryReads.watched),
+    _records(HistoryReads.not_watched),
     _records(HistoryReads.answer_log),
     _records(HistoryReads.ruling_log),
     _records(HistoryReads.collected_streams),
