@@ -587,7 +587,8 @@ class Monitor:
         monotonic = self._clock.monotonic()
         of_events = schedule_events(self._last.events, self._server_time(), focus, self._world.cadence)
         is_answering = self._last.link.state is not ConnectionState.BLIND
-        of_events = self._others.share_out(of_events, focus, is_answering=is_answering)
+        capacity = self._own.capacity
+        of_events = self._others.share_out(of_events, focus, is_answering=is_answering, capacity=capacity)
         of_ended = self._ended_streams.schedule(monotonic)
         schedule = {**of_events, **of_ended, **self.on_demand.schedule()}
         return with_asks(schedule, self._world.asks(monotonic), self._world.seconds_to_list(monotonic))
