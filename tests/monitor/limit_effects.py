@@ -49,6 +49,7 @@ from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes
 from livedeck.monitor.detection.health import assess
+from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from livedeck.monitor.signal.series import merge
@@ -292,6 +293,24 @@ async def persons(_name: str, rules: Rules) -> Trace:
         yield _of_alarms(engine), bells, engine.is_flood(now), engine.seconds_to_bell(now), len(engine.inactive(now))
 
 
+async def own(_name: str, rules: Rules) -> Trace:
+    """Watch a process that is late by chance, and that makes some of its polls late, for two hours."""
+    random, watch, now = Random(5), OwnWatch(), 0.0
+    for stretch in range(60):
+        late = random.choice([0.0, 0.3, 0.7, 1.5, 3.0]) if stretch % 3 else 0.0
+        missed = random.choice([0.0, 0.15, 0.3, 0.6]) if stretch % 3 else 0.0
+        until = now + random.choice([20, 70, 200])
+        while now < until:
+            due = now + BEAT
+            now = due + (random.choice([3.0, 4.0, 7.0, 12.0]) if random.random() < 0.002 else late)
+            at = NOW + timedelta(seconds=now)
+            stop = watch.beat(Pulse(at, now, now, 0.0, 0.0), due, rules.thresholds)
+            for _ in range(3):
+                delay = 9.0 if random.random() < missed else 0.0
+                watch.ask(now - delay, now, now, rules.cadence.qos)
+            yield stop, watch.judge(at, now, rules.thresholds, 9), watch.capacity
+
+
 ROWS: Mapping[str, tuple[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """Path of a limit -> the stages that show half and double of it, or in brackets why there is none."""
 
@@ -303,6 +322,7 @@ STAGES: dict[str, Callable[[str, Rules], Trace]] = {
     "chances": chances,
     "family": family,
     "fold": fold,
+    "own": own,
     "persons": persons,
     "play": play,
 }
@@ -349,6 +369,7 @@ def every_stage() -> Iterator[str]:
     for seed in range(20):
         yield from (f"chances {seed} {preset} {cadence}" for preset in ("1080p", "720p") for cadence in (1, 2, 5, 12))
     yield "persons"
+    yield "own"
     yield from (f"family {name}" for name in (*FAULTS, *CLEAN))
     yield from (f"play {name}" for name in scenario_names())
 

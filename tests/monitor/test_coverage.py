@@ -21,7 +21,6 @@ from livedeck.monitor.detection.delivery import Delivery
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes
 from livedeck.monitor.detection.learnt import Learnt, parse_learnt
 from livedeck.monitor.evidence.coverage import EVERYTHING, MAX_SPANS, Coverage, Span
-from livedeck.monitor.model.state import ClockChange
 from livedeck.monitor.polling.poller import EventList, PollResult
 from livedeck.monitor.polling.schedule import LIST
 from livedeck.monitor.signal.analysis import SignalAnalysis
@@ -237,7 +236,7 @@ class Watch:
             now += POLL
             if case.is_sleep and now == wake:
                 at = self._at(now)
-                self.world.note_clock_change(ClockChange(at.wall, case.stop, is_sleep=True), at.monotonic)
+                self.world.note_stops((NotWatched(at.wall - timedelta(seconds=case.stop), at.wall, Why.SLEPT),))
 
     async def _round(self, now: float, *, is_failing: bool) -> None:
         at = self._at(now)

@@ -28,14 +28,28 @@ from livedeck.monitor import (
     ConnectionStatus,
     Feed,
     Monitor,
+    NotWatched,
     Snapshot,
 )
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
-from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
+from livedeck.presentation.alarm_text import (
+    HIDDEN_TRANSITIONS,
+    alarm_text,
+    answer_text,
+    change_text,
+    rule_change_text,
+    stop_text,
+)
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import alarm_action_object, alarms_object, change_object, rule_change_object
+from livedeck.presentation.serialization import (
+    alarm_action_object,
+    alarms_object,
+    change_object,
+    not_watched_object,
+    rule_change_object,
+)
 from livedeck.settings import Settings, SettingsError, WatchedLimits, load
 from livedeck.text.values import safe
 
@@ -283,8 +297,13 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
 async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) -> int:
     """Print every change of alarms and rules until cancelled; print changes of the connection on standard error."""
     reported = ConnectionState.OK
+    stops: frozenset[NotWatched] | None = None
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
+            for stop in snapshot.link.own.stops:
+                if stops is not None and stop not in stops:
+                    echo_json(not_watched_object(stop)) if as_json else echo(stop_text(stop))
+            stops = frozenset(snapshot.link.own.stops)
             for answer in snapshot.alarm_actions:
                 text = answer_text(answer, _subject(snapshot, answer))
                 echo_json(alarm_action_object(answer)) if as_json else echo(text)

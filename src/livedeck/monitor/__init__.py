@@ -8,7 +8,7 @@ from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
-from livedeck.monitor.kinds.deck import clock_change_text
+from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
 from livedeck.monitor.model.alarm import (
     Alarm,
@@ -24,6 +24,7 @@ from livedeck.monitor.model.alarm import (
 from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, person
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, LimitTemplate, RuleChange
+from livedeck.monitor.model.own import NotWatched, watched_seconds
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
     WATCH_WRITTEN_EACH,
@@ -97,6 +98,7 @@ from livedeck.monitor.monitor import Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
+from livedeck.monitor.polling.machine import SystemMachine
 from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
@@ -169,6 +171,7 @@ __all__ = [
     "MaterialRecord",
     "MinMax",
     "Monitor",
+    "NotWatched",
     "NotificationRecord",
     "OpenChange",
     "PastError",
@@ -193,6 +196,7 @@ __all__ = [
     "Snapshot",
     "StreamRecord",
     "StreamSpan",
+    "SystemMachine",
     "Thresholds",
     "TimelineEntry",
     "UnitChoice",
@@ -207,9 +211,11 @@ __all__ = [
     "is_stale",
     "known_streams",
     "limits_of",
+    "not_watched_text",
     "person",
     "planned_start",
     "recordings_key",
     "remembered_streams",
+    "watched_seconds",
     "with_overrides",
 ]

@@ -17,20 +17,23 @@ from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.ranking import worst_first
+from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
+from livedeck.monitor.model.own import NotWatched, Why
 from livedeck.monitor.model.records import ATTRIBUTED_FOR, ENDING_ACTIONS, IntentRecord, ending_actors
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import LIVEDECK, ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
-from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
+from livedeck.monitor.model.state import Clock, ConnectionState
 from livedeck.monitor.model.thresholds import Cadence, Content
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.after_end import EndedStreams
 from livedeck.monitor.polling.losses import LossMeter, is_passing
+from livedeck.monitor.polling.machine import Load, Machine
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
 from livedeck.monitor.polling.schedule import (
@@ -81,7 +84,8 @@ class Monitor:
     `api` and `history` closes them. `actor`: the user here, `user@host:pid`. `notify_error`: returns the failing
     notification targets, or an empty text. `shares`: processes that poll together with this one. `on_demand`: lists
     polled while somebody looks at them. `unit`: unit of the platform's bit rates, None to learn it; the samples of
-    `api` must be as the platform sends them.
+    `api` must be as the platform sends them. `machine`: source of measurements of this process; None if its loop is not
+    probed, as on a clock that is not this machine's.
 
     Only one listener at a time: `snapshots()` and `wait_ready()` both poll the platform. An alarm action makes a new
     snapshot at once, without a poll; AlarmRefused explains a refusal. `clock`: clock of all times in snapshots, which
@@ -103,8 +107,11 @@ class Monitor:
         notify_error: Callable[[], str] | None = None,
         shares: Shares | None = None,
         unit: BitrateUnit | None = None,
+        machine: Machine | None = None,
     ) -> None:
         self.clock = self._clock = clock = SteadyClock(clock)
+        self._machine, self._own = machine, OwnWatch()
+        self._beat_due = inf  # time of the next pulse of the loop (monotonic s)
         self._timings = api.timings
         self._api, self._history = api.without_retry(), history  # the next round retries
         self._unit = unit
@@ -115,7 +122,8 @@ class Monitor:
         self.on_demand = ResourceCache(api, clock, self._cadence, history)
         self._ended_streams = EndedStreams(self._cadence, history)
         self._losses = LossMeter(self._limits.base)
-        self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
+        chance = random or Random()  # noqa: S311  jitter is no secret
+        self._poller = Poller(self._fetch, clock, self._cadence, chance, self._own)
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: dict[str, str] = {}  # viewer -> event; the viewer that switched last is at the end
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
@@ -140,15 +148,17 @@ class Monitor:
 
         Never ends by itself; cancelling it cancels calls in flight. Raises no error of the platform.
         """
-        following = asyncio.create_task(self._follow_actions(self._shared)) if self._shared else None
+        beside = [self._watch_own(self._machine)] if self._machine else []
+        beside += [self._follow_actions(self._shared)] if self._shared else []
+        tasks = [asyncio.create_task(work) for work in beside]
         try:
             yield self._last
             while True:
                 yield await self._round()
                 await self._rest()
         finally:
-            if following:
-                following.cancel()
+            for task in tasks:
+                task.cancel()
             await self._poller.close()
 
     @property
@@ -410,7 +420,7 @@ class Monitor:
         results = await self._poller.round(
             self._schedule(), self._ingest, self._interrupt.wait(), self._debounce.wait()
         )
-        self._note_gap(begun + self._cadence.patience)
+        self._take_pulse(begun + self._cadence.patience)
         self._interrupt.clear()
         self._last = await self._evaluate(results)
         if self._history:
@@ -486,8 +496,12 @@ class Monitor:
         return answer
 
     async def _ingest(self, result: PollResult) -> None:
-        """Process a result. End the round early for a new fault, or for a list that a viewer waits for."""
-        self._watch_clock()
+        """Process a result. End the round early for a new fault, or for a list that a viewer waits for.
+
+        The answer to a call that left before a stop of this process is dropped: the call is made again.
+        """
+        if self._take_pulse(self._beat_due) and not isinstance(result.key, ResourceKey):
+            return
         self._close_step()
         if isinstance(result.key, ResourceKey) and result.key.kind is ResourceKind.EVENT:
             await self._world.ingest(result)
@@ -506,13 +520,13 @@ class Monitor:
         to_bell = self._alarms.seconds_to_bell(self._clock.now())
         waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_bell]
         if self._last.link.state is not ConnectionState.BLIND:
-            waits.append(self._world.blind_at - self._clock.monotonic())
+            waits.append(self._world.seconds_to_blind(self._read_clock()))
         due = self._watch_clock() + min(waits)
         rest = self._clock.sleep(max(_MIN_REST, min(waits)))
         news = self._others.wait()
         await wait_first(rest, self._awake.wait(), self._interrupt.wait(), self._poller.wait_result(), news)
         self._awake.clear()
-        self._note_gap(due)
+        self._take_pulse(due)
 
     def _watch_clock(self) -> float:
         """Return this machine's monotonic time. After a step of its wall clock, poll everything to explain the step."""
@@ -521,35 +535,57 @@ class Monitor:
             self._is_step_known = True
             self._timings.clear()  # measured before the clock's step
             self._poller.expedite()
-        return self._clock.monotonic() - self._clock.slept
+        return self._clock.monotonic()
 
-    def _note_gap(self, due: float) -> None:
-        """Record a gap in monitoring if this round comes much later than it was due."""
-        late = self._watch_clock() - due
-        if late >= self._limits.base.unwatched:
-            self._note_change(ClockChange(self._clock.now(), late, is_sleep=True))
+    async def _watch_own(self, machine: Machine) -> None:
+        """Take regular pulses as long as somebody listens here."""
+        while True:
+            self._beat_due = due = self._watch_clock() + BEAT
+            await self._clock.sleep(BEAT)
+            self._note_stop(self._own.beat(self._pulse(machine), due, self._limits.base))
+
+    def _take_pulse(self, due: float) -> bool:
+        """Return whether a stop of this process ends now, as its pulse was due at a time (monotonic s)."""
+        if self._watch_clock() - due < self._limits.base.unwatched:
+            return False
+        stop = self._own.pulse(self._pulse(self._machine), due, self._limits.base)
+        self._note_stop(stop)
+        return stop is not None and stop.why is not Why.SLOW
+
+    def _pulse(self, machine: Machine | None) -> Pulse:
+        load, monotonic = machine.load() if machine else Load(), self._watch_clock()
+        return Pulse(self._clock.now(), monotonic, load.used, load.awaited, load.suspended)
+
+    def _note_stop(self, stop: NotWatched | None) -> None:
+        """Record a stop of this process. What was polled before it says nothing about the present."""
+        if stop is None:
+            return
+        self._world.note_stops(self._own.stops)
+        _log.warning("no monitoring", why=stop.why.value, seconds=stop.seconds)
+        if stop.why is not Why.SLOW:
+            self._poller.start_over()
 
     def _close_step(self) -> None:
         """Classify the step of the clock as soon as a response shows the platform's time."""
         if self._clock.open_step and self._is_step_known and self._timings:
             ahead = connection.seconds_ahead(self._timings, self._clock.offset)
             self._is_step_known = False
-            self._note_change(self._clock.close_step(self._world.seconds_ahead, ahead))
-
-    def _note_change(self, change: ClockChange) -> None:
-        self._world.note_clock_change(change, self._clock.monotonic())
-        if change.is_sleep:
-            self._poller.expedite()
-            _log.warning("no monitoring: the machine slept, or the deck was stopped", seconds=change.seconds)
-        else:
-            _log.warning("this machine's clock was set", seconds=change.seconds)
+            change = self._clock.close_step(self._world.seconds_ahead, ahead)
+            if change.is_sleep:
+                stop = NotWatched(change.at - timedelta(seconds=change.seconds), change.at, Why.SLEPT)
+                self._own.note(stop, self._pulse(self._machine))
+                self._note_stop(stop)
+            else:
+                self._world.note_clock_change(change)
+                _log.warning("this machine's clock was set", seconds=change.seconds)
 
     def _schedule(self) -> PollSchedule:
         focus = [*dict.fromkeys(reversed(self._focus.values()))][:_MAX_FOCUS]
         monotonic = self._clock.monotonic()
         of_events = schedule_events(self._last.events, self._server_time(), focus, self._world.cadence)
         is_answering = self._last.link.state is not ConnectionState.BLIND
-        of_events = self._others.share_out(of_events, focus, is_answering=is_answering)
+        capacity = self._own.capacity
+        of_events = self._others.share_out(of_events, focus, is_answering=is_answering, capacity=capacity)
         of_ended = self._ended_streams.schedule(monotonic)
         schedule = {**of_events, **of_ended, **self.on_demand.schedule()}
         return with_asks(schedule, self._world.asks(monotonic), self._world.seconds_to_list(monotonic))
@@ -572,7 +608,13 @@ class Monitor:
         until = at.monotonic + _ANALYSIS_SECONDS
         if not await self._world.analyse_outdated(lambda: self._clock.monotonic() >= until):
             self._interrupt.set()
-        measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
+        measure = LinkMeasure(
+            lost_share,
+            self._clock.offset,
+            is_clock_doubtful=self._clock.open_step != 0.0,
+            own=self._own.judge(*at, self._limits.base, len(self._world.states)),
+            capacity=self._others.of_all(self._own.capacity),
+        )
         is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await self._attribute_ends()

@@ -57,8 +57,11 @@ class Shares(Protocol):
     def holds(self, event_id: str) -> bool:
         """Return whether this process has the lease of an event."""
 
-    def want(self, event_ids: Collection[str], *, is_answering: bool) -> None:
-        """Set the events whose leases are distributed. `is_answering`: the platform responds to this process."""
+    def want(self, event_ids: Collection[str], *, is_answering: bool, capacity: float | None) -> None:
+        """Set the events whose leases are distributed. `is_answering`: the platform responds to this process.
+
+        `capacity`: number of events that this process polls in time; None unless it is slow.
+        """
 
     def publish(self, answer: SharedAnswer) -> None:
         """Publish the samples of an event whose lease this process has."""
@@ -88,16 +91,24 @@ class SharedPolls:
         return self._shares.fault if self._shares else NO_SHARING_FAULT
 
     def share_out(
-        self, schedule: dict[PollKey, PollSpec], focus: Collection[str], *, is_answering: bool
+        self,
+        schedule: dict[PollKey, PollSpec],
+        focus: Collection[str],
+        *,
+        is_answering: bool,
+        capacity: float | None = None,
     ) -> dict[PollKey, PollSpec]:
         """Return the part of the schedule that this process polls.
 
         An event in focus here keeps its interval. If another process has the lease of an event, the event is polled
-        here only once its samples are overdue.
+        here only once its samples are overdue. `capacity`: polls per second that this process makes in time; None
+        unless it is slow.
         """
         if self._shares is None:
             return schedule
-        self._shares.want([str(key) for key in schedule if key != LIST], is_answering=is_answering)
+        events = None if capacity is None else capacity * self._cadence.qos
+        keys = [str(key) for key in schedule if key != LIST]
+        self._shares.want(keys, is_answering=is_answering, capacity=events)
         return {
             key: spec if key in {LIST, *focus} or self._shares.holds(str(key)) else self._overdue(spec)
             for key, spec in schedule.items()
@@ -106,6 +117,10 @@ class SharedPolls:
     def _overdue(self, spec: PollSpec) -> PollSpec:
         slack = 2 * self._cadence.together  # responses and calls that are due soon wait for a round
         return spec._replace(interval=spec.interval * _OVERDUE + slack)
+
+    def of_all(self, capacity: float | None) -> float | None:
+        """Return the polls per second of all processes, if this process makes `capacity` of them in time."""
+        return capacity if capacity is None or self._shares is None else capacity / self._shares.part
 
     async def take_in(self) -> bool:
         """Take the samples that others published. Return whether they show a new or worse fault.

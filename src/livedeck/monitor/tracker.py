@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.limits import Limits
+from livedeck.monitor.model.own import WATCHING, NotWatched, OwnState, Why, watched_seconds, whole_since
 from livedeck.monitor.model.readings import Reading, Readings
 from livedeck.monitor.model.resources import ResourceKey, event_key
 from livedeck.monitor.model.ruling import Ruling, Rulings, UsualMark
@@ -90,12 +91,15 @@ class LinkMeasure(NamedTuple):
     """Measured values of the connection. `lost_share`: share of lost responses; 0 while the link is not poor.
 
     `clock_offset`: seconds that this machine's clock was set forward since the start. `is_clock_doubtful`: the clock
-    made a step, and no response has shown yet whether it was set or the machine slept.
+    made a step, and no response has shown yet whether it was set or the machine slept. `own`: trust in this process.
+    `capacity`: polls per second that all processes together make in time; None without a limit.
     """
 
     lost_share: float = 0.0
     clock_offset: float = 0.0
     is_clock_doubtful: bool = False
+    own: OwnState = WATCHING
+    capacity: float | None = None
 
 
 class _FalseSilence(NamedTuple):
@@ -394,7 +398,8 @@ class EventTracker:
         of_samples = self._sample_freshness(now)
         qos = self._qos(series.least_fresh(of_answer, of_samples), is_polled=interval is not None)
         quality = self._quality(of_answer, of_samples, status, qos, now)
-        case = EventCase(self._analysis, phase, quality, now, self._restreams)
+        stops = tuple(stop.moved(status.skew) for stop in status.own.stops)
+        case = EventCase(self._analysis, phase, quality, now, self._restreams, stops)
         is_blind = self._is_blind(status, at)
         if is_blind:
             assessment = unknown(phase.tally)
@@ -602,17 +607,26 @@ class WorldTracker:
         """States of all events as last evaluated."""
         return tuple(tracker.state for tracker in self._trackers.values() if tracker.state)
 
-    @property
-    def blind_at(self) -> float:
-        """Time at which the deck is blind without a response (monotonic s)."""
-        return self._answered_at + connection.blind_after(self.status, self._thresholds)
+    def seconds_to_blind(self, at: ClockReading) -> float:
+        """Return the seconds until the deck is blind without a response."""
+        return connection.blind_after(self.status, self._thresholds) - self._silence(at)
 
-    def note_clock_change(self, change: ClockChange, monotonic: float) -> None:
-        """Record a step of this machine's clock, or a sleep; polls missed meanwhile do not count as failures."""
+    def _silence(self, at: ClockReading) -> float:
+        """Return the watched seconds since the last good response. After a stop they begin anew."""
+        answered, stops = at.wall - timedelta(seconds=at.monotonic - self._answered_at), self.status.own.stops
+        return watched_seconds(whole_since(answered, stops), at.wall, stops)
+
+    def note_clock_change(self, change: ClockChange) -> None:
+        """Record a step of this machine's clock."""
         self.status = replace(self.status, clock_change=change)
-        if change.is_sleep:
-            self._answered_at = monotonic
-            self.status = replace(self.status, recovered_at=change.at)
+
+    def note_stops(self, stops: tuple[NotWatched, ...]) -> None:
+        """Record the stops of this process; polls missed in the newest do not count as failures."""
+        newest = stops[-1]
+        self.status = replace(self.status, own=replace(self.status.own, stops=stops))
+        if newest.why is not Why.SLOW:
+            change = ClockChange(newest.until, newest.seconds, is_sleep=True, why=newest.why)
+            self.status = replace(self.status, clock_change=change, recovered_at=newest.until)
 
     @property
     def expected(self) -> frozenset[str]:
@@ -713,7 +727,7 @@ class WorldTracker:
             if index % _EVALUATION_BATCH == 0:
                 await asyncio.sleep(0)
         base = replace(self._base_cadence, budget=self._base_cadence.budget * self.part)
-        self.cadence = fit_rate_limit(base, self.states, self.status.round_trip or 0.0)
+        self.cadence = fit_rate_limit(base, self.states, self.status.round_trip or 0.0, measure.capacity)
 
     def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
         return tracker.evaluate(self.status, self.cadence, at, self._workspace_lag)
@@ -881,8 +895,7 @@ class WorldTracker:
 
     def _connect(self, outcome: connection.RoundResult, at: ClockReading, measure: LinkMeasure) -> ConnectionStatus:
         before, exchanges = self.status, self._timings
-        silence = at.monotonic - self._answered_at
-        after = connection.step(before, outcome, at.wall, silence, self._thresholds)
+        after = connection.step(before, outcome, at.wall, self._silence(at), self._thresholds)
         if before.failures == 0 < after.failures:
             _log.warning("platform lost", why=after.reason)
         if after.failures == 0 < before.failures:
@@ -891,7 +904,11 @@ class WorldTracker:
         if change and (at.wall - change.at).total_seconds() >= self._thresholds.clock_told:
             change = None
         after = replace(
-            after, clock_offset=measure.clock_offset, clock_change=change, is_clock_doubtful=measure.is_clock_doubtful
+            after,
+            clock_offset=measure.clock_offset,
+            clock_change=change,
+            is_clock_doubtful=measure.is_clock_doubtful,
+            own=measure.own,
         )
         if not exchanges:
             return after

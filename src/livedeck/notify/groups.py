@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import field
 
-from livedeck.monitor import Alarm, AlarmKey, AlarmState, Severity, Snapshot, person
+from livedeck.monitor import Alarm, AlarmKey, AlarmState, NotWatched, Severity, Snapshot, person, watched_seconds
 from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Status
 from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
 from livedeck.notify.texts import Sender, compose, shown_status
@@ -53,13 +53,14 @@ class Board(Record):
     """The alarms at one moment, in any state.
 
     `is_known`: the platform responds, so an alarm that is missing has cleared. `offset`: seconds that the machine's
-    clock is ahead of the times on the board, because it was set.
+    clock is ahead of the times on the board, because it was set. `stops`: stops of the process that polls.
     """
 
     alarms: Sequence[Alarm] = ()
     events: Mapping[str, EventInfo] = field(default_factory=dict)
     is_known: bool = True
     offset: float = 0.0
+    stops: tuple[NotWatched, ...] = ()
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Board:
@@ -75,7 +76,8 @@ class Board(Record):
             for state in snapshot.events
         }
         alarms = (*snapshot.alarms, *snapshot.quiet)
-        return cls(alarms, events, snapshot.link.state.is_answering, snapshot.link.clock_offset)
+        link = snapshot.link
+        return cls(alarms, events, link.state.is_answering, link.clock_offset, link.own.stops)
 
 
 class Plan(Record):
@@ -388,7 +390,7 @@ class _Turn:
             return False
         escalated = life.escalated.get(route.name)
         is_new = escalated is None or escalated < _expired_acknowledgement(alarm)
-        return is_new and self.now - last.at >= timedelta(minutes=route.escalate)
+        return is_new and watched_seconds(last.at, self.now, self.board.stops) >= route.escalate * 60
 
     def collect_resolved(self) -> None:
         """Hold an entry for the end of each notified alarm that cleared long enough ago, and forget its life."""

@@ -8,9 +8,11 @@ from livedeck.monitor import (
     AlarmChange,
     AlarmState,
     AlarmTransition,
+    NotWatched,
     RuleChange,
     Severity,
     Snapshot,
+    not_watched_text,
     person,
 )
 from livedeck.presentation.alarms import affected_names, answered_by, rule_words
@@ -64,6 +66,11 @@ def rule_change_text(change: RuleChange, subject: str) -> str:
     """Return a change of the rules that judge events, on one line. `subject`: the event, empty for all."""
     glyph = f"{SEVERITY_BADGES[Severity.WARNING].glyph} " if change.is_fault else ""
     return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {'rules changed':<{_CELLS}}  {glyph}{rule_words(change, subject)}"
+
+
+def stop_text(stop: NotWatched) -> str:
+    """Return a time that livedeck did not watch, on one line."""
+    return f"{stop.until:%Y-%m-%d %H:%M:%S}Z  {'not watched':<{_CELLS}}  {not_watched_text(stop)}"
 
 
 def _fault_text(alarm: Alarm) -> str:

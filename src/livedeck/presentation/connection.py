@@ -139,6 +139,11 @@ def skew_text(attachment: Attachment | None) -> str:
     return f"this clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}" if skew else ""
 
 
+def behind_text(link: ConnectionStatus) -> str:
+    """Return the lateness of the process that polls: `this machine is 3 s behind`; empty while it is in time."""
+    return f"this machine is {link.own.behind:.0f} s behind" if link.own.behind >= 1 else ""
+
+
 def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
     """Return a line for each part of the data path: platform to poller, and collector to this deck."""
     attachment, link = snapshot.attachment, snapshot.link
@@ -147,7 +152,8 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
     as_of = f"response {age(render_time.seconds_since(link.as_of))} ago" if link.as_of else "no response yet"
     trip = f"rtt {link.round_trip * 1000:.0f} ms" if link.round_trip is not None and link.state.is_answering else ""
     glyph, word, role = CONNECTION_BADGES[link.state] if is_heard else ("?", "unknown", StyleRole.STALE)
-    lines = [_way_line(f"platform ← {asks}", f"{glyph} {word}", role, as_of, trip, link.reason if is_heard else "")]
+    rest = as_of, trip, behind_text(link), link.reason if is_heard else ""
+    lines = [_way_line(f"platform ← {asks}", f"{glyph} {word}", role, *rest)]
     if attachment:
         glyph, word, role = ATTACHMENT_BADGES[attachment.state]
         heard = attachment.heard_at
@@ -155,8 +161,8 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
         since = f"since {attachment.since:%H:%M:%S}Z"
         reason = attachment.reason.removeprefix(f"{attachment.host} ")
         where = f"{attachment.host} {reason}" if reason else attachment.host
-        rest = where, since, last, _token_text(attachment), skew_text(attachment)
-        lines.append(_way_line("collector ← deck", f"{glyph} {word}", role, *rest))
+        facts = where, since, last, _token_text(attachment), skew_text(attachment)
+        lines.append(_way_line("collector ← deck", f"{glyph} {word}", role, *facts))
     return lines
 
 

@@ -128,6 +128,14 @@ class RuleChangeLine(TypedDict):
     error: bool
 
 
+class NotWatchedLine(TypedDict):
+    """A line of `--follow`: a time that livedeck did not watch. `not_watched`: slept, stopped or slow."""
+
+    since: str
+    until: str
+    not_watched: str
+
+
 class OpenAlarms(TypedDict):
     """The alarms that need attention, the most urgent first; `link` tells how fresh they are."""
 

@@ -14,6 +14,7 @@ from livedeck.monitor import (
     EventState,
     Finding,
     ListDoubt,
+    NotWatched,
     Reading,
     RuleChange,
     Snapshot,
@@ -235,6 +236,11 @@ def rule_change_object(change: RuleChange) -> documents.RuleChangeLine:
         "by": change.actor or None,
         "error": change.is_fault,
     }
+
+
+def not_watched_object(stop: NotWatched) -> documents.NotWatchedLine:
+    """Return a time that livedeck did not watch, with its cause."""
+    return {"since": isoformat_utc(stop.since), "until": isoformat_utc(stop.until), "not_watched": stop.why.value}
 
 
 def to_json(value: object) -> str:

@@ -78,6 +78,7 @@ class RemoteHistory(HistoryReads):
     episodes = _asked(HistoryReads.episodes)
     watched = _asked(HistoryReads.watched)
     unwatched = _asked(HistoryReads.unwatched)
+    stops = _asked(HistoryReads.stops)
     answer_log = _asked(HistoryReads.answer_log)
     ruling_log = _asked(HistoryReads.ruling_log)
     collected_streams = _asked(HistoryReads.collected_streams)

@@ -190,6 +190,7 @@ _QUESTIONS = (
     _records(HistoryReads.episodes),
     _records(HistoryReads.watched),
     _records(HistoryReads.unwatched),
+    _records(HistoryReads.stops),
     _records(HistoryReads.answer_log),
     _records(HistoryReads.ruling_log),
     _records(HistoryReads.collected_streams),

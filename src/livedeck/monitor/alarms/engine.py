@@ -161,7 +161,13 @@ class AlarmEngine:
                 alarm = actions.follow(alarm, incident)
             parent = hidden_by(alarm, after, now, self._limits)
             after[key] = lifecycle.apply_suppression(
-                before.get(key), alarm, parent, now, on_air=is_on_air, limits=self._limits
+                before.get(key),
+                alarm,
+                parent,
+                now,
+                on_air=is_on_air,
+                limits=self._limits,
+                stops=state.connection.own.stops,
             )
         after = self._bounded(after, state)
         pairs = [(before.get(key), alarm) for key, alarm in after.items()]

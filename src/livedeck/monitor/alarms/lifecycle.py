@@ -14,6 +14,7 @@ from livedeck.monitor.alarms.faults import SAME_OCCURRENCE, ActiveFault
 from livedeck.monitor.alarms.operator import unhide
 from livedeck.monitor.detection.patterns import keep_diagnosis
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Severity
+from livedeck.monitor.model.own import NotWatched, watched_seconds
 from livedeck.monitor.model.state import Finding
 from livedeck.monitor.model.thresholds import AlarmLimits
 
@@ -204,11 +205,19 @@ def _is_within(at: datetime, now: datetime, seconds: float) -> bool:
 
 
 def apply_suppression(
-    before: Alarm | None, alarm: Alarm, parent: str, now: datetime, *, on_air: bool, limits: AlarmLimits
+    before: Alarm | None,
+    alarm: Alarm,
+    parent: str,
+    now: datetime,
+    *,
+    on_air: bool,
+    limits: AlarmLimits,
+    stops: tuple[NotWatched, ...] = (),
 ) -> Alarm:
     """Return the alarm with its state at `now`.
 
-    `parent`: kind of the alarm that hides this one, or empty; `before`: this alarm at the last step.
+    `parent`: kind of the alarm that hides this one, or empty; `before`: this alarm at the last step. `stops`: stops of
+    this process, in which nobody could be reminded.
     """
     if alarm.state is AlarmState.SHELVED and has_shelf_ended(alarm, now, on_air=on_air, limits=limits):
         alarm = unhide(alarm, now)
@@ -218,7 +227,7 @@ def apply_suppression(
     if parent and alarm.is_ongoing:
         needs_ack = alarm.needs_ack and before is not None and before.needs_ack
         return _with_state(alarm, AlarmState.SUPPRESSED, parent, now, needs_ack)
-    if _asks_again(alarm, now):
+    if _asks_again(alarm, now, stops):
         alarm = replace(alarm, needs_ack=True, acknowledged_until=None)
     return _with_state(alarm, _state(alarm), "", now, alarm.needs_ack)
 
@@ -231,12 +240,16 @@ def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmL
     return has_expired or (on_air and now - alarm.changed >= timedelta(seconds=limits.shelved_most))
 
 
-def _asks_again(alarm: Alarm, now: datetime) -> bool:
-    """Return whether the acknowledgement expired, or the alarm became visible and nobody was notified of it."""
+def _asks_again(alarm: Alarm, now: datetime, stops: tuple[NotWatched, ...]) -> bool:
+    """Return whether the acknowledgement expired, or the alarm became visible and nobody was notified of it.
+
+    The reminder of an expired acknowledgement comes as much later as this process was stopped meanwhile.
+    """
     if not alarm.is_ongoing or alarm.needs_ack:
         return False
-    if alarm.acknowledged_until:
-        return alarm.acknowledged_until <= now
+    if until := alarm.acknowledged_until:
+        given = alarm.acknowledged_at or alarm.changed
+        return watched_seconds(given, now, stops) >= (until - given).total_seconds()
     return alarm.state is AlarmState.SUPPRESSED
 
 

@@ -216,6 +216,9 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
     entries = [journal.entry(record, record.at, record.event_id) for record in records]
     if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
         entries.append(journal.entry(LinkRecord.of(now.link, process), now.at, ""))
+    known, offset = before.link.own.stops if before else (), now.link.clock_offset
+    stops = [stop.moved(offset) for stop in now.link.own.stops if stop not in known]
+    entries += [journal.entry(stop, stop.until, process) for stop in stops]
     current = _readings_by_stream(now)
     last = _readings_by_stream(before) if before else {}
     has_changed = current.keys() != last.keys() or any(last[key] is not readings for key, readings in current.items())

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.history.database import Database
+from livedeck.monitor.model.own import NotWatched
 from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
@@ -37,6 +38,7 @@ KINDS: dict[Any, str] = {
     EventRecord: "event",
     EpisodeRecord: "episode",
     WatchRecord: "watch",
+    NotWatched: "stop",
     ActionRecord: "action",
     IntentRecord: "intent",
     Marker: "marker",

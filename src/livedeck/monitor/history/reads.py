@@ -17,6 +17,7 @@ from livedeck.monitor.history.foreign import in_thread, open_foreign
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm
 from livedeck.monitor.model.alarm_action import AlarmAction
+from livedeck.monitor.model.own import NotWatched
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
@@ -207,6 +208,14 @@ class HistoryReads(ABC):
         def read(db: Database) -> tuple[UnwatchedRecord, ...]:
             found = journal.read(db, UnwatchedRecord, topic=event_id)
             return tuple(record for record in found if record.at < until and record.until >= since)
+
+        return await self._read(read, ())
+
+    async def stops(self, since: datetime, until: datetime) -> tuple[NotWatched, ...]:
+        """Return the stops of the processes that ended at or after `since` and began before `until`, by their end."""
+
+        def read(db: Database) -> tuple[NotWatched, ...]:
+            return tuple(stop for stop in journal.read(db, NotWatched, since) if stop.since < until)
 
         return await self._read(read, ())
 

@@ -20,6 +20,7 @@ from livedeck.monitor.kinds.kind import (
     Observation,
 )
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
+from livedeck.monitor.model.own import NotWatched, Why, watched_seconds
 from livedeck.monitor.model.state import ClockChange, Component, ConnectionProblem, ConnectionState
 from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 from livedeck.text.values import age, safe
@@ -28,7 +29,8 @@ _LEAST_LEFT = 2
 """Minimum number of failing inputs that keep an incident open; a single failing input has a fault of its own."""
 
 
-_LONG_APART = timedelta(minutes=10)
+_LONG_APART = 600.0
+"""Seconds after which a collector without the others is critical."""
 
 
 def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -68,6 +70,19 @@ def _observe_clock(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
     return Observation(clock_change_text(change), "a steady clock") if change else None
 
 
+def _observe_slow(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    slowness = case.connection.own.slowness
+    if slowness is None:
+        return None
+    events = f"{slowness.events} {'event is' if slowness.events == 1 else 'events are'}"
+    return Observation(
+        f"this machine is {slowness.behind:.0f} s behind: {events} judged late",
+        "a machine that polls every event in time",
+        slowness.since + timedelta(seconds=case.connection.skew),
+        is_escalated=slowness.is_grave,
+    )
+
+
 def _observe_unit(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     return Observation(safe(case.unit_question), "bit rates whose unit is evident") if case.unit_question else None
 
@@ -92,7 +107,7 @@ def _observe_apart(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
     if sharing.apart_since is None or case.now is None:
         return None
     since = sharing.apart_since + timedelta(seconds=case.connection.skew)
-    is_long = case.now - sharing.apart_since >= _LONG_APART
+    is_long = watched_seconds(sharing.apart_since, case.now, case.connection.own.stops) >= _LONG_APART
     return Observation(safe(sharing.reason), "collectors that share their polls", since, is_escalated=is_long)
 
 
@@ -181,12 +196,23 @@ def _incident(members: list[Alarm], since: datetime, stage: int, case: IncidentC
 
 def clock_change_text(change: ClockChange) -> str:
     """Return a clock change in words: `this machine's clock was set 01:00:00 forward at 12:10:05Z: ages stay right`."""
-    at, length = f"{change.at:%H:%M:%S}Z", age(round(abs(change.seconds)))
     if change.is_sleep:
-        return f"this machine slept {length}, until {at}: no monitoring meanwhile"
-    return (
-        f"this machine's clock was set {length} {'forward' if change.seconds > 0 else 'back'} at {at}: ages stay right"
-    )
+        return not_watched_text(NotWatched(change.at - timedelta(seconds=change.seconds), change.at, change.why))
+    length = age(round(abs(change.seconds)))
+    direction = "forward" if change.seconds > 0 else "back"
+    return f"this machine's clock was set {length} {direction} at {change.at:%H:%M:%S}Z: ages stay right"
+
+
+_CAUSES = {
+    Why.SLEPT: "this machine slept",
+    Why.STOPPED: "this process was stopped",
+    Why.SLOW: "this machine was too slow",
+}
+
+
+def not_watched_text(stop: NotWatched) -> str:
+    """Return a stop in words: `not watched 21:04:10Z to 21:14:10Z: this machine slept`."""
+    return f"not watched {stop.since:%H:%M:%S}Z to {stop.until:%H:%M:%S}Z: {_CAUSES[stop.why]}"
 
 
 DECK_KINDS = (
@@ -255,9 +281,23 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="This machine slept, or its clock was set by a person or NTP.",
+            cause="This machine slept, this process was stopped, or a person or NTP set the clock.",
             viewers="No effect.",
-            advice="After a sleep, check the time without monitoring.",
+            advice="Check the time without monitoring in the charts.",
+        ),
+    ),
+    AlarmKind(
+        name="OWN_SLOW",
+        severity=Severity.WARNING,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_slow, subject="this machine"),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="This machine has too little processor time for so many events.",
+            viewers="No effect, but faults are reported late, and missing samples are not judged.",
+            advice="Watch fewer events, use a larger machine, or add a collector.",
         ),
     ),
     AlarmKind(

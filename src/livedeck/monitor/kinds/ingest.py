@@ -16,11 +16,12 @@ from livedeck.monitor.kinds.kind import (
     Observation,
 )
 from livedeck.monitor.model.alarm import Diagnosis, Severity
+from livedeck.monitor.model.own import watched_seconds
 from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, EndWay, IngestState, Pattern
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.values import safe
 
-QOS_STALE, ENDED_ON_AIR = "QOS_STALE", "ENDED_ON_AIR"
+QOS_STALE, ENDED_ON_AIR, LATE_START = "QOS_STALE", "ENDED_ON_AIR", "LATE_START"
 
 _SAME_TIME = 0.01
 """Largest difference in seconds between the same time in two forms."""
@@ -111,7 +112,8 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
         return
     late_seconds = (case.now - start).total_seconds()
     if -thresholds.start_notice <= late_seconds <= thresholds.start_forgotten:
-        stage = sum(late_seconds >= begin for begin in thresholds.start_stages)
+        watched = watched_seconds(start, case.now, case.stops)
+        stage = sum(watched >= begin for begin in thresholds.start_stages)
         actual = "no ingest" if late_seconds >= 0 else f"no ingest yet, starts {start:%H:%M:%S}Z"
         yield Observation(actual, "a stream at the start time", start, stage, is_escalated=late_seconds >= 0)
 
@@ -174,7 +176,7 @@ INGEST_KINDS = (
         ),
     ),
     AlarmKind(
-        name="LATE_START",
+        name=LATE_START,
         severity=Severity.WARNING,
         component=Component.NONE,
         detector=EventDetector(observe=_observe_late_start),

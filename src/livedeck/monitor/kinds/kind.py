@@ -10,6 +10,7 @@ from msgspec import field
 
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
+from livedeck.monitor.model.own import NotWatched
 from livedeck.monitor.model.state import (
     NO_SHARING_FAULT,
     BroadcastState,
@@ -114,13 +115,17 @@ _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastS
 
 
 class EventCase(Record):
-    """Input of an EventDetector: an event at the instant `now` (server time)."""
+    """Input of an EventDetector: an event at the instant `now` (server time).
+
+    `stops`: stops of this process (server time).
+    """
 
     analysis: SignalAnalysis
     phase: Phase
     quality: DataQuality
     now: datetime
     restreams: RestreamHistory = field(default_factory=RestreamHistory)
+    stops: tuple[NotWatched, ...] = ()
 
     @property
     def last_answer(self) -> datetime:

@@ -17,6 +17,7 @@ from msgspec import field
 from livedeck.client import Event
 from livedeck.monitor.evidence.coverage import Span
 from livedeck.monitor.model.alarm import Severity
+from livedeck.monitor.model.own import WATCHING, OwnState, Why
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.thresholds import Content
@@ -336,11 +337,15 @@ class EndedEvent(Record):
 
 
 class ClockChange(Record):
-    """Step of this machine's clock by `seconds` at the time `at`, or a sleep of `seconds` that ended then."""
+    """Step of this machine's clock by `seconds` at the time `at`, or a stop of `seconds` that ended then.
+
+    `is_sleep`: it was a stop, with its cause in `why`.
+    """
 
     at: datetime
     seconds: float
     is_sleep: bool = False
+    why: Why = Why.SLEPT
 
 
 class SharingFault(Record):
@@ -370,7 +375,7 @@ class ConnectionStatus(Record):
 
     `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times exclude them.
     `clock_change`: clock change of the last minute. `is_clock_doubtful`: the clock made a step, and no response has
-    shown yet whether it was set or the machine slept.
+    shown yet whether it was set or the machine slept. `own`: trust that the polling process itself deserves.
     """
 
     state: ConnectionState
@@ -388,6 +393,7 @@ class ConnectionStatus(Record):
     clock_offset: float = 0.0
     clock_change: ClockChange | None = None
     is_clock_doubtful: bool = False
+    own: OwnState = WATCHING
 
     @property
     def measured_skew(self) -> float | None:

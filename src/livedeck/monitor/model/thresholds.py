@@ -179,8 +179,19 @@ class Thresholds(Record, kw_only=True):
     unanswered_poor: Annotated[float, Limit("s", "on a poor link more polls fail by chance")] = 60.0
     clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown this long")] = 60.0
     unwatched: Annotated[
-        float, Limit("s", "a monitor that runs this late was suspended, alone or with its machine")
-    ] = 30.0
+        float, Limit("s", "a monitor that runs this late watched nothing: stopped, asleep or too slow")
+    ] = 5.0
+    own_window: Annotated[float, Limit("s", "the lateness of this machine is judged over this time")] = 30.0
+    own_late: Annotated[float, Limit("s", "a machine this late in 1 of 20 moments is too slow")] = 1.0
+    own_asks: Annotated[
+        float, Limit("share of the planned polls", "a machine that makes fewer within 1.5 intervals is too slow")
+    ] = 0.8
+    own_asks_critical: Annotated[
+        float, Limit("share of the planned polls", "with fewer for `own_hold`, most events are not really watched")
+    ] = 0.5
+    own_hold: Annotated[
+        float, Limit("s", "a machine is no longer too slow after this time below half of the limits")
+    ] = 60.0
     ended_by_another: Annotated[
         Severity,
         Limit("word", "severity of the alarm if somebody else completes an event on air: most shows end this way"),

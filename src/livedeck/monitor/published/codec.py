@@ -33,7 +33,7 @@ from livedeck.client import (
     Subtitle,
     VideoSettings,
 )
-from livedeck.monitor.model import alarm, alarm_action, limits, ruling, state
+from livedeck.monitor.model import alarm, alarm_action, limits, own, ruling, state
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import Snapshot
@@ -76,9 +76,12 @@ _FIELDS: Mapping[type, str] = {
     state.ListDoubt: "since listed missing served expected",
     Withheld: "incomplete shared public_keys has_poster",
     state.EndedEvent: "id name how at is_gone by way",
-    state.ClockChange: "at seconds is_sleep",
+    state.ClockChange: "at seconds is_sleep why",
+    own.NotWatched: "since until why",
+    own.Slowness: "since behind events is_grave",
+    own.OwnState: "stops behind slowness reading_delay",
     state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
-    "lost_share clock_offset clock_change is_clock_doubtful",
+    "lost_share clock_offset clock_change is_clock_doubtful own",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
     "flapping escalated stage affects timeline diagnosis",
