@@ -189,7 +189,7 @@ def apply_draft(request: ApiRequest[Any], event: Document, draft: Document) -> D
 
 
 def _place(request: ApiRequest[Any], name: str, parent_id: str | None) -> Document:
-    """Return the parent, project and folder ids of `parent_id`.
+    """Return the ids of parent, project and folder for an event whose parent is `parent_id`.
 
     Raises the documented error if it is of another workspace.
     """
