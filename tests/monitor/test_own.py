@@ -392,14 +392,14 @@ async def test_a_start_during_a_stop_is_not_late_before_the_event_was_asked() ->
     stream = {"id": "s", "status": "pending", "started_at": None, "finished_at": None}
     clock, stage, deck = stoppable(event(scheduled={"time": at(100)}, stream=stream))
     stage.unsent.add("one")
-    await until(deck, 60)
-    clock.stop(100)
+    await until(deck, 90)
+    clock.stop(20)
     stage.hang()
-    for snapshot in await until(deck, 180):
+    for snapshot in await until(deck, 114):
         (alarm,) = (alarm for alarm in snapshot.alarms if alarm.event_id)
         assert (alarm.kind, alarm.severity) == ("LATE_START", Severity.WARNING)
     stage.release()
-    (alarm,) = (alarm for alarm in (await until(deck, 200))[-1].alarms if alarm.event_id)
+    (alarm,) = (alarm for alarm in (await until(deck, 130))[-1].alarms if alarm.event_id)
     await deck.close()
     assert alarm.severity is Severity.CRITICAL
 
