@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
-from datetime import timedelta
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import inf
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from breadth import slow_rows
-from livedeck.monitor import Alarm, Severity, Snapshot, Thresholds
+from livedeck.cli.alarm import follow_alarms
+from livedeck.monitor import Alarm, AlarmKey, AlarmState, ConnectionState, History, Severity, Snapshot, Thresholds
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.model.own import NotWatched, OwnState, Why, watched_seconds, whole_since
 from livedeck.monitor.polling.machine import Load
-from monitor.stage import NOW, Deck, Stage, event
+from livedeck.monitor.polling.poller import wait_first
+from livedeck.presentation.connection import behind_text
+from monitor.alarm_stage import WELL
+from monitor.stage import NOW, Deck, Stage, at, event
 from virtual_clock import VirtualClock
 
 LIMITS = Thresholds()
@@ -252,3 +267,250 @@ async def test_a_lost_encoder_is_told_by_a_slow_monitor_too_once_that_is_proven(
     kinds = {alarm.kind: alarm.severity for alarm in (*snapshot.alarms, *snapshot.quiet)}
     assert kinds["OWN_SLOW"] is Severity.WARNING
     assert kinds["RECONNECTING"] is Severity.CRITICAL
+
+
+class Stoppable(VirtualClock):
+    """A clock on which this process may be stopped: the time goes on, and nobody wakes."""
+
+    def stop(self, seconds: float) -> None:
+        """Go on that many seconds later."""
+        self._tick += seconds
+
+
+class Idle:
+    """The measurements of a process that has all the processor time that it wants."""
+
+    def load(self) -> Load:
+        return Load(0.0, 0.0, 0.0)
+
+
+def stoppable(*events: dict[str, Any], **options: Any) -> tuple[Stoppable, Unread, Deck]:
+    clock = Stoppable()
+    stage = Unread(clock, *events)
+    return clock, stage, Deck(stage, machine=Idle(), **options)
+
+
+def kinds_of(snapshot: Snapshot) -> dict[str, bool]:
+    """Kind of each alarm of an event, hidden or not -> whether its fault is present."""
+    return {alarm.kind: alarm.present for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.event_id}
+
+
+async def until(deck: Deck, seconds: float) -> list[Snapshot]:
+    """Every snapshot until that many seconds after NOW."""
+    snapshots = [await deck.next()]
+    while deck.clock.monotonic() < seconds:
+        snapshots.append(await deck.next())
+    return snapshots
+
+
+async def test_a_stop_blames_no_event_and_is_told_once() -> None:
+    clock, stage, deck = stoppable(*(event(f"event-{number}") for number in range(4)))
+    await until(deck, 60)
+    stage.unread = 4.0  # answers are under way when it stops
+    await until(deck, 63)
+    clock.stop(400)
+    stage.unread = 0.0
+    snapshots = await until(deck, 520)
+    await deck.close()
+    assert not [kinds for kinds in map(kinds_of, snapshots) if kinds]
+    assert not any(snapshot.link.state is ConnectionState.BLIND for snapshot in snapshots)
+    (only,) = snapshots[-1].link.own.stops
+    assert only.why is Why.STOPPED
+    assert only.seconds == pytest.approx(400, abs=1)
+    told = {(alarm.kind, alarm.actual) for snapshot in snapshots for alarm in (*snapshot.alarms, *snapshot.quiet)}
+    assert told == {
+        ("MACHINE_CLOCK", f"not watched {only.since:%H:%M:%S}Z to {only.until:%H:%M:%S}Z: this process was stopped")
+    }
+
+
+async def test_the_alarms_of_an_event_stay_until_it_was_asked_again() -> None:
+    clock, stage, deck = stoppable(event())
+    stage.silent_from = 30.0
+    before = (await until(deck, 90))[-1]
+    assert kinds_of(before) == {"RECONNECTING": True}
+    clock.stop(200)
+    stage.hang()
+    for snapshot in await until(deck, 300):
+        assert kinds_of(snapshot) == {"RECONNECTING": True}
+    stage.release()
+    stage.silent_from = inf
+    assert not [alarm for alarm in (await until(deck, 340))[-1].alarms if alarm.event_id and alarm.present]
+    await deck.close()
+
+
+async def test_an_encoder_that_leaves_during_a_stop_is_told_soon_after_it() -> None:
+    clock, stage, deck = stoppable(event())
+    await until(deck, 60)
+    clock.stop(100)
+    stage.silent_from = 120.0
+    assert kinds_of((await until(deck, 175))[-1]) == {"RECONNECTING": True}
+    await deck.close()
+
+
+async def test_the_deck_is_blind_half_a_minute_after_a_stop_and_not_at_once() -> None:
+    clock, stage, deck = stoppable(event())
+    await until(deck, 60)
+    stage.fails = 503, {}
+    await until(deck, 80)
+    clock.stop(600)
+    begun = clock.monotonic()
+    snapshots = await until(deck, begun + 40)
+    await deck.close()
+    blind = next(snapshot for snapshot in snapshots if snapshot.link.state is ConnectionState.BLIND)
+    assert 29 <= (blind.at - moment(begun)).total_seconds() <= 36
+    assert not [kinds for kinds in map(kinds_of, snapshots) if kinds]
+
+
+async def test_an_acknowledgement_reminds_as_much_later_as_the_stop_lasted() -> None:
+    clock, stage, deck = stoppable(event(reconnect_window=6000))  # so that it does not get worse meanwhile
+    stage.silent_from = 30.0
+    await until(deck, 60)
+    key = AlarmKey("one", "RECONNECTING")
+    assert await deck.monitor.acknowledge(key)
+    await until(deck, 100)
+    clock.stop(500)
+    states = {alarm.state for snapshot in await until(deck, 850) for alarm in snapshot.alarms if alarm.key == key}
+    assert states == {AlarmState.ACKNOWLEDGED}
+    (alarm,) = (alarm for alarm in (await until(deck, 870))[-1].alarms if alarm.key == key)
+    await deck.close()
+    assert alarm.state is AlarmState.UNACKNOWLEDGED
+
+
+async def test_a_late_start_asks_again_by_the_watched_time() -> None:
+    stream = {"id": "s", "status": "pending", "started_at": None, "finished_at": None}
+    clock, stage, deck = stoppable(event(scheduled={"time": at(100)}, stream=stream))
+    stage.unsent.add("one")
+    await until(deck, 110)
+    clock.stop(90)
+    (before,) = (alarm for alarm in (await until(deck, 240))[-1].alarms if alarm.event_id)
+    (after,) = (alarm for alarm in (await until(deck, 262))[-1].alarms if alarm.event_id)
+    await deck.close()
+    assert (before.kind, before.severity, after.stage - before.stage) == ("LATE_START", Severity.CRITICAL, 1)
+
+
+async def test_a_start_during_a_stop_is_not_late_before_the_event_was_asked() -> None:
+    stream = {"id": "s", "status": "pending", "started_at": None, "finished_at": None}
+    clock, stage, deck = stoppable(event(scheduled={"time": at(100)}, stream=stream))
+    stage.unsent.add("one")
+    await until(deck, 90)
+    clock.stop(20)
+    stage.hang()
+    for snapshot in await until(deck, 114):
+        (alarm,) = (alarm for alarm in snapshot.alarms if alarm.event_id)
+        assert (alarm.kind, alarm.severity) == ("LATE_START", Severity.WARNING)
+    stage.release()
+    (alarm,) = (alarm for alarm in (await until(deck, 130))[-1].alarms if alarm.event_id)
+    await deck.close()
+    assert alarm.severity is Severity.CRITICAL
+
+
+async def test_the_history_has_each_stop_with_its_cause() -> None:
+    history = await History.open(None, NOW)
+    clock, _, deck = stoppable(event(), history=history)
+    await until(deck, 20)
+    clock.stop(30)
+    stops = (await until(deck, 90))[-1].link.own.stops
+    await history.flush()
+    assert await history.not_watched(NOW, moment(90)) == stops
+    (only,) = stops
+    assert not await history.not_watched(only.until + timedelta(seconds=1), moment(200))
+    assert not await history.not_watched(NOW, only.since)
+    await deck.close()
+    await history.close()
+
+
+async def test_alarm_list_follow_prints_each_stop_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    clock, _, deck = stoppable(event())
+
+    async def stop_twice() -> None:
+        for _ in range(2):
+            await clock.sleep(20)
+            clock.stop(30)
+        await clock.sleep(20)
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await clock.run(wait_first(follow_alarms(deck.monitor, as_json=False, include_quiet=False), stop_twice()))
+    await deck.close()
+    lines = [line.split("  ")[-1].strip() for line in capsys.readouterr().out.splitlines() if "  not watched " in line]
+    assert lines == [
+        "not watched 12:00:20Z to 12:00:50Z: this process was stopped",
+        "not watched 12:01:10Z to 12:01:40Z: this process was stopped",
+    ]
+
+
+def test_the_header_says_how_late_this_machine_is() -> None:
+    for behind, text in ((0.0, ""), (3.0, "this machine is 3 s behind")):
+        assert behind_text(replace(WELL, own=OwnState(behind=behind))) == text
+
+
+# A real process
+
+_WATCHER = """
+import asyncio
+from livedeck.cli.alarm import follow_alarms
+from livedeck.cli.wiring import SystemClock
+from livedeck.client import Api
+from livedeck.monitor import Monitor, SystemMachine, Thresholds
+from monitor.stage import Stage, event
+
+class Now(Stage):
+    def _sent(self):
+        return []
+
+async def main():
+    clock = SystemClock()
+    stage = Now(clock, event())
+    async with Api(base_url="http://127.0.0.1", token="token-of-tests", mount=stage) as api:
+        limits = Thresholds(unwatched=1.0)
+        monitor = Monitor(api, clock, thresholds=limits, machine=SystemMachine())
+        print("began", flush=True)
+        await follow_alarms(monitor, as_json=True, include_quiet=False)
+
+asyncio.run(main())
+"""
+
+_DEADLINE = 30.0
+
+
+@contextmanager
+def watcher() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that watches and prints what it did not watch; stops of a second count."""
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}:{root / 'tests'}"}
+    command = [sys.executable, "-c", _WATCHER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, bufsize=0) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+
+
+def lines_of(process: subprocess.Popen[bytes], seconds: float) -> Iterator[bytes]:
+    """Yield the lines that come within that many seconds."""
+    assert process.stdout
+    until, rest = time.monotonic() + seconds, b""
+    while (left := until - time.monotonic()) > 0 and select.select([process.stdout], [], [], left)[0]:
+        *lines, rest = (rest + os.read(process.stdout.fileno(), 65536)).split(b"\n")
+        yield from lines
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the state of a process is read from /proc")
+def test_a_process_that_was_stopped_prints_the_time_that_it_did_not_watch() -> None:
+    with watcher() as process:
+        assert b"began" in lines_of(process, _DEADLINE)
+        assert any(b'"kind"' in line for line in lines_of(process, _DEADLINE))  # it watches: an alarm came
+        process.send_signal(signal.SIGSTOP)
+        until = time.monotonic() + _DEADLINE
+        while b") T " not in Path(f"/proc/{process.pid}/stat").read_bytes():
+            assert time.monotonic() < until
+        stopped = time.time()
+        list(lines_of(process, 2.0))  # the rest of its output, and 2 s in which nothing can come
+        process.send_signal(signal.SIGCONT)
+        resumed = time.time()
+        told = next(line for line in lines_of(process, _DEADLINE) if b'"not_watched": "stopped"' in line)
+        found = json.loads(told)
+        since, until_ = (datetime.fromisoformat(found[name]).timestamp() for name in ("since", "until"))
+        assert since <= stopped + 0.5
+        assert until_ >= resumed - 0.5

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.monitor import AlarmState, Severity
+from livedeck.monitor import AlarmState, NotWatched, Severity
+from livedeck.monitor.model.own import Why
 from livedeck.notify import Board, Hours, Outcome, Route, Spool, Status, step, withheld
 from notify.stage import NOW, Desk, Pager, acknowledged, alarm, over, titles
 
@@ -72,6 +73,17 @@ def test_an_acknowledgement_that_runs_out_escalates_and_pages_nobody_anew() -> N
         "NOT ACKNOWLEDGED CRIT NO_INGEST ONE",
     )
     assert "Acknowledged: by anna@x, expired" in message.text
+
+
+def test_the_minutes_of_an_escalation_leave_out_what_was_not_watched() -> None:
+    desk = Desk(Route("ops", "ops", escalate=5, escalate_to="boss"))
+    desk.put(alarm())
+    (told,) = desk.watch(20)
+    desk.stops = (NotWatched(desk.now, desk.now + timedelta(minutes=10), Why.SLEPT),)
+    assert not desk.look(600)
+    (escalated,) = desk.watch(300)
+    assert escalated.status is Status.ESCALATED
+    assert timedelta(minutes=15) <= escalated.at - told.at <= timedelta(minutes=15, seconds=2)
 
 
 def test_each_acknowledgement_that_runs_out_escalates_once() -> None:
