@@ -13,6 +13,10 @@ from livedeck.monitor import BroadcastState, History, HistoryReader, Snapshot
 from livedeck.monitor.history.recording import export
 from livedeck.monitor.judging import Judgement, judge
 from livedeck.monitor.published.codec import decode, encode
+from livedeck.presentation.events import not_watched_text
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.serialization import event_object
+from livedeck.presentation.time_series import recent_series
 from livedeck.report.facts import EventFacts, facts_of, gaps_text
 from livedeck.report.recorded import gather
 from livedeck.report.spans import Span
@@ -68,6 +72,17 @@ def test_a_machine_that_slept_longer_than_responses_reach_blames_no_event() -> N
     assert 190 < since <= 200
     assert 800 - HOLDS < until <= 815 - HOLDS
     assert gaps(decode(encode(snapshots[-1]).values)) == [(since, until)]
+    (state,) = (state for state in snapshots[-1].events if state.id == "one")
+    render_time = RenderTime.from_snapshot(snapshots[-1], snapshots[-1].at)
+    begin, end = (NOW + timedelta(seconds=seconds) for seconds in (since, until))
+    assert not_watched_text(state) == f"not watched {begin:%H:%M:%S} to {end:%H:%M:%S}Z"
+    (shown,) = event_object(state, render_time)["qos"]["not_watched"]
+    assert [datetime.fromisoformat(shown[side]) for side in ("since", "until")] == [begin, end]
+    series = recent_series(state, render_time, 900.0, 90)
+    assert series is not None
+    middle = series.axis.column_of(NOW.timestamp() + (since + until) / 2)
+    assert middle in series.unwatched
+    assert abs(len(series.unwatched) * series.axis.step - (until - since)) < 3 * series.axis.step
 
 
 def test_an_encoder_that_left_while_the_machine_slept_is_told_as_far_as_it_is_known() -> None:

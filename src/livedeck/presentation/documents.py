@@ -179,14 +179,25 @@ class Finding(TypedDict):
     since: str | None
 
 
+class UnwatchedTime(TypedDict):
+    """A time of a stream that was not watched (the platform's clock)."""
+
+    since: str
+    until: str
+
+
 class Quality(TypedDict):
-    """The quality of the QoS data. `cadence`: seconds between samples; `lag`: their usual delay."""
+    """The quality of the QoS data. `cadence`: seconds between samples; `lag`: their usual delay.
+
+    `not_watched`: times between the samples that no response covers, so that nothing is known of them.
+    """
 
     freshness: str
     as_of: str | None
     cadence: float | None
     error: str
     lag: float | None
+    not_watched: list[UnwatchedTime]
 
 
 class Event(TypedDict):

@@ -133,6 +133,7 @@ def _state_groups(state: EventState, render_time: RenderTime) -> list[Group]:
         (_DETAIL_RANK, [] if render_time.stale or not health_detail else [(health_detail, StyleRole.TEXT)]),
         (1, _reconnect_window(state, render_time)),
         (4, [(lag, StyleRole.DIM)] if (lag := events.lag_text(state)) else []),
+        (_DETAIL_RANK, [(gap, StyleRole.DIM)] if (gap := events.not_watched_text(state)) else []),
     ]
 
 

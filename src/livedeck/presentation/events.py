@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from math import isfinite
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
 from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, NO_GO_BADGE, SEVERITY_BADGES, TALLY_BADGES
-from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars
+from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
 from livedeck.text.segments import Group, Line, StyleRole, clip, wrap_groups
@@ -51,6 +52,14 @@ def lag_text(state: EventState) -> str:
     """Return the usual delay of the metrics if it is unusually long: `metrics up to 24 s late`."""
     lag = state.qos.lag
     return f"metrics up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
+
+
+def not_watched_text(state: EventState) -> str:
+    """Return the newest time that was not watched: `not watched 21:04:10 to 21:14:10`; empty without any."""
+    if not state.qos.not_watched:
+        return ""
+    since, until = (datetime.fromtimestamp(time, UTC) for time in state.qos.not_watched[-1])
+    return f"not watched {since:%H:%M:%S} to {until:%H:%M:%S}Z"
 
 
 class Standing(StrEnum):
@@ -267,7 +276,8 @@ def recent_signal(state: EventState, render_time: RenderTime, columns: int) -> L
         return []
     readings, doubtful = state.qos.readings, is_doubtful(state, render_time)
     buckets = bucket_columns(axis, readings, readings.video)
-    return signal_bars(buckets, bucket_statuses(axis, readings), stale=doubtful)
+    unwatched = unwatched_columns(axis, state)
+    return signal_bars(buckets, bucket_statuses(axis, readings), stale=doubtful, unwatched=unwatched)
 
 
 def _recent(state: EventState, render_time: RenderTime) -> Line:

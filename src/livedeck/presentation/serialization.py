@@ -148,6 +148,9 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
             "cadence": state.qos.cadence,
             "error": state.qos.error,
             "lag": None if state.qos.lag is None else round(state.qos.lag, 3),
+            "not_watched": [
+                {"since": timestamp(since), "until": timestamp(until)} for since, until in state.qos.not_watched
+            ],
         },
         "content": state.content.value,
         "last_sample": sample,

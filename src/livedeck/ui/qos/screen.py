@@ -14,7 +14,7 @@ from textual.widget import Widget
 from livedeck.monitor import Alarm, BroadcastState, Episode, EventState, Severity, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.event_detail import title
-from livedeck.presentation.events import is_doubtful, lag_text
+from livedeck.presentation.events import is_doubtful, lag_text, not_watched_text
 from livedeck.presentation.past_streams import PastStream, day_words, stream_at, stream_words
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
@@ -634,6 +634,8 @@ def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:
         (0, [(f"▲ {safe(state.qos.error, 80)}", StyleRole.WARNING)] if state.qos.error else []),
         (0 if stale else 3, [(words, StyleRole.WARNING if stale else StyleRole.DIM)]),
     ]
+    if gap := not_watched_text(state):
+        groups.append((2, [(gap, StyleRole.DIM)]))
     if lag := lag_text(state):
         groups.append((0, [(lag, StyleRole.DIM)]))
     if state.qos.cadence is not None:

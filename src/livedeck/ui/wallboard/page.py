@@ -23,7 +23,7 @@ from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.badges import SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.connection import banner_line, missing_line, via_text
 from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
-from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis
+from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, plain
 from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
@@ -72,16 +72,18 @@ class Number(Struct, frozen=True, array_like=True):
     is_wrong: bool = False
 
 
-class Curve(Struct, frozen=True):
+class Curve(Struct, frozen=True, omit_defaults=True):
     """The video bit rate of the last five minutes.
 
     Attributes:
         values: heights of the curve in thousandths of the full height; None in a gap.
         faults: runs of values with a bad status: index of the first, index after the last, and the status's glyph.
+        unwatched: runs of time that was not watched: index of the first value, and index after the last.
     """
 
     values: tuple[int | None, ...]
     faults: tuple[tuple[int, int, str], ...] = ()
+    unwatched: tuple[tuple[int, int], ...] = ()
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -381,10 +383,13 @@ def _curve(state: EventState, render_time: RenderTime) -> Curve | None:
         return None
     buckets = bucket_columns(axis, state.qos.readings, state.qos.readings.video)
     faults = _runs([status if status in HIGHLIGHTED else None for status in bucket_statuses(axis, state.qos.readings)])
+    columns = unwatched_columns(axis, state)
+    unwatched = (column in columns and not bucket for column, bucket in enumerate(buckets))
     height = _GRID_LINES * _grid_step(max((bucket.high for bucket in buckets if bucket), default=0.0))
     return Curve(
         tuple(None if bucket is None else round(bucket.low / height * 1000) for bucket in buckets),
         tuple((start, end, status.glyph) for start, end, status in faults if status),
+        tuple((start, end) for start, end, is_unwatched in _runs([*unwatched]) if is_unwatched),
     )
 
 
