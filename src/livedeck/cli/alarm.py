@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
@@ -21,6 +21,7 @@ from livedeck.monitor import (
     ActionKind,
     Alarm,
     AlarmAction,
+    AlarmChange,
     AlarmCommand,
     AlarmRefused,
     AlarmState,
@@ -32,7 +33,7 @@ from livedeck.monitor import (
 )
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
-from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
+from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_lines, rule_change_text
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import alarm_action_object, alarms_object, change_object, rule_change_object
@@ -46,22 +47,30 @@ if TYPE_CHECKING:
 @click.command
 @FOLLOW
 @formats("table", "json")
+@click.option(
+    "--raw", is_flag=True, help="With --follow: print each change at its true time, before any wait for others."
+)
 @click.option("--shelved", is_flag=True, help="Print shelved, suppressed, out-of-service and just cleared alarms too.")
 @platform
 @click.pass_context
-def list_command(ctx: click.Context, /, *, follow: bool, output_format: str, shelved: bool, **flags: Any) -> None:
+def list_command(
+    ctx: click.Context, /, *, follow: bool, output_format: str, raw: bool, shelved: bool, **flags: Any
+) -> None:
     """List the alarms, most urgent first: state, start, cause, effect on viewers, advice.
 
     Judges again from the stored samples of the platform; acknowledgements, shelvings and notes of the decks of this
-    machine count. --follow prints a line for each change of an alarm and for each alarm action. The exit code tells
-    only whether the platform responded, not whether there are alarms.
+    machine count. --follow prints a line for each change of an alarm and for each alarm action; faults of many events
+    wait up to 15 s for the incident that explains them. The exit code tells only whether the platform responded, not
+    whether there are alarms.
     """
+    if raw and not follow:
+        raise click.UsageError("--raw needs --follow")
 
     async def work() -> int:
         settings, as_json = load(**merge_flags(ctx, flags)), output_format == "json"
         async with open_watch(settings, limits_source=WatchedLimits() if follow else None) as watch:
             if follow:
-                return await follow_alarms(watch.feed, as_json=as_json, include_quiet=shelved)
+                return await follow_alarms(watch.feed, as_json=as_json, include_quiet=shelved, is_raw=raw)
             snapshot = await watch.feed.wait_ready(TIMEOUT)
             now = watch.feed.clock.now()
             return print_alarms(snapshot, now, as_json=as_json, include_quiet=shelved)
@@ -279,8 +288,11 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
     return code_of_link(snapshot.link)
 
 
-async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) -> int:
-    """Print every change until cancelled; changes of the connection go to standard error."""
+async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool, is_raw: bool = False) -> int:
+    """Print every change until cancelled; changes of the connection go to standard error.
+
+    `is_raw`: print the changes at their true times, not as they are announced.
+    """
     reported = ConnectionState.OK
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
@@ -290,15 +302,23 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) ->
             for rule_change in snapshot.rule_changes:
                 subject = _event_name(snapshot, rule_change.event_id)
                 echo_json(rule_change_object(rule_change)) if as_json else echo(rule_change_text(rule_change, subject))
-            for change in snapshot.changes:
-                if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
-                    echo_json(change_object(change)) if as_json else echo(change_text(change))
+            _print_changes(snapshot.true_changes if is_raw else snapshot.changes, as_json, include_quiet)
             state = snapshot.link.state
             is_news = state is not reported and (state.is_answering or reported.is_answering)
             if is_news and state is not ConnectionState.CONNECTING:
                 reported = state
                 _print_connection(snapshot.link)
     return DONE
+
+
+def _print_changes(changes: Iterable[AlarmChange], as_json: bool, include_quiet: bool) -> None:
+    if not as_json:
+        for line in change_lines(changes, include_quiet=include_quiet):
+            echo(line)
+        return
+    for change in changes:
+        if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
+            echo_json(change_object(change))
 
 
 def _subject(snapshot: Snapshot, answer: AlarmAction) -> str:

@@ -422,7 +422,7 @@ class Monitor:
             self._history.record_learnt(self._world.news_learnt())
             self._ended_streams.record()
         await asyncio.sleep(0)
-        for change in self._last.changes:
+        for change in self._last.true_changes:
             _log.info(f"alarm {change.transition}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         return self._last
 
@@ -506,8 +506,8 @@ class Monitor:
 
     async def _rest(self) -> None:
         """Wait until a call is due, a slow one is done, somebody polls, or the passing of time changes the snapshot."""
-        to_bell = self._alarms.seconds_to_bell(self._clock.now())
-        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_bell]
+        to_announcement = self._alarms.seconds_to_announcement(self._clock.now())
+        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_announcement]
         if self._last.link.state is not ConnectionState.BLIND:
             waits.append(self._world.blind_at - self._clock.monotonic())
         due = self._watch_clock() + min(waits)
@@ -595,7 +595,7 @@ class Monitor:
             expected=self._world.expected,
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
-        changes, bells = self._alarms.step(state)
+        changes, bells, log = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None
         alarms = self._alarms.ordered(state.events)
         actions, self._actions = tuple(self._actions), []
@@ -617,6 +617,7 @@ class Monitor:
             shortfall=self._world.shortfall,
             ended=self._world.ended,
             list_doubt=self._world.list_doubt,
+            log=None if log == changes else log,
         )
 
     async def _attribute_ends(self) -> None:

@@ -99,7 +99,8 @@ class Alarm:
     or for out of service. `parent`: kind of the alarm that hides it. `activations`: starts of the fault in the last 10
     min; `flapping`: the starts are too many to ring each time; `escalated`: they are so many that a warning becomes
     critical. `stage` grows when an ongoing fault deserves attention again. `affects`: event ids of a PLATFORM incident.
-    `timeline`: history of this occurrence, oldest first.
+    `timeline`: history of this occurrence, oldest first. `found`: the fault began before the first look at its event,
+    so nobody saw its onset.
     """
 
     event_id: str
@@ -130,6 +131,7 @@ class Alarm:
     affects: tuple[str, ...] = ()
     timeline: tuple[TimelineEntry, ...] = ()
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    found: bool = False
 
     @property
     def key(self) -> AlarmKey:
