@@ -488,20 +488,125 @@ def test_what_outlives_its_parent_asks_then_and_what_does_not_was_never_there() 
     assert watcher.transitions("FPS_LOW") == ["suppressed", "no longer suppressed"]
 
 
-def test_a_parent_that_was_put_away_hides_nothing() -> None:
-    watcher, bad = Watcher(), state(critical(), finding("FPS_LOW"))
+def put_away(watcher: Watcher, way: ActionKind, minutes: float | None = 30) -> None:
+    """Put the FPS_COLLAPSE of the one event away in that way."""
+    command = AlarmCommand(AlarmKey("one", "FPS_COLLAPSE"), way, minutes=minutes, text="known", actor="anna@regie:1")
+    assert watcher.engine.act(command, watcher.now, on_air=True)
+
+
+def collapsed(*others: Finding, since: float = 0.0) -> EventState:
+    """An event whose frame rate collapsed in that second, and what else is wrong with it."""
+    return state(critical("FPS_COLLAPSE", since=NOW + timedelta(seconds=since)), *others)
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [(ActionKind.SHELVE, "shelved with FPS_COLLAPSE"), (ActionKind.OUT_OF_SERVICE, "out of service with FPS_COLLAPSE")],
+)
+def test_a_cause_that_is_put_away_takes_its_symptoms_along(way: ActionKind, words: str) -> None:
+    """Those that it hid, and those that come to it later; some were acknowledged, some rang before."""
+    watcher, symptoms = Watcher(), [finding("FPS_LOW"), finding("PACKET_LOSS", since=NOW)]
+    watcher.look(state(finding("PACKET_LOSS", since=NOW)))
+    acknowledge(watcher, "PACKET_LOSS")
+    watcher.look(collapsed(finding("PACKET_LOSS", since=NOW)), after=5)
+    rung = watcher.alert_count
+    put_away(watcher, way)
+    for seconds in (5, 5, 600):
+        assert watcher.look(collapsed(*symptoms), after=seconds) == ()
+    assert {alarm.kind: alarm.reason for alarm in watcher.inactive} == {
+        "FPS_COLLAPSE": "known",
+        "FPS_LOW": words,
+        "PACKET_LOSS": words,
+    }
+    assert watcher.alert_count == rung
+
+
+def test_only_this_can_be_shelved_too() -> None:
+    watcher, bad = Watcher(), collapsed(finding("FPS_LOW"))
     watcher.look(bad)
-    shelve(watcher, "BLACKOUT", 30)
+    put_away(watcher, ActionKind.SHELVE_ALONE)
     assert kinds(watcher.look(bad, after=5)) == ["FPS_LOW"]
+    assert (watcher.alarm("FPS_LOW").state, watcher.alert_count) == (UNACKNOWLEDGED, 2)
+
+
+def test_a_symptom_stays_hidden_after_its_cause_has_cleared_until_the_shelf_ends_and_is_new_then() -> None:
+    watcher = Watcher()
+    watcher.look(collapsed(finding("FPS_LOW")))
+    put_away(watcher, ActionKind.SHELVE)
+    watcher.look(collapsed(finding("FPS_LOW")), after=5)
+    for seconds in (60, 60, 1600):
+        assert watcher.look(state(finding("FPS_LOW")), after=seconds) == ()
+    (alarm,) = watcher.look(state(finding("FPS_LOW")), after=80)
+    assert (alarm.kind, alarm.state, alarm.reason, watcher.alert_count) == ("FPS_LOW", UNACKNOWLEDGED, "", 2)
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(55.0, []), (65.0, ["FPS_LOW"])])
+def test_what_begins_over_a_minute_after_the_cause_has_cleared_is_another_fault(
+    seconds: float, shown: list[str]
+) -> None:
+    watcher = Watcher()
+    watcher.look(collapsed())
+    put_away(watcher, ActionKind.SHELVE)
+    watcher.look(state(), after=10)
+    later = finding("FPS_LOW", since=NOW + timedelta(seconds=10 + seconds))
+    assert kinds(watcher.look(state(later), after=seconds)) == shown
+    assert kinds(watcher.look(state(later), after=300)) == shown
+
+
+def test_a_symptom_that_gets_graver_than_its_cause_was_shows() -> None:
+    """However grave the cause has become since."""
+    watcher, mild = Watcher(), finding("FPS_COLLAPSE", since=NOW)
+    watcher.look(state(mild, finding("FPS_LOW")))
+    put_away(watcher, ActionKind.SHELVE)
+    assert watcher.look(state(mild, finding("FPS_LOW")), after=5) == ()
+    assert kinds(watcher.look(state(mild, critical("FPS_LOW")), after=5)) == ["FPS_LOW"]
+    assert kinds(watcher.look(collapsed(critical("FPS_LOW")), after=5)) == ["FPS_LOW"]
+
+
+def test_a_cause_that_returns_on_its_shelf_takes_nothing_out_of_sight() -> None:
+    watcher, alone = Watcher(), state(finding("FPS_LOW", since=NOW + timedelta(seconds=100)))
+    watcher.look(collapsed())
+    put_away(watcher, ActionKind.SHELVE)
+    watcher.look(state(), after=10)
+    assert kinds(watcher.look(alone, after=100)) == ["FPS_LOW"]
+    returned = state(*alone.assessment.findings, critical("FPS_COLLAPSE", since=NOW + timedelta(seconds=115)))
+    assert kinds(watcher.look(returned, after=10)) == ["FPS_LOW"]
+
+
+def test_unshelving_brings_all_back_unread() -> None:
+    """While the cause lasts it speaks for its symptoms; once it has cleared they speak for themselves."""
+    bad = collapsed(finding("FPS_LOW"))
+    for is_over, shown in ((False, [("FPS_COLLAPSE", UNACKNOWLEDGED)]), (True, [("FPS_LOW", UNACKNOWLEDGED)])):
+        watcher = Watcher()
+        watcher.look(state(finding("FPS_LOW")))
+        acknowledge(watcher, "FPS_LOW")
+        watcher.look(bad, after=5)
+        put_away(watcher, ActionKind.SHELVE)
+        now = state(finding("FPS_LOW")) if is_over else bad
+        watcher.look(now, after=60)
+        watcher.look(now, after=60)
+        put_away(watcher, ActionKind.UNSHELVE)
+        assert [(alarm.kind, alarm.state) for alarm in watcher.look(now, after=5)] == shown
 
 
 def test_a_parent_that_comes_off_its_shelf_hides_its_children_at_once() -> None:
-    watcher, bad = Watcher(), state(critical(), finding("FPS_LOW"))
+    watcher, bad = Watcher(), collapsed(finding("FPS_LOW"))
     watcher.look(state(finding("FPS_LOW")))
     watcher.look(bad, after=5)
-    shelve(watcher, "BLACKOUT", 15)
+    put_away(watcher, ActionKind.SHELVE_ALONE, 15)
     assert kinds(watcher.look(bad, after=5)) == ["FPS_LOW"]
-    assert kinds(watcher.look(bad, after=900)) == ["BLACKOUT"]
+    assert kinds(watcher.look(bad, after=900)) == ["FPS_COLLAPSE"]
+
+
+def test_what_remains_of_an_incident_that_was_shelved_and_cleared_speaks_for_itself() -> None:
+    watcher, bad = watching(*names(3)), [gone(name) for name in names(3)]
+    watcher.look(*bad)
+    command = AlarmCommand(AlarmKey("", "PLATFORM"), ActionKind.SHELVE, minutes=30, text="known", actor="anna@regie:1")
+    assert watcher.engine.act(command, watcher.now, on_air=True)
+    assert watcher.look(*bad, after=60) == ()
+    left = bad[0], calm("event-1"), calm("event-2")
+    assert watcher.look(*left, after=5) == ()
+    assert [alarm.event_id for alarm in watcher.look(*left, after=21)] == ["event-0"]
 
 
 def test_of_several_parents_the_widest_hides() -> None:

@@ -121,6 +121,7 @@ def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str |
 @_named_alarm
 @DURATION
 @click.option("--reason", required=True, metavar="TEXT", help="Reason why nobody needs to see the alarm.")
+@click.option("--only-this", is_flag=True, help="Do not hide the symptoms of its fault with it.")
 @click.pass_context
 def shelve_command(
     ctx: click.Context,
@@ -131,15 +132,17 @@ def shelve_command(
     target: str | None,
     duration: float | None,
     reason: str,
+    only_this: bool,
     **flags: Any,
 ) -> None:
-    """Shelve an alarm for a reason: nobody sees it for --duration, or until it clears.
+    """Shelve an alarm for a reason: nobody sees it and its symptoms for --duration, or until it clears.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if the alarm does not exist
     or cannot be shelved that long.
     """
     minutes = None if duration is None else duration / 60
-    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.SHELVE, minutes, reason))
+    action = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
+    _run_action(ctx, flags, (event, kind, target), lambda _: (action, minutes, reason))
 
 
 @click.command
@@ -178,6 +181,7 @@ _DONE = {
     ActionKind.ACKNOWLEDGE: ("alarm.acknowledge", "acknowledged"),
     ActionKind.UNACKNOWLEDGE: ("alarm.unacknowledge", "acknowledgement taken back"),
     ActionKind.SHELVE: ("alarm.shelve", "shelved"),
+    ActionKind.SHELVE_ALONE: ("alarm.shelve", "shelved alone"),
     ActionKind.UNSHELVE: ("alarm.return", "visible again"),
     ActionKind.IN_SERVICE: ("alarm.return", "visible again"),
     ActionKind.NOTE: ("alarm.note", "note attached"),
@@ -248,8 +252,9 @@ async def _share(feed: Remote, command: AlarmCommand) -> bool:
             return await feed.acknowledge(key, shown)
         case ActionKind.UNACKNOWLEDGE:
             await feed.unacknowledge(key, shown)
-        case ActionKind.SHELVE:
-            await feed.shelve(key, command.minutes, command.text, shown)
+        case ActionKind.SHELVE | ActionKind.SHELVE_ALONE:
+            only_this = command.kind is ActionKind.SHELVE_ALONE
+            await feed.shelve(key, command.minutes, command.text, shown, only_this=only_this)
         case ActionKind.NOTE:
             await feed.note(key, command.text, shown)
         case ActionKind.IN_SERVICE:

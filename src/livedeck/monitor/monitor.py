@@ -316,9 +316,15 @@ class Monitor:
         """Take your own acknowledgement back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown, actor=self.actor))
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Shelve an alarm for some minutes; None: until it clears. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason, self.actor))
+    async def shelve(
+        self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
+    ) -> None:
+        """Shelve an alarm for some minutes, with its symptoms unless `only_this`; None: until it clears.
+
+        Raises AlarmRefused.
+        """
+        kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
+        self.carry_out(AlarmCommand(key, kind, shown, minutes, reason, self.actor))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm. Raises AlarmRefused."""

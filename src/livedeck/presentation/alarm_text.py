@@ -118,7 +118,7 @@ def _severity_text(alarm: Alarm) -> str:
 def _until(alarm: Alarm) -> str:
     """Return why the alarm is quiet, and until when."""
     if alarm.state is AlarmState.SUPPRESSED:
-        return f" by {alarm.parent}"
+        return f", {alarm.reason}" if alarm.reason else f" by {alarm.parent}"
     if alarm.state is AlarmState.ACKNOWLEDGED and alarm.acknowledged_until:
         return f" until {alarm.acknowledged_until:%H:%M:%S}Z"
     until = f" until {alarm.shelved_until:%H:%M:%S}Z" if alarm.shelved_until else ""

@@ -392,9 +392,15 @@ class Remote:
         """Withdraw your own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown))
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Shelve an alarm for `minutes`; None: until it clears. Raises AlarmRefused."""
-        await self._carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason))
+    async def shelve(
+        self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
+    ) -> None:
+        """Shelve an alarm for `minutes`, with its symptoms unless `only_this`; None: until it clears.
+
+        Raises AlarmRefused.
+        """
+        kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
+        await self._carry_out(AlarmCommand(key, kind, shown, minutes, reason))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm. Raises AlarmRefused."""

@@ -177,9 +177,9 @@ class AlarmEngine:
                 alarm = actions.apply(alarm, self._actions[key], now, on_air=is_on_air, limits=self._limits)
             if incident := incident_of(alarm, after):
                 alarm = actions.follow(alarm, incident)
-            parent = hidden_by(alarm, after, now, self._limits)
+            cover = hidden_by(before.get(key), alarm, after, now, self._limits)
             after[key] = lifecycle.apply_suppression(
-                before.get(key), alarm, parent, now, on_air=is_on_air, limits=self._limits
+                before.get(key), alarm, cover, now, on_air=is_on_air, limits=self._limits
             )
         after = self._bounded(after, state)
         names = {event.id: event.event.name or event.id for event in state.events}

@@ -78,7 +78,7 @@ _FIELDS: Mapping[type, str] = {
     "lost_share clock_offset clock_change is_clock_doubtful",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
-    "flapping escalated stage affects timeline diagnosis found",
+    "flapping escalated stage affects timeline diagnosis found cleared_at hides",
     alarm.Diagnosis: "cause viewers advice",
     alarm.AlarmChange: "at transition alarm",
     alarm_action.AlarmAction: "uid key since kind at actor severity stage until reason",
