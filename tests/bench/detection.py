@@ -100,7 +100,7 @@ class Deck:
             results.append(answer)
             await self._world.ingest(answer)
         await self._world.evaluate_all(tuple(results), at, LinkMeasure())
-        changes, _ = self._engine.step(MonitorState(self._world.states, self._world.status, at.wall))
+        changes = self._engine.step(MonitorState(self._world.states, self._world.status, at.wall)).log
         for change in changes:
             alarm = change.alarm
             if change.transition in {AlarmTransition.RETURNED, AlarmTransition.CLEARED}:

@@ -39,6 +39,7 @@ from livedeck.monitor import (
     Limits,
     Monitor,
     Phase,
+    QosState,
     Reading,
     Readings,
     Severity,
@@ -262,6 +263,12 @@ def _of_snapshot(snapshot: Snapshot) -> object:
     return [*map(_of_event, snapshot.events)], alarms, snapshot.link, snapshot.flood, snapshot.ended
 
 
+def _late(since: datetime) -> QosState:
+    """Return the samples of an event whose newest is of `since`, and overdue."""
+    readings = merge(Readings(), samples([Reading(since.timestamp(), 4e6, 128e3, 30.0, 0)]))
+    return QosState(readings, is_overdue=True)
+
+
 async def persons(_name: str, rules: Rules) -> Trace:
     """Step alarms of eight events that come and go by chance for forty minutes, while persons act on them."""
     random, engine, now = Random(4), AlarmEngine(rules.thresholds), NOW
@@ -282,7 +289,11 @@ async def persons(_name: str, rules: Rules) -> Trace:
         if step % 150 == 70:
             present = {key: fault for key, fault in present.items() if key[1] != "together"}
         states = [state(*(fault for (of, _), fault in present.items() if of == name), name=name) for name in names]
-        _, bells = engine.step(MonitorState(tuple(states), replace(WELL, as_of=now), now))
+        if 40 <= step % 150 < 48:  # the others are late since the moment at which some fail together
+            since = now - timedelta(seconds=5 * (step % 150 - 39))
+            failing = {name for name, kind in present if kind == "together"}
+            states = [row if row.id in failing else replace(row, qos=_late(since)) for row in states]
+        _, bells, _ = engine.step(MonitorState(tuple(states), replace(WELL, as_of=now), now))
         for name in names:
             alarm = AlarmKey(name, random.choice(kinds))
             if random.random() < 0.03 and alarm in engine.alarms:
@@ -290,7 +301,13 @@ async def persons(_name: str, rules: Rules) -> Trace:
                 command = AlarmCommand(alarm, kind, minutes=random.choice([5, 90, None]), uid=f"{name} {step}")
                 with suppress(AlarmRefused):
                     engine.act(command, now, on_air=True)
-        yield _of_alarms(engine), bells, engine.is_flood(now), engine.seconds_to_bell(now), len(engine.inactive(now))
+        yield (
+            _of_alarms(engine),
+            bells,
+            engine.is_flood(now),
+            engine.seconds_to_announcement(now),
+            len(engine.inactive(now)),
+        )
 
 
 async def own(_name: str, rules: Rules) -> Trace:

@@ -383,14 +383,21 @@ def test_a_message_is_not_taken_back_as_long_as_one_of_its_alarms_ended_unanswer
     assert [title.split(" after ")[0] for title in told] == ["RESOLVED NO_INGEST ONE"]
 
 
-def test_an_incident_waits_its_own_five_seconds() -> None:
+def test_an_incident_goes_out_at_once_for_its_members_have_waited() -> None:
     desk = Desk()
     desk.put(alarm("other", "FPS_LOW", WARNING))
     desk.look()
     desk.watch(3)
-    desk.put(alarm("", "PLATFORM", affects=("one", "two")))
+    desk.put(alarm("", "PLATFORM", affects=("one", "two"), changed=desk.now))
+    assert titles(desk.look()) == ["CRIT PLATFORM 2 of 2 events"]
     assert titles(desk.watch(3)) == ["WARN FPS_LOW OTHER"]
-    assert titles(desk.watch(5)) == ["CRIT PLATFORM 2 of 2 events"]
+
+
+def test_an_alarm_that_waited_before_it_was_announced_waits_no_second_time() -> None:
+    desk = Desk()
+    desk.now += timedelta(seconds=5)
+    desk.put(alarm("held"), alarm("new", "FPS_LOW", WARNING, changed=desk.now))
+    assert titles(desk.look()) == ["CRIT 2 alarms: NO_INGEST HELD, FPS_LOW NEW"]
 
 
 def test_a_route_is_told_of_what_fits_it_and_of_nothing_else() -> None:

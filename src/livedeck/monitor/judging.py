@@ -321,7 +321,7 @@ class _Replay:
         intents = [intent for intent in self._recorded.intents if now - ATTRIBUTED_FOR <= intent.at <= now]
         self._world.attribute_ends(ending_actors(intents))
         state = MonitorState(self._world.states, self._world.status, now, ended=self._world.ended)
-        changes, _ = self._engine.step(replace(state, events=drop_unproven(state, self._limits.base)))
+        changes = self._engine.step(replace(state, events=drop_unproven(state, self._limits.base))).log
         return [AlarmRecord.of(change) for change in changes]
 
     def _moment(self, now: datetime) -> ClockReading:

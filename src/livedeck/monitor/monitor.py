@@ -323,9 +323,15 @@ class Monitor:
         """Take your own acknowledgement back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown, actor=self.actor))
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Shelve an alarm for some minutes; None: until it clears. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason, self.actor))
+    async def shelve(
+        self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
+    ) -> None:
+        """Shelve an alarm for some minutes, with its symptoms unless `only_this`; None: until it clears.
+
+        Raises AlarmRefused.
+        """
+        kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
+        self.carry_out(AlarmCommand(key, kind, shown, minutes, reason, self.actor))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm. Raises AlarmRefused."""
@@ -429,7 +435,7 @@ class Monitor:
             self._history.record_learnt(self._world.news_learnt())
             self._ended_streams.record()
         await asyncio.sleep(0)
-        for change in self._last.changes:
+        for change in self._last.true_changes:
             _log.info(f"alarm {change.transition}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         return self._last
 
@@ -517,8 +523,8 @@ class Monitor:
 
     async def _rest(self) -> None:
         """Wait until a call is due, a slow one is done, somebody polls, or the passing of time changes the snapshot."""
-        to_bell = self._alarms.seconds_to_bell(self._clock.now())
-        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_bell]
+        to_announcement = self._alarms.seconds_to_announcement(self._clock.now())
+        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_announcement]
         if self._last.link.state is not ConnectionState.BLIND:
             waits.append(self._world.seconds_to_blind(self._read_clock()))
         due = self._watch_clock() + min(waits)
@@ -634,7 +640,7 @@ class Monitor:
             expected=self._world.expected,
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
-        changes, bells = self._alarms.step(state)
+        changes, bells, log = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None
         alarms = self._alarms.ordered(state.events)
         actions, self._actions = tuple(self._actions), []
@@ -656,6 +662,7 @@ class Monitor:
             shortfall=self._world.shortfall,
             ended=self._world.ended,
             list_doubt=self._world.list_doubt,
+            log=None if log == changes else log,
         )
 
     async def _attribute_ends(self) -> None:

@@ -26,7 +26,9 @@ from livedeck.text.times import isoformat_utc
 V = TypeVar("V")
 
 GROUP_WAIT = timedelta(seconds=5)
-"""Time from the first alarm of a group to its message, so that faults of one cause share a message."""
+"""Time from the onset of a group's first alarm to its message, so that faults of one cause share a message.
+
+An alarm that waited for an incident before it was announced has waited already, and so has the incident."""
 
 SETTLED = timedelta(minutes=2)
 """Time after the end of a fault. If the fault returns sooner, neither its end nor its return is sent."""
@@ -331,18 +333,28 @@ class _Turn:
     # Entries to send
 
     def collect_firing(self) -> None:
-        """Open a group at its first alarm. 5 s later, hold an entry for each alarm of the group."""
+        """Open a group at its first alarm. 5 s after that alarm was raised, hold an entry for each alarm of it."""
         for route in self.plan.routes:
             candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
             by_incident: dict[str, list[Alarm]] = {}
             for alarm in candidates:
                 by_incident.setdefault(alarm.kind if alarm.affects else "", []).append(alarm)
             for incident, alarms in by_incident.items():
-                opened_at = self.before.opened.get((route.name, incident), self.now)
-                if self.now - opened_at < GROUP_WAIT:
+                began = min(self._began(route, alarm) for alarm in alarms)
+                opened_at = min(began, self.before.opened.get((route.name, incident), self.now))
+                if self.now - opened_at < GROUP_WAIT and not incident:
                     self.opened[route.name, incident] = opened_at
                     continue
                 self._hold(route, alarms)
+
+    def _began(self, route: Route, alarm: Alarm) -> datetime:
+        """Return when an alarm was raised.
+
+        Returns now if it has become worse since its last notification, or if the end of an earlier life goes out first.
+        """
+        has_other_life = any(life.key == alarm.key for life in self.missed.values())
+        is_notified = route.name in self.lives[alarm.key].notified
+        return self.now if is_notified or has_other_life else alarm.changed
 
     def _is_news(self, route: Route, alarm: Alarm) -> bool:
         """Return whether the alarm needs a notification on the route now."""

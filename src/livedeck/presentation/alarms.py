@@ -294,7 +294,7 @@ def _quiet_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 def quiet_text(alarm: Alarm) -> str:
     """Return why the alarm needs no attention now."""
     if alarm.state is AlarmState.SUPPRESSED:
-        return f"hidden by {alarm.parent}" if alarm.parent else "hidden"
+        return alarm.reason or (f"hidden by {alarm.parent}" if alarm.parent else "hidden")
     return f"{alarm.state}{f': {safe(alarm.reason, 60)}' if alarm.reason else ''}"
 
 

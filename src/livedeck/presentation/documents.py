@@ -66,7 +66,10 @@ class TimelineEntry(TypedDict):
 
 
 class Alarm(TypedDict):
-    """An alarm. `event_id` is None for the deck's own alarms; `target` is a part of the event, such as a restream."""
+    """An alarm. `event_id` is None for the deck's own alarms; `target` is a part of the event, such as a restream.
+
+    `found`: the fault began before the first look at its event, so its onset was not seen.
+    """
 
     event_id: str | None
     kind: str
@@ -93,6 +96,7 @@ class Alarm(TypedDict):
     episodes: int
     flapping: bool
     escalated: bool
+    found: bool
     affects: list[str]
     timeline: list[TimelineEntry]
 

@@ -202,6 +202,7 @@ def alarm_object(alarm: Alarm) -> documents.Alarm:
         "episodes": alarm.episodes,
         "flapping": alarm.flapping,
         "escalated": alarm.escalated,
+        "found": alarm.found,
         "affects": list(alarm.affects),
         "timeline": [
             {"at": isoformat_utc(entry.at), "text": entry.text, "actor": entry.actor or None}

@@ -183,7 +183,7 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     return Entry(record.at, EntryKind.ALARM, safe(words, 400), record.event_id, name, safe(by, 60), record.severity)
 
 
-_SHOWN_ACTIONS = {ActionKind.NOTE, ActionKind.SHELVE}
+_SHOWN_ACTIONS = {ActionKind.NOTE, ActionKind.SHELVE, ActionKind.SHELVE_ALONE}
 """Alarm actions that have more detail than the alarm's transition: a note's text, and the end of a shelf."""
 
 

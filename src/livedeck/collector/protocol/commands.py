@@ -59,6 +59,7 @@ VERBS: Mapping[str, Verb] = {
     "acknowledge": Verb(ActionKind.ACKNOWLEDGE, ShownAlarm),
     "unacknowledge": Verb(ActionKind.UNACKNOWLEDGE, ShownAlarm),
     "shelve": Verb(ActionKind.SHELVE, Shelving),
+    "shelve-alone": Verb(ActionKind.SHELVE_ALONE, Shelving),
     "unshelve": Verb(ActionKind.UNSHELVE, Body),
     "out-of-service": Verb(ActionKind.OUT_OF_SERVICE, Removal),
     "in-service": Verb(ActionKind.IN_SERVICE, Body),

@@ -31,7 +31,11 @@ _MAX_ALARMS = 2000
 
 _NOTE_LASTS = timedelta(hours=1)
 
-_HIDDEN_STATES = {ActionKind.SHELVE: AlarmState.SHELVED, ActionKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE}
+_HIDDEN_STATES = {
+    ActionKind.SHELVE: AlarmState.SHELVED,
+    ActionKind.SHELVE_ALONE: AlarmState.SHELVED,
+    ActionKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE,
+}
 
 _UNACKNOWLEDGE = ActionKind.UNACKNOWLEDGE
 
@@ -210,7 +214,8 @@ def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool
     """Return the alarm, hidden or visible according to the last shelving action while that holds."""
     state = _HIDDEN_STATES.get(shelving.kind)
     if state:
-        away = hide(alarm, state, shelving.reason, shelving.at, shelving.until)
+        hides = None if shelving.kind is ActionKind.SHELVE_ALONE else shelving.severity
+        away = hide(alarm, state, shelving.reason, shelving.at, shelving.until, hides=hides)
         is_meant = state is AlarmState.OUT_OF_SERVICE or shelving.until is not None or is_of(shelving.shown, alarm)
         is_over = lifecycle.has_shelf_ended(away, now, on_air=on_air, limits=limits)
         if is_meant and (state is AlarmState.OUT_OF_SERVICE or not is_over):

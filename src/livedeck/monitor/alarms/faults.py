@@ -222,10 +222,14 @@ def _is_unjudged(event: EventState, state: MonitorState) -> bool:
     """
     if _is_unasked(event, state) or (state.connection.own.reading_delay and event.phase.is_silent):
         return True
-    ingest = event.phase.ingest.state
-    is_unpolled = event.phase.tally in _POLLED and ingest is IngestState.UNKNOWN
-    is_undecided = ingest is IngestState.RECEIVING and event.qos.freshness is Freshness.STALE
-    return is_unpolled or is_undecided or event.assessment.health.grade is Grade.STALE
+    is_receiving = event.phase.ingest.state is IngestState.RECEIVING
+    is_undecided = is_receiving and event.qos.freshness is Freshness.STALE
+    return is_unpolled(event) or is_undecided or event.assessment.health.grade is Grade.STALE
+
+
+def is_unpolled(event: EventState) -> bool:
+    """Return whether samples of an event are due and none were polled yet."""
+    return event.phase.tally in _POLLED and event.phase.ingest.state is IngestState.UNKNOWN
 
 
 def _ended_on_air(ended: Iterable[EndedEvent], thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:

@@ -212,7 +212,7 @@ def _has_changed(before: Alarm | None, alarm: Alarm) -> bool:
 
 
 def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
-    records = [AlarmRecord.of(change, process, now.link.clock_offset) for change in now.changes]
+    records = [AlarmRecord.of(change, process, now.link.clock_offset) for change in now.true_changes]
     entries = [journal.entry(record, record.at, record.event_id) for record in records]
     if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
         entries.append(journal.entry(LinkRecord.of(now.link, process), now.at, ""))

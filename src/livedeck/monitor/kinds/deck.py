@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from datetime import datetime, timedelta
 from math import ceil
+from typing import NamedTuple
 
 from livedeck.monitor.kinds.kind import (
     API_BLIND,
@@ -127,22 +128,49 @@ def _observe_list(case: DeckCase, _thresholds: Thresholds) -> Observation | None
     return Observation(actual, "a list of all events", doubt.since + timedelta(seconds=case.connection.skew))
 
 
+class Wave(NamedTuple):
+    """Newest alarms that began together, beyond the current incident.
+
+    `raised`: number of their inputs. `possible`: number of inputs with those that are late since the same time.
+    `needed`: number of inputs that make an incident.
+    """
+
+    alarms: Collection[Alarm] = ()
+    raised: int = 0
+    possible: int = 0
+    needed: int = 1
+
+    @property
+    def is_possible(self) -> bool:
+        """True if the alarms may become an incident, once the late inputs are decided."""
+        return self.possible >= self.needed
+
+
+def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
+    """Return the newest coincidence of onsets among the alarms that the current incident does not explain."""
+    window = timedelta(seconds=limits.shared_window)
+    recent = case.now - timedelta(seconds=limits.shared_recent)
+    keys = {alarm.key for alarm in _known(case, window)}
+    others = [alarm for alarm in case.alarms if alarm.key not in keys and _known_since(alarm) > recent]
+    alarms = _densest(others, window, case)
+    spared = set(case.inputs.values()) - {case.inputs[alarm.event_id] for alarm in case.alarms if alarm.key in keys}
+    raised = _inputs(alarms, case)
+    is_enough = len(raised) >= limits.shared_events
+    late = (_late_inputs(alarms[0].since, window, case) & spared) - raised if is_enough else set[Hashable]()
+    return Wave(alarms, len(raised), len(raised) + len(late) if is_enough else 0, _needed(len(spared), limits))
+
+
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
     """Return the current or a new incident: faults that begin together on distinct inputs. None without one.
 
     A fault that is older than the incident neither counts nor is hidden by it. An event that fails soon after the first
     joins the incident. A second group of faults, on inputs that were fine, joins too and raises the stage.
     """
-    window, previous = timedelta(seconds=limits.shared_window), case.previous
-    recent = case.now - timedelta(seconds=limits.shared_recent)
-    known = _members(case, previous.since, previous.affects, window) if previous else []
-    keys = {alarm.key for alarm in known}
-    others = [alarm for alarm in case.alarms if alarm.key not in keys and _known_since(alarm) > recent]
-    newest = _densest(others, window, case)
-    spared = set(case.inputs.values()) - {case.inputs[alarm.event_id] for alarm in known}
-    joined = newest if _input_count(newest, case) >= _needed(len(spared), limits) else []
+    window, previous, wave = timedelta(seconds=limits.shared_window), case.previous, newest_wave(case, limits)
+    known, count = _known(case, window), wave.possible if case.is_late_counted else wave.raised
+    joined = [*wave.alarms] if count >= wave.needed else []
     least = max(_LEAST_LEFT, _needed(len(set(case.inputs.values())), limits) / 2)
-    if previous and _input_count(known + joined, case) >= least:
+    if previous and len(_inputs(known + joined, case) | _late_inputs(previous.since, window, case)) >= least:
         since, members, stage = previous.since, known + joined, previous.stage + bool(joined)
     elif joined:
         since, members, stage = joined[0].since, joined, 0
@@ -150,6 +178,16 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
         return None
     event_ids = {alarm.event_id for alarm in members}
     return _incident(_members(case, since, event_ids, window), since, stage, case)
+
+
+def _known(case: IncidentCase, window: timedelta) -> list[Alarm]:
+    """Return the members of the current incident; none without one."""
+    return _members(case, case.previous.since, case.previous.affects, window) if case.previous else []
+
+
+def _late_inputs(since: datetime, window: timedelta, case: IncidentCase) -> set[Hashable]:
+    """Return the inputs whose samples are late or gone since about the same time, undecided."""
+    return {case.inputs[event_id] for event_id, onset in case.late.items() if abs(onset - since) <= window}
 
 
 def _known_since(alarm: Alarm) -> datetime:
@@ -183,7 +221,11 @@ def _densest(alarms: Iterable[Alarm], window: timedelta, case: IncidentCase) -> 
 
 
 def _input_count(alarms: Iterable[Alarm], case: IncidentCase) -> int:
-    return len({case.inputs[alarm.event_id] for alarm in alarms})
+    return len(_inputs(alarms, case))
+
+
+def _inputs(alarms: Iterable[Alarm], case: IncidentCase) -> set[Hashable]:
+    return {case.inputs[alarm.event_id] for alarm in alarms}
 
 
 def _incident(members: list[Alarm], since: datetime, stage: int, case: IncidentCase) -> Incident:

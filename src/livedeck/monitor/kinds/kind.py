@@ -198,14 +198,18 @@ class Incident(NamedTuple):
 class IncidentCase(Record):
     """Input of an IncidentDetector, at the instant `now` (this machine's clock).
 
-    `alarms`: ongoing alarms of events on air, of the kinds with `shared`. `inputs`: id of each event on air -> its
-    input. `previous`: the current incident, or None.
+    `alarms`: ongoing alarms of events on air, of the kinds with `shared`, whose onset was seen. `inputs`: id of each
+    event on air -> its input. `previous`: the current incident, or None. `late`: id of each event whose samples are
+    late or gone, undecided -> time of its newest sample. `is_late_counted`: the wait for these events is over, so they
+    count as failed.
     """
 
     alarms: Collection[Alarm]
     inputs: Mapping[str, Hashable]
     now: datetime
     previous: Alarm | None = None
+    late: Mapping[str, datetime] = field(default_factory=dict)
+    is_late_counted: bool = False
 
 
 class IncidentDetector(Record):

@@ -8,7 +8,7 @@ server's. `ConnectionStatus.skew` is the difference.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -294,6 +294,13 @@ class EventState(Record):
     def id(self) -> str:
         """Identity that a cursor, a dialog and an action follow."""
         return self.event.id
+
+    @property
+    def late_since(self) -> datetime | None:
+        """Time of the newest sample (server clock) if samples are late or gone, and undecided which; else None."""
+        newest = self.qos.readings.last
+        is_undecided = self.qos.is_overdue and self.phase.ingest.state is IngestState.RECEIVING
+        return datetime.fromtimestamp(newest.time, UTC) if newest and is_undecided else None
 
 
 class ListDoubt(Record):

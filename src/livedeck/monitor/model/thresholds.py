@@ -58,8 +58,11 @@ class AlarmLimits(Record, kw_only=True):
         float, Limit("share of the events on air", "if fewer events fail, each probably has a cause of its own")
     ] = 0.5
     shared_hold: Annotated[
-        float, Limit("s", "the bell waits this long, because every event is polled within this time")
+        float, Limit("s", "an onset waits this long for others, because every event is polled within this time")
     ] = 5.0
+    shared_hold_most: Annotated[
+        float, Limit("s", "an onset waits this long at most while events are late that would make it an incident")
+    ] = 15.0
     picture_window: Annotated[float, Limit("s", "picture faults that begin this close together ring once")] = 60.0
     hidden_after: Annotated[
         float,

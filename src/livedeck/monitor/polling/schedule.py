@@ -150,7 +150,7 @@ def _has_unsettled_restream(state: EventState) -> bool:
 
 def _is_falling_silent(state: EventState) -> bool:
     """Return whether samples are overdue. A list is then needed, because the event may have been completed."""
-    return state.qos.is_overdue and state.phase.ingest.state is IngestState.RECEIVING
+    return state.late_since is not None
 
 
 def _seconds_to_start(phase: Phase, now: datetime) -> float | None:

@@ -84,7 +84,7 @@ _FIELDS: Mapping[type, str] = {
     "lost_share clock_offset clock_change is_clock_doubtful own",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
-    "flapping escalated stage affects timeline diagnosis",
+    "flapping escalated stage affects timeline diagnosis found cleared_at hides",
     alarm.Diagnosis: "cause viewers advice",
     alarm.AlarmChange: "at transition alarm",
     alarm_action.AlarmAction: "uid key since kind at actor severity stage until reason",
@@ -126,6 +126,8 @@ _LIST_DOUBT = "list_doubt"
 
 _WITHHELD = "withheld"
 """Member with the facts about keys and addresses, which older programs do not write."""
+_LOG = "log"
+"""Field of a snapshot that is encoded only while it differs from `changes`, as older programs do not know it."""
 
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
@@ -164,6 +166,7 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
             **{_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
             **_encode_shortfall(snapshot.shortfall),
             **({_LIST_DOUBT: encode_record(snapshot.list_doubt)} if snapshot.list_doubt else {}),
+            **({} if snapshot.log is None else {_LOG: _of_field(Snapshot, _LOG).encode(snapshot.log)}),
         },
         "lists": _encode_lists(snapshot, last, encoded.get("lists", {})),
         _WITHHELD: _encode_withheld(snapshot, last, encoded.get(_WITHHELD)),
@@ -202,6 +205,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
             **{name: _of_field(Snapshot, name).decode(head[_STORED.get(name, name)]) for name in _HEAD},
             shortfall=_decode_shortfall(head),
             list_doubt=_record(state.ListDoubt).decode(head[_LIST_DOUBT]) if _LIST_DOUBT in head else None,
+            log=_of_field(Snapshot, _LOG).decode(head.get(_LOG)),
             events=tuple(
                 _decode_state(
                     values["events"][event_id],
