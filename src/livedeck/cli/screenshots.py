@@ -126,15 +126,21 @@ LASTING_GROUPS = frozenset({"default", "actions"})
 
 
 class FixedClock:
-    """A clock that stands still, so that a picture is the same whenever it is taken."""
+    """A clock that stands still, so that a picture is the same whenever it is taken.
+
+    `before`: seconds from its time to `EVENING`.
+    """
+
+    def __init__(self, before: float = 0.0) -> None:
+        self.before = before
 
     def now(self) -> datetime:
-        """Return `EVENING`."""
-        return EVENING
+        """Return `EVENING`, or the time that long before it."""
+        return EVENING - timedelta(seconds=self.before)
 
     def monotonic(self) -> float:
-        """Return 0: time stands still."""
-        return 0.0
+        """Return the same time in seconds from `EVENING`."""
+        return -self.before
 
     async def sleep(self, seconds: float) -> None:
         """Return soon from a sleep of less than a second; wait for longer ones until cancelled.
@@ -145,6 +151,24 @@ class FixedClock:
             await asyncio.Event().wait()
         if seconds >= 0.5:
             await asyncio.sleep(0.02)
+
+
+LOOKS_APART = 5.0
+"""Seconds between two looks; one reply proves no absence."""
+
+
+async def look_twice(monitor: Monitor, clock: FixedClock, simulator: Simulator) -> Snapshot:
+    """Judge the simulated platform at `EVENING`, after a look before it. `clock`: stands at `LOOKS_APART` before it."""
+    simulator.clock.step(-clock.before)
+    changes = (await monitor.wait_ready(patience=0.0)).changes
+    simulator.clock.step(clock.before)
+    clock.before = 0.0
+    while True:
+        monitor.refresh()
+        snapshot = await monitor.wait_ready(patience=0.0)  # a new fault ends a round before its other replies
+        changes += snapshot.changes
+        if all(state.qos.as_of in {None, EVENING} for state in snapshot.events):
+            return replace(snapshot, changes=changes)
 
 
 @asynccontextmanager
@@ -158,11 +182,11 @@ async def still_deck(
     simulator_clock = SimulatorClock(start=EVENING - timedelta(seconds=played_seconds), paused=True)
     simulator = Simulator(seed=1, clock=simulator_clock, scenario=scenario)
     simulator_clock.step(played_seconds)
-    clock, settings = FixedClock(), demo_settings(simulator, read_only=read_only)
+    clock, settings = FixedClock(LOOKS_APART), demo_settings(simulator, read_only=read_only)
     async with make_api(settings, clock=clock, mount=simulator.app) as api:
         monitor = make_monitor(api, clock)
         monitor.watch("screenshots", ROOM_LIST)  # rooms must be there whichever screen is shown
-        await monitor.wait_ready()
+        await look_twice(monitor, clock, simulator)
         yield demo_deck(monitor, clock, api, settings, **display)
 
 
