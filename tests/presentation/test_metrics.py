@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from livedeck.cli.demo import demo_settings
-from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, look_twice
+from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Durations, RequestCounts
 from livedeck.monitor import AlarmTransition, EventState, Snapshot
@@ -52,7 +52,7 @@ def evening() -> Snapshot:
         simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True))
         clock = FixedClock(LOOKS_APART)
         async with make_api(demo_settings(simulator), clock=clock, mount=simulator.app) as api:
-            return await look_twice(make_monitor(api, clock), clock, simulator)
+            return await watch_until_evening(make_monitor(api, clock), clock, simulator)
 
     return asyncio.run(work())
 

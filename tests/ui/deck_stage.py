@@ -18,7 +18,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from livedeck.cli.demo import IN_PROCESS, demo_settings
-from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, demo_deck, export_svg, look_twice
+from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, demo_deck, export_svg, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Event
 from livedeck.monitor import History
@@ -240,7 +240,7 @@ async def deck_stage(
     clock, still = HandClock(), FixedClock(LOOKS_APART)
     async with make_api(settings, clock=still, mount=noting) as api, make_api(free, mount=simulator.app) as other:
         monitor = make_monitor(api, still, settings=UNHURRIED, history=history)
-        await look_twice(monitor, still, simulator)
+        await watch_until_evening(monitor, still, simulator)
         deck = demo_deck(monitor, clock, api, settings, history=history, **display)
         async with deck.run_test(size=size) as pilot:
             stage = Stage(deck, pilot, simulator, other, clock, requests, hooks, refusals, gate)

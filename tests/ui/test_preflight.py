@@ -12,7 +12,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from livedeck.cli.demo import demo_settings
-from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, look_twice
+from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api
 from livedeck.monitor import Monitor, Snapshot, event_key
@@ -65,7 +65,7 @@ async def curtain(*without: str) -> AsyncIterator[tuple[Monitor, Api, list[str]]
     clock = FixedClock(LOOKS_APART)
     async with make_api(demo_settings(simulator), clock=clock, mount=terse) as api:
         monitor = make_monitor(api, clock, settings=UNHURRIED)
-        await look_twice(monitor, clock, simulator)
+        await watch_until_evening(monitor, clock, simulator)
         yield monitor, api, paths
 
 

@@ -21,6 +21,7 @@ from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api
 from livedeck.monitor import (
     ROOM_LIST,
+    AlarmChange,
     AlarmState,
     Attachment,
     AttachmentState,
@@ -156,18 +157,24 @@ class FixedClock:
 LOOKS_APART = 5.0
 """Seconds between two looks; one reply proves no absence."""
 
+_WATCHED = 80.0
+"""Seconds for which the deck of a picture has watched a scenario, so that it knows how late samples come."""
 
-async def look_twice(monitor: Monitor, clock: FixedClock, simulator: Simulator) -> Snapshot:
-    """Judge the simulated platform at `EVENING`, after a look before it. `clock`: stands at `LOOKS_APART` before it."""
+
+async def watch_until_evening(monitor: Monitor, clock: FixedClock, simulator: Simulator) -> Snapshot:
+    """Judge the simulated platform at `EVENING`, after looks at it since the time at which `clock` stands."""
+    changes: tuple[AlarmChange, ...] = ()
     simulator.clock.step(-clock.before)
-    changes = (await monitor.wait_ready(patience=0.0)).changes
-    simulator.clock.step(clock.before)
-    clock.before = 0.0
     while True:
-        monitor.refresh()
         snapshot = await monitor.wait_ready(patience=0.0)  # a new fault ends a round before its other replies
         changes += snapshot.changes
-        if all(state.qos.as_of in {None, EVENING} for state in snapshot.events):
+        if any(state.qos.as_of not in {None, clock.now()} for state in snapshot.events):
+            monitor.refresh()
+        elif clock.before:
+            simulator.clock.step(LOOKS_APART)
+            clock.before -= LOOKS_APART
+            monitor.refresh()
+        else:
             return replace(snapshot, changes=changes)
 
 
@@ -182,11 +189,12 @@ async def still_deck(
     simulator_clock = SimulatorClock(start=EVENING - timedelta(seconds=played_seconds), paused=True)
     simulator = Simulator(seed=1, clock=simulator_clock, scenario=scenario)
     simulator_clock.step(played_seconds)
-    clock, settings = FixedClock(LOOKS_APART), demo_settings(simulator, read_only=read_only)
+    clock = FixedClock(_WATCHED if played_seconds else LOOKS_APART)
+    settings = demo_settings(simulator, read_only=read_only)
     async with make_api(settings, clock=clock, mount=simulator.app) as api:
         monitor = make_monitor(api, clock)
         monitor.watch("screenshots", ROOM_LIST)  # rooms must be there whichever screen is shown
-        await look_twice(monitor, clock, simulator)
+        await watch_until_evening(monitor, clock, simulator)
         yield demo_deck(monitor, clock, api, settings, **display)
 
 
