@@ -97,6 +97,16 @@ def timeout(default: str) -> Callable[[Command], Command]:
     )
 
 
+PATIENCE = click.option(
+    "--patience",
+    type=time_span,
+    default="10s",
+    show_default=True,
+    metavar="TIME",
+    help="Poll streams that look late again for this long.",
+)
+
+
 def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[Command], Command]:
     """Return the options `--from` and `--to`. `since`, `until`: their further attributes, for click."""
     flags = (

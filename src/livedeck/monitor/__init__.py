@@ -6,6 +6,7 @@ from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
+from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
@@ -63,6 +64,7 @@ from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UnitCh
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import (
     BroadcastState,
+    ClaimEvidence,
     Clock,
     ConnectionProblem,
     ConnectionState,
@@ -80,6 +82,7 @@ from livedeck.monitor.model.state import (
     IngestState,
     ListDoubt,
     Phase,
+    Proof,
     QosState,
     SharingFault,
 )
@@ -94,7 +97,7 @@ from livedeck.monitor.model.thresholds import (
     with_overrides,
 )
 from livedeck.monitor.model.unit import BitrateUnit
-from livedeck.monitor.monitor import Monitor
+from livedeck.monitor.monitor import PATIENCE, Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
@@ -104,6 +107,7 @@ from livedeck.monitor.shares import SharedAnswer, Shares
 __all__ = [
     "FASTEST",
     "NO_STATUS",
+    "PATIENCE",
     "ROOM_LIST",
     "TAKE_BACK_FOR",
     "UNIT_UNKNOWN",
@@ -132,12 +136,14 @@ __all__ = [
     "Buckets",
     "CachedList",
     "Cadence",
+    "ClaimEvidence",
     "Clock",
     "CollectedStream",
     "ConnectionProblem",
     "ConnectionState",
     "ConnectionStatus",
     "Content",
+    "Dated",
     "Diagnosis",
     "EndWay",
     "EndedEvent",
@@ -178,6 +184,7 @@ __all__ = [
     "Phase",
     "Playback",
     "ProfileChoice",
+    "Proof",
     "QosState",
     "Reading",
     "Readings",

@@ -27,7 +27,7 @@ from livedeck.monitor.model.records import ATTRIBUTED_FOR, ENDING_ACTIONS, Inten
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import LIVEDECK, ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
-from livedeck.monitor.model.state import Clock, ConnectionState
+from livedeck.monitor.model.state import Clock, ConnectionState, EventState, Proof
 from livedeck.monitor.model.thresholds import Cadence, Content
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
@@ -41,6 +41,7 @@ from livedeck.monitor.polling.schedule import (
     PROBE,
     PollKey,
     PollSchedule,
+    PollSpec,
     is_on_platform,
     schedule_events,
     with_asks,
@@ -60,6 +61,12 @@ _ACTION_SECONDS = 0.5
 
 _ANALYSIS_SECONDS = 0.5
 """Seconds spent on re-analysis between two snapshots after a change of rules; an hour of samples takes 0.1 s."""
+
+PATIENCE = 10.0
+"""Seconds from its start in which a report asks late streams again."""
+
+_MIN_LATE = 1.0
+"""Minimum seconds between two polls of a late stream in a report."""
 
 _MAX_NAMED = 6
 """Maximum number of limits named in one line; nobody reads more at once."""
@@ -132,6 +139,7 @@ class Monitor:
         self._are_actions_read = False  # whether the actions from before this monitor were read
         self._intents: list[IntentRecord] = []  # changes that the user here sent lately
         self._is_report = False  # one snapshot without further polls
+        self._late: dict[PollKey, PollSpec] = {}  # streams that a report polls again, and nothing else
         self._has_settled = False  # samples of every event were polled once, so that the unit can be judged
         self._is_step_known = False  # for the open step of the clock everything was polled again
         self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
@@ -169,18 +177,29 @@ class Monitor:
     @property
     def is_settled(self) -> bool:
         """True if the platform has responded, and samples of every event to judge were polled."""
-        return self._last.link.as_of is not None and all(self._has_response(key) for key in self._schedule())
+        return self._last.link.as_of is not None and all(self._has_response(key) for key in self._schedule_all())
 
-    async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  measured by the clock passed in
+    async def wait_ready(
+        self,
+        timeout: float = 15.0,  # noqa: ASYNC109  measured by the clock passed in
+        patience: float = PATIENCE,
+    ) -> Snapshot:
         """Return the first complete snapshot, after `timeout` seconds at most.
 
         A snapshot is complete once samples of every event to judge were polled, or the platform is known to be down.
+        Streams that look late are then polled again, until they are decided or `patience` seconds have passed since the
+        call. In the end nothing more is asked of the others: their evidence is NOT_KNOWN.
         """
-        self._is_report = True
+        self._is_report, self._late = True, {}
+        until = self._clock.monotonic() + patience
         try:
             await wait_first(self._poll_until_ready(), self._clock.sleep(timeout))
+            left = until - self._clock.monotonic()
+            if self.is_settled and left > 0 and self._note_late():
+                await wait_first(self._poll_late(), self._clock.sleep(left))
         finally:
             await self._poller.close()
+        self._last = replace(self._last, events=tuple(_no_longer_asked(state, patience) for state in self._last.events))
         return self._last
 
     def refresh(self) -> None:
@@ -395,6 +414,22 @@ class Monitor:
         while not self._is_ready(await self._round()):
             await self._rest()
 
+    async def _poll_late(self) -> None:
+        """Poll the streams that look late again, until each is decided."""
+        while self._note_late():
+            await self._rest()
+            await self._round()
+
+    def _note_late(self) -> bool:
+        """Note the streams that look late, each with the seconds between two polls. Return whether there are any."""
+        most = self._cadence.qos
+        self._late = {
+            state.id: PollSpec(max(_MIN_LATE, min(most, state.qos.cadence or most)), 0)
+            for state in self._last.events
+            if state.is_undecided
+        }
+        return bool(self._late)
+
     def _is_ready(self, snapshot: Snapshot) -> bool:
         if snapshot.link.is_unauthorized or snapshot.link.failures >= self._cadence.give_up:
             return True
@@ -586,6 +621,11 @@ class Monitor:
                 _log.warning("this machine's clock was set", seconds=change.seconds)
 
     def _schedule(self) -> PollSchedule:
+        if self._late:
+            return {LIST: PollSpec(inf, 0), **self._late}
+        return self._schedule_all()
+
+    def _schedule_all(self) -> PollSchedule:
         focus = [*dict.fromkeys(reversed(self._focus.values()))][:_MAX_FOCUS]
         monotonic = self._clock.monotonic()
         of_events = schedule_events(self._last.events, self._server_time(), focus, self._world.cadence)
@@ -676,3 +716,10 @@ class Monitor:
 
     def _read_clock(self) -> ClockReading:
         return ClockReading(self._clock.now(), self._clock.monotonic())
+
+
+def _no_longer_asked(state: EventState, patience: float) -> EventState:
+    """Return the state of an event that is not polled again after `patience` seconds: an undecided one stays so."""
+    if state.evidence is None or not state.is_undecided:
+        return state
+    return replace(state, evidence=replace(state.evidence, state=Proof.NOT_KNOWN, decided_at=None, asked_for=patience))

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import NamedTuple, Protocol
 
 from livedeck.client import QosSamples
+from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.model.state import NO_SHARING_FAULT, Clock, SharingFault
 from livedeck.monitor.model.thresholds import Cadence
 from livedeck.monitor.polling.poller import Poller, PollResult
@@ -31,12 +32,16 @@ _SAME_RETRY = 1.0
 
 
 class SharedAnswer(NamedTuple):
-    """Samples of an event's stream from a response that some process received `age` seconds ago."""
+    """Samples of an event's stream from a response that some process received `age` seconds ago.
+
+    `dated`: moments of the response by the platform's clock, which all processes share; None from an older process.
+    """
 
     event_id: str
     stream_id: str
     samples: QosSamples
     age: float = 0.0
+    dated: Dated | None = None
 
 
 class Shares(Protocol):
@@ -140,7 +145,8 @@ class SharedPolls:
             monotonic = self._clock.monotonic() - shared.age
             if self._poller.note_answer(shared.event_id, monotonic):
                 at = self._clock.now() - timedelta(seconds=shared.age)
-                result = PollResult(shared.event_id, at, monotonic, shared.samples)
+                dated = shared.dated.moved(-self._world.status.skew) if shared.dated else None
+                result = PollResult(shared.event_id, at, monotonic, shared.samples, dated=dated)
                 is_news |= await self._world.ingest(result)
                 await asyncio.sleep(0)
         return is_news
@@ -154,7 +160,8 @@ class SharedPolls:
             return
         newest = tracker.newest.time if tracker.newest else max(result.payload.time, default=0.0)
         samples = result.payload.since(newest - _OVERLAP)
-        self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples))
+        dated = result.moments.moved(self._world.status.skew)
+        self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples, dated=dated))
 
     def _share_retry(self, shares: Shares) -> None:
         """Apply to all processes a retry time that the platform gave to one of them."""

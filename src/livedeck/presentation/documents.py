@@ -204,8 +204,25 @@ class Quality(TypedDict):
     not_watched: list[UnwatchedTime]
 
 
+class Evidence(TypedDict):
+    """Evidence for a claim about an event. `have`, `need`: evidence so far, and evidence that proves the claim.
+
+    `state`: "proven"; "not yet" while replies to come decide it; "not known" if nothing more is asked. `since`: time
+    from which on the claim would be true.
+    """
+
+    claim: str
+    state: str
+    have: str
+    need: str
+    since: str | None
+
+
 class Event(TypedDict):
-    """An event. `reference_time`: start of its clock; `faults`: fields that could not be read."""
+    """An event. `reference_time`: start of its clock; `faults`: fields that could not be read.
+
+    `evidence`: evidence that the encoder is lost; None while samples come as usual.
+    """
 
     id: str
     name: str | None
@@ -220,6 +237,7 @@ class Event(TypedDict):
     content: str
     last_sample: LastSample | None
     faults: list[Fault]
+    evidence: Evidence | None
 
 
 class Target(TypedDict):

@@ -40,6 +40,7 @@ def problem_lines(state: EventState, render_time: RenderTime, cells: int, *, fin
     """
     return [
         *(_finding_line(finding, render_time, cells) for finding in state.assessment.findings[:findings]),
+        *([[(doubt, StyleRole.WARNING)]] if (doubt := events.doubt_of_encoder(state, render_time)) else []),
         *([] if state.is_listed else [[(events.UNLISTED, StyleRole.WARNING)]]),
         *_unreadable(state),
     ]
@@ -90,6 +91,8 @@ def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
     """Return the text for an event without findings: `no faults` only if its data are current."""
     if events.is_doubtful(state, render_time):
         return (doubt_text(state), StyleRole.STALE)
+    if doubt := events.doubt_of_encoder(state, render_time):
+        return (doubt, StyleRole.WARNING)
     calm = "no faults" if state.phase.tally.expects_signal else ""
     return (state.assessment.health.detail or events.lag_text(state) or calm, StyleRole.DIM)
 

@@ -62,6 +62,19 @@ def not_watched_text(state: EventState) -> str:
     return f"not watched {since:%H:%M:%S} to {until:%H:%M:%S}Z"
 
 
+def doubt_of_encoder(state: EventState, render_time: RenderTime) -> str:
+    """Return the text for late samples of which nothing shows yet if the encoder has left; empty without doubt.
+
+    `late or gone: known in 8 s`, or `late or gone: not decided in 10 s` if a report has stopped asking.
+    """
+    if state.evidence is None or not state.is_undecided:
+        return ""
+    decided_at, asked_for = state.evidence.decided_at, state.evidence.asked_for
+    if decided_at is None:
+        return f"late or gone: not decided in {age(asked_for or 0.0)}"
+    return f"late or gone: known in {age(max(0.0, -render_time.server_seconds_since(decided_at)))}"
+
+
 class Standing(StrEnum):
     """The overall state of an event, for counts and colours. QUIET: no faults and no measurements; STALE: old data."""
 
@@ -172,7 +185,7 @@ def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]
     if ingest.state is IngestState.INTERRUPTED:
         since = UNKNOWN if ingest.since is None else compact_duration(render_time.server_seconds_since(ingest.since))
         return f"lost {since}", StyleRole.STRONG
-    if ingest.state is IngestState.UNKNOWN:
+    if ingest.state is IngestState.UNKNOWN or state.is_undecided:
         return UNKNOWN, StyleRole.STALE
     if ingest.state is IngestState.NONE and state.phase.tally.expects_signal:
         return "none", StyleRole.STRONG
@@ -297,7 +310,7 @@ def elapsed_seconds(state: EventState, render_time: RenderTime) -> Value:
 
 
 def _ingest_words(state: EventState, _: RenderTime) -> Value:
-    ingest_state = state.phase.ingest.state
+    ingest_state = IngestState.UNKNOWN if state.is_undecided else state.phase.ingest.state
     return ("lost", ingest_state.value) if ingest_state is IngestState.INTERRUPTED else (ingest_state.value,)
 
 

@@ -10,9 +10,11 @@ from livedeck.monitor import (
     Alarm,
     AlarmAction,
     AlarmChange,
+    ClaimEvidence,
     ConnectionStatus,
     EventState,
     Finding,
+    IngestState,
     ListDoubt,
     NotWatched,
     Reading,
@@ -131,7 +133,7 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
         "tally": phase.tally.value,
         "reference_time": isoformat_utc(phase.reference_time),
         "ingest": {
-            "state": phase.ingest.state.value,
+            "state": (IngestState.UNKNOWN if state.is_undecided else phase.ingest.state).value,
             "since": isoformat_utc(phase.ingest.since),
             "window_ends": isoformat_utc(phase.ingest.window_ends),
         },
@@ -155,6 +157,19 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
         "content": state.content.value,
         "last_sample": sample,
         "faults": [fault_object(fault) for fault in events.faults(state)],
+        "evidence": _evidence_object(state.evidence),
+    }
+
+
+def _evidence_object(evidence: ClaimEvidence | None) -> documents.Evidence | None:
+    if evidence is None:
+        return None
+    return {
+        "claim": evidence.claim,
+        "state": evidence.state.value,
+        "have": evidence.have,
+        "need": evidence.need,
+        "since": isoformat_utc(evidence.since),
     }
 
 

@@ -33,6 +33,7 @@ _PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <=
     HTTPStatus.GONE,
 }
 _MAX_ITEMS = 100  # complaints kept of a response
+_MAX_AGE_DIGITS = 9  # of an `Age` header; more is no number of seconds
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
 
 _BY_STATUS: Mapping[int, type[Rejected]] = {
@@ -105,6 +106,12 @@ def proves_refusal(error: Rejected) -> bool:
 def server_date(headers: Mapping[str, str]) -> datetime | None:
     """Return the `Date` of a response; None if it is missing or unreadable."""
     return _http_date(headers.get("Date", ""))
+
+
+def seconds_cached(headers: Mapping[str, str]) -> float:
+    """Return the seconds for which a cache had held the response (`Age`); 0 if it is missing or unreadable."""
+    text = headers.get("Age", "").strip()
+    return float(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_AGE_DIGITS else 0.0
 
 
 def request_id(headers: Mapping[str, str]) -> str:

@@ -36,7 +36,7 @@ import httpx
 
 from livedeck import __version__
 from livedeck.client.http.encoding import bearer, httpx_content, query
-from livedeck.client.http.error_mapping import proves_refusal, request_id, server_date
+from livedeck.client.http.error_mapping import proves_refusal, request_id, seconds_cached, server_date
 from livedeck.client.http.errors import (
     LOST_RESPONSE,
     ApiError,
@@ -56,7 +56,14 @@ from livedeck.client.http.network import AsyncioBackend, SpokeFirst, Violation, 
 from livedeck.client.http.quoting import quoted_body, quoted_headers
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.renewal import TokenRenewal, TokenSource
-from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
+from livedeck.client.http.request import (
+    BaseUrl,
+    Request,
+    ResponseTiming,
+    StreamedResponse,
+    is_https_or_loopback,
+    record_timing,
+)
 from livedeck.client.http.request_counts import RequestCounts
 from livedeck.client.http.response import LONG_BODY, Response, unpack
 from livedeck.client.http.route import Proxy, Route
@@ -449,7 +456,10 @@ class Transport:
         round_trip = self.timing.timer() - response.request.extensions["started_at"]
         request_id = safe(response.headers.get("X-Request-ID", ""), 80)
         date = server_date(response.headers)
-        self.timings.append(ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id))
+        age = seconds_cached(response.headers)
+        timing = ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id, age)
+        self.timings.append(timing)
+        record_timing(timing)
 
     async def _send(self, request: Request, sent: httpx.Request) -> httpx.Response:
         """Send without httpx's own `send`, which logs whole addresses with their signatures at INFO."""

@@ -186,8 +186,16 @@ class Remote:
         self._seq += bool(self._seq or self._follower.held or self._alone_last)
         return replace(snapshot, seq=self._seq)
 
-    async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
-        """Return the first snapshot with data, or after `timeout` seconds one that says why there is no data."""
+    async def wait_ready(
+        self,
+        timeout: float = 15.0,  # noqa: ASYNC109  counted on the clock passed in
+        patience: float = 0.0,
+    ) -> Snapshot:
+        """Return the first snapshot with data, or after `timeout` seconds one that says why there is no data.
+
+        `patience` is the monitor's: the collector polls late streams anyway, and says when each is decided.
+        """
+        del patience
         self._is_report = True
         await wait_first(self._follower.list_once(), self.clock.sleep(timeout))
         return self._numbered(self._compose())

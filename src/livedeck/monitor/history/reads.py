@@ -49,16 +49,22 @@ _LONGEST_WATCH = timedelta(hours=2)
 
 
 class Recorded(NamedTuple):
-    """Samples and baseline of a stream. `learnt`: None if no baseline is stored."""
+    """Samples and baseline of a stream. `learnt`: None if no baseline is stored.
+
+    `before`: delivery delay of the event's newest other stream; None if none of the last 7 days is stored.
+    """
 
     readings: Readings
     learnt: Learnt | None = None
+    before: Learnt | None = None
 
 
 def _recorded(db: Database, streams: Mapping[str, str], until: float, newest: int) -> dict[str, Recorded]:
     keys = {event_id: StreamKey(event_id, stream_id) for event_id, stream_id in streams.items()}
     return {
-        event_id: Recorded(samples.readings(db, key, until, newest), learnt.find(db, key))
+        event_id: Recorded(
+            samples.readings(db, key, until, newest), learnt.find(db, key), learnt.find_before(db, key, until)
+        )
         for event_id, key in keys.items()
     }
 

@@ -266,6 +266,31 @@ class QosState(Record):
     not_watched: tuple[Span, ...] = ()
 
 
+class Proof(StrEnum):
+    """State of a claim's evidence. NOT_KNOWN: not decided, and nothing more is asked."""
+
+    PROVEN = "proven"
+    NOT_YET = "not yet"
+    NOT_KNOWN = "not known"
+
+
+class ClaimEvidence(Record):
+    """Evidence for a claim about an event, so that nothing is said that nothing proves.
+
+    `claim`: the claim in words; `have`: evidence so far; `need`: evidence that would prove it. `since`: time from which
+    on it would be true. `decided_at`: time at which it is decided if nothing changes; None if nothing more is asked.
+    Server clock. `asked_for`: seconds after which a report stopped asking; None while the platform is asked.
+    """
+
+    claim: str
+    state: Proof
+    have: str
+    need: str
+    since: datetime | None = None
+    decided_at: datetime | None = None
+    asked_for: float | None = None
+
+
 class EventState(Record):
     """Event as the operator sees it: the platform's object, and the monitor's results.
 
@@ -274,8 +299,9 @@ class EventState(Record):
 
     `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. If samples stop
     while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
-    held the event; if it did not, the state is from replies about the event alone. `content`:
-    kind of programme that the event carries. `rulings`: people's decisions on how it is judged.
+    held the event; if it did not, the state is from the event's own answers. `content`:
+    kind of programme that the event carries. `rulings`: people's decisions on how it is judged. `evidence`: evidence
+    that the encoder is lost; None while samples come as usual.
     """
 
     event: Event
@@ -289,6 +315,12 @@ class EventState(Record):
     is_listed: bool = True
     content: Content = Content.SHOW
     rulings: tuple[Ruling, ...] = ()
+    evidence: ClaimEvidence | None = None
+
+    @property
+    def is_undecided(self) -> bool:
+        """True if samples are late, and nothing shows yet whether the encoder still sends."""
+        return self.evidence is not None and self.evidence.state is not Proof.PROVEN
 
     @property
     def id(self) -> str:

@@ -163,7 +163,7 @@ class Thresholds(Record, kw_only=True):
     ] = 180.0
     delivery_least: Annotated[int, Limit("deliveries", "with fewer deliveries, the usual delay counts as unknown")] = 3
     delivery_patience: Annotated[
-        float, Limit("s", "while the usual delay is unknown, samples may be this old and still not late")
+        float, Limit("s", "while the usual delay is unknown, a stream may bring nothing new for this long")
     ] = 75.0
     delivery_fooled: Annotated[float, Limit("s", "two false alarms for late metrics in this time raise the limit")] = (
         1800.0

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import datetime
 from math import floor, inf
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
-from livedeck.client import ApiError, Event, QosSamples, RateLimited, Rejected, Shortfall, Unauthorized, Unreachable
+from livedeck.client import (
+    ApiError,
+    Event,
+    QosSamples,
+    RateLimited,
+    Rejected,
+    ResponseTiming,
+    Shortfall,
+    Unauthorized,
+    Unreachable,
+    recording_timings,
+)
+from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.evidence.own import OwnWatch
 from livedeck.monitor.model.resources import ResourceKey
 from livedeck.monitor.model.state import Clock
@@ -105,7 +117,8 @@ _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 class PollResult(Record):
     """Result of one call, with its time on both clocks (wall clock, and monotonic seconds).
 
-    `is_outdated`: the call was made due again after this request was sent.
+    `at`, `monotonic`: when it was read. `is_outdated`: the call was made due again after this request was sent.
+    `dated`: its moments; None if it was made and read at once, as in a recording.
     """
 
     key: PollKey
@@ -113,11 +126,17 @@ class PollResult(Record):
     monotonic: float
     payload: PollPayload
     is_outdated: bool = False
+    dated: Dated | None = None
 
     @property
     def is_good(self) -> bool:
         """True if the call succeeded."""
         return not isinstance(self.payload, ApiError)
+
+    @property
+    def moments(self) -> Dated:
+        """The moments of the answer, by the monitor's clock."""
+        return self.dated or Dated(self.at.timestamp(), self.at.timestamp())
 
 
 _PROBE_SPEC = PollSpec(0.0, 0)
@@ -368,13 +387,16 @@ class Poller:
             self._requested[key] = requested
             if plan:
                 self._own.ask(plan.due, plan.begun, requested[0], plan.interval)
-            payload = await self._fetch(key)
+            sent = self._clock.now()
+            with recording_timings() as timings:
+                payload = await self._fetch(key)
             self._done[key] = self._clock.monotonic()
             self._own.answer(requested[0], self._done[key])
             if is_on_platform(key):
                 self._has_connection_error = isinstance(payload, _CONNECTION_ERRORS)
             is_outdated = self._requested.get(key) is not requested
-            return PollResult(key, self._clock.now(), self._clock.monotonic(), payload, is_outdated)
+            at = self._clock.now()
+            return PollResult(key, at, self._clock.monotonic(), payload, is_outdated, _dated(sent, at, timings))
 
     def _collect(self) -> Iterable[PollResult]:
         for key in [key for key, task in self._in_flight.items() if task.done()]:
@@ -430,3 +452,10 @@ class Poller:
         for result in results:
             if isinstance(result.payload, Rejected) and result.payload.retry_after is not None:
                 self._retry_from = max(self._retry_from, result.monotonic + result.payload.retry_after)
+
+
+def _dated(sent: datetime, read: datetime, timings: Sequence[ResponseTiming]) -> Dated:
+    """Return the moments of a call's answer, which is the last one if it was retried, or has pages."""
+    last = timings[-1] if timings else None
+    date = last.server_date.timestamp() if last and last.server_date else None
+    return Dated(sent.timestamp(), read.timestamp(), date, last.age if last else 0.0)

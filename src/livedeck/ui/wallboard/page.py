@@ -282,8 +282,8 @@ def _words(line: Line) -> str:
 
 def _cached_entry(state: EventState, render_time: RenderTime, cache: DrawCache, *, has_curves: bool) -> Entry:
     """Return the entry of an event. It comes from the cache unless the event or its running text has changed."""
-    loss = _interruption(state, render_time)
-    args = (render_time.stale, has_curves, loss)
+    loss, doubt = _interruption(state, render_time), events.doubt_of_encoder(state, render_time)
+    args = (render_time.stale, has_curves, loss, doubt)
     return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, has_curves))
 
 
@@ -291,7 +291,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
     tone = standing(state, render_time)
     name, (tally_glyph, tally, _) = events.name(state), TALLY_BADGES[state.phase.tally]
     why, detail = ("", "") if tone is Standing.STALE else loss if loss[0] else _worst_finding(state)
-    lag = events.lag_text(state) if tone is not Standing.STALE else ""
+    lag = events.doubt_of_encoder(state, render_time) or events.lag_text(state) if tone is not Standing.STALE else ""
     health = _health(state, render_time)
     glyph = _STALE_GLYPH if tone is Standing.STALE else STANDING_WORDS.get(tone, (tally_glyph,))[0]
     sign = plain(events.odd_sign(state)).strip()
