@@ -411,10 +411,10 @@ async def test_the_history_has_each_stop_with_its_cause() -> None:
     clock.stop(30)
     stops = (await until(deck, 90))[-1].link.own.stops
     await history.flush()
-    assert await history.not_watched(NOW, moment(90)) == stops
+    assert await history.stops(NOW, moment(90)) == stops
     (only,) = stops
-    assert not await history.not_watched(only.until + timedelta(seconds=1), moment(200))
-    assert not await history.not_watched(NOW, only.since)
+    assert not await history.stops(only.until + timedelta(seconds=1), moment(200))
+    assert not await history.stops(NOW, only.since)
     await deck.close()
     await history.close()
 
