@@ -451,7 +451,7 @@ import asyncio
 from livedeck.cli.alarm import follow_alarms
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api
-from livedeck.monitor import Monitor, SystemMachine, Thresholds
+from livedeck.monitor import Limits, Monitor, SystemMachine, Thresholds
 from monitor.stage import Stage, event
 
 class Now(Stage):
@@ -462,8 +462,8 @@ async def main():
     clock = SystemClock()
     stage = Now(clock, event())
     async with Api(base_url="http://127.0.0.1", token="token-of-tests", mount=stage) as api:
-        limits = Thresholds(unwatched=1.0)
-        monitor = Monitor(api, clock, thresholds=limits, machine=SystemMachine())
+        limits = Limits(Thresholds(unwatched=1.0))
+        monitor = Monitor(api, clock, limits=limits, machine=SystemMachine())
         print("began", flush=True)
         await follow_alarms(monitor, as_json=True, include_quiet=False)
 
