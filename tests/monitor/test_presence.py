@@ -149,7 +149,7 @@ async def test_a_lost_encoder_among_prompt_ones_is_told_in_time_by_a_warm_deck(c
     stage_of(deck).cuts[EVENTS[3]] = cut
     assert await alarms_until(deck, cut) == set()
     while not (snapshot := await deck.next()).alarms:
-        assert deck.clock.monotonic() < cut + 17
+        assert deck.clock.monotonic() < cut + 18, "of which an incident is waited for 5 s"
     assert kinds(snapshot) == {(EVENTS[3], "RECONNECTING")}
     await deck.close()
 
@@ -162,7 +162,7 @@ async def test_an_answer_that_was_read_late_is_no_lost_encoder() -> None:
     one = raised()
     assert await alarms_until(one, 60) == set()
     stage_of(one).stalls[EVENTS[0]] = 14.0
-    assert await alarms_until(one, 120) == set()
+    assert {event for event, _ in await alarms_until(one, 120)} <= {""}, "the stop of this process is told"
     assert stage_of(one).stalls == {}
     await one.close()
 

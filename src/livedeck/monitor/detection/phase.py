@@ -21,8 +21,8 @@ class IngestEvidence(Record):
     `as_of`: time of the last good response. `newest`: time of the newest sample, None if the response was empty.
     `run_started_at`: start of the present run of samples, None if the run is older than the kept samples. `is_silent`:
     the encoder is proven to be gone. `is_undecided`: the samples are late, and none was ever seen to arrive, so nothing
-    shows whether the encoder sends. `is_frozen`: samples arrive, but their time stands still. `silent_since`: time since
-    which the stream was watched without a sample, None if that is since `newest`.
+    shows whether the encoder sends. `is_frozen`: samples arrive, but their time stands still. `silent_since`: time
+    since which the stream was watched without a sample, None if that is since `newest`.
     """
 
     as_of: datetime

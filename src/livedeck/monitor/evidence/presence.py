@@ -69,7 +69,8 @@ class Asks(Record):
 
     `asked`: time of the last ask, whatever its result. `answered`: date of the last good answer. `quiet_since`: date of
     the last answer with news, or of the first answer after a missing ask. `first`: date of the first answer without
-    news since then; `answers`: their number. `has_moved`: an answer brought samples newer than those before.
+    news since then; `answers`: their number. `has_moved`: an answer brought samples newer than those before. `gap`: seconds
+    between the last two asks.
     """
 
     asked: float | None = None
@@ -78,6 +79,7 @@ class Asks(Record):
     first: float | None = None
     answers: int = 0
     has_moved: bool = False
+    gap: float = 0.0
 
     def after_failure(self, sent: float, interval: float) -> Asks:
         """Return the asks after one that failed. It proves nothing, but it was made. `interval`: between two, in s."""
@@ -92,7 +94,7 @@ class Asks(Record):
         if before.answered is None:
             return replace(before, asked=sent, answered=date, quiet_since=date, first=date, answers=1)
         if has_news:
-            return Asks(sent, date, date, None, 0, has_moved=True)
+            return Asks(sent, date, date, None, 0, has_moved=True, gap=before.gap)
         is_first = before.first is None
         return replace(
             before,
@@ -104,10 +106,14 @@ class Asks(Record):
         )
 
     def _after_ask(self, sent: float, interval: float) -> Asks:
-        """Return the asks before one at `sent`: if an ask is missing between them, the count starts again."""
-        if self.asked is None or sent - self.asked <= _MISSED * interval:
-            return self
-        return replace(self, quiet_since=0.0, first=None, answers=0)
+        """Return the asks before one at `sent`: if an ask is missing between them, the count starts again.
+
+        None is missing if this process is slow and asked as late the last time.
+        """
+        gap = 0.0 if self.asked is None else sent - self.asked
+        if gap <= _MISSED * max(interval, self.gap):
+            return replace(self, gap=gap)
+        return replace(self, gap=gap, quiet_since=0.0, first=None, answers=0)
 
 
 def movement_wait(lags: Iterable[float | None], others: float | None, due: float, most: float) -> float:
