@@ -69,8 +69,8 @@ class Asks(Record):
 
     `asked`: time of the last ask, whatever its result. `answered`: date of the last good answer. `quiet_since`: date of
     the last answer with news, or of the first answer after a missing ask. `first`: date of the first answer without
-    news since then; `answers`: their number. `has_moved`: an answer brought samples newer than those before. `gap`: seconds
-    between the last two asks.
+    news since then; `answers`: their number. `has_moved`: an answer brought samples newer than those before.
+    `gap`: seconds between the last two asks.
     """
 
     asked: float | None = None
