@@ -25,6 +25,8 @@ ANNOUNCED_SECONDS = 45
 @pytest.mark.slow
 def test_forty_encoders_cut_at_once_are_one_incident_and_no_single_for_everybody(tmp_path: Path) -> None:
     with foreign_platform(count=40) as platform, http_sink() as sink:
+        for number, event in enumerate(platform.events):
+            event["rtmp_link"] += f"/{number}"  # an encoder for each
         (tmp_path / "hook").write_text(f"{sink.address}/hook")
         (tmp_path / "hook").chmod(0o600)
         (tmp_path / "config.toml").write_text(
@@ -50,4 +52,4 @@ def test_forty_encoders_cut_at_once_are_one_incident_and_no_single_for_everybody
     changes = [(line["kind"], line["change"]) for line in lines if "change" in line]
     assert changes == [("PLATFORM", "raised")]
     bodies: list[Any] = [json.loads(request.body) for request in sink.received]
-    assert [alarm["kind"] for body in bodies for alarm in body["alarms"]] == ["PLATFORM"]
+    assert [alarm["key"][1] for body in bodies for alarm in body["alarms"]] == ["PLATFORM"]
