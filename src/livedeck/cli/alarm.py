@@ -33,7 +33,7 @@ from livedeck.monitor import (
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
 from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
-from livedeck.presentation.connection import loss_text
+from livedeck.presentation.connection import poor_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import alarm_action_object, alarms_object, change_object, rule_change_object
 from livedeck.settings import Settings, SettingsError, WatchedLimits, load
@@ -316,7 +316,7 @@ def _event_name(snapshot: Snapshot, event_id: str) -> str:
 def _print_connection(link: ConnectionStatus) -> None:
     """Print the state of the connection in one line on standard error."""
     if link.state is ConnectionState.POOR:
-        text = f"the link is poor: {loss_text(link)}"
+        text = f"the link is poor: {poor_text(link)}"
     else:
-        text = "the platform responds again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
+        text = "the platform responds again" if link.state is ConnectionState.OK else f"cannot watch: {link.why}"
     echo(f"livedeck alarm list: {text}", err=True)

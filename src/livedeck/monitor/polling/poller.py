@@ -97,6 +97,10 @@ _LONG_ROUND = 4.0
 _PULSE_GAP = 2.0
 """Minimum seconds between two polls of the list that are made because calls begin to fail."""
 
+_LEAST_TRIES, _SAME_TRY, _LONG_TRY = 3, 1.0, 10.0
+"""Minimum number of tries that call a silence the platform's. Calls sent within `_SAME_TRY` seconds are one try; a call
+that waits counts as another try every `_LONG_TRY` seconds."""
+
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every other call to the platform would meet too."""
 
@@ -128,14 +132,14 @@ class Poller:
     The event list is the pulse of the connection. While nothing responds at all, only the list and one event are
     polled, at the pace of the back-off. If that is slow, a probe shows sooner that the platform is back. One round runs
     at a time; the result of a call that is slower than its round arrives in a later round. `part`: this process's share
-    of the request budget.
+    of the request budget. `pace`: share of the usual pace that the platform accepts.
     """
 
     def __init__(
         self, fetch: Callable[[PollKey], Awaitable[PollPayload]], clock: Clock, cadence: Cadence, random: Random
     ) -> None:
         self._fetch, self._clock, self._cadence, self._random = fetch, clock, cadence, random
-        self.part = 1.0
+        self.part = self.pace = 1.0
         self._slots = asyncio.Semaphore(cadence.at_once)
         self._in_flight: dict[PollKey, asyncio.Task[PollResult | None]] = {}
         self._requested: dict[PollKey, tuple[float, float]] = {}  # time, and jitter of the next wait
@@ -143,6 +147,8 @@ class Poller:
             cadence.budget,
             clock.monotonic(),
         )  # available requests, and time of that count
+        self._sent: dict[PollKey, float] = {}  # calls in flight: when each was sent
+        self._failed_tries, self._last_try = 0, -inf  # failed calls since the last good one, and the last of them
         self._list_failures = 0  # failures in a row
         self._is_pulse_due = False  # calls begin to fail: the list shows whether everything does
         self._failing: set[PollKey] = set()  # calls whose last result was a failure
@@ -151,6 +157,17 @@ class Poller:
         self._has_probe_answered = False  # whether the last probe succeeded, since the list last worked
         self._has_connection_error = False  # a call of this round met such an error; queued calls would too
         self._retry_from = -inf  # end of the platform's Retry-After (monotonic s)
+
+    @property
+    def is_silence_tried(self) -> bool:
+        """True if a present silence is the platform's: it was asked often enough since its last good response.
+
+        A call that waits counts once for each `_LONG_TRY` seconds. During a Retry-After the platform itself wants
+        silence.
+        """
+        now = self._clock.monotonic()
+        waits = (now - sent for key, sent in self._sent.items() if is_on_platform(key))
+        return self._failed_tries + max(waits, default=0.0) // _LONG_TRY >= _LEAST_TRIES or self.retry_seconds > 0
 
     def expedite(self) -> None:
         """Make every call due now; only a Retry-After is still obeyed."""
@@ -297,7 +314,7 @@ class Poller:
 
     @property
     def _budget(self) -> float:
-        return self._cadence.budget * self.part
+        return self._cadence.budget * self.part * self.pace
 
     def _affordable_calls(self, now: float) -> int:
         """Return the number of calls that may start now.
@@ -327,11 +344,24 @@ class Poller:
                 return None
             requested = self._clock.monotonic(), self._draw_jitter()
             self._requested[key] = requested
-            payload = await self._fetch(key)
+            self._sent[key] = requested[0]
+            try:
+                payload = await self._fetch(key)
+            finally:
+                del self._sent[key]
             if is_on_platform(key):
                 self._has_connection_error = isinstance(payload, _CONNECTION_ERRORS)
+                self._note_try(requested[0], is_failed=isinstance(payload, ApiError))
             is_outdated = self._requested.get(key) is not requested
             return PollResult(key, self._clock.now(), self._clock.monotonic(), payload, is_outdated)
+
+    def _note_try(self, sent: float, *, is_failed: bool) -> None:
+        """Count a failed call. Calls of one moment are one try."""
+        if not is_failed:
+            self._failed_tries = 0
+        elif not self._failed_tries or sent - self._last_try >= _SAME_TRY:
+            self._failed_tries += 1
+            self._last_try = sent
 
     def _collect(self) -> Iterable[PollResult]:
         for key in [key for key, task in self._in_flight.items() if task.done()]:

@@ -87,10 +87,13 @@ def with_asks(schedule: PollSchedule, asks: PollSchedule, seconds_to_list: float
     return merged
 
 
-def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0) -> Cadence:
+def fit_rate_limit(
+    cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0, pace: float = 1.0
+) -> Cadence:
     """Return the cadence that the request budget allows: the more events are on air, the less often each is polled.
 
     `round_trip`: seconds that a response takes, which also limits the polls, because few calls are in flight at once.
+    `pace`: share of this cadence that the platform accepts.
     The longer interval is published, so that a response does not count as missing before it is due.
     """
     tallies = [state.phase.tally for state in states if state.event.stream]
@@ -99,8 +102,9 @@ def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: f
     budget = min(cadence.budget, cadence.at_once / round_trip) if round_trip else cadence.budget
     return replace(
         cadence,
-        qos=max(cadence.qos, on_air / (_SPARE * budget)),
-        qos_early=max(cadence.qos_early, early / (_EARLY_SHARE * budget)),
+        qos=max(cadence.qos, on_air / (_SPARE * budget)) / pace,
+        qos_focus=cadence.qos_focus / pace,
+        qos_early=max(cadence.qos_early, early / (_EARLY_SHARE * budget)) / pace,
     )
 
 

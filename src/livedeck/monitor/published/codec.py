@@ -34,6 +34,7 @@ from livedeck.client import (
     VideoSettings,
 )
 from livedeck.monitor.model import alarm, alarm_action, limits, ruling, state
+from livedeck.monitor.model.blame import Blame
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import Snapshot
@@ -75,7 +76,8 @@ _FIELDS: Mapping[type, str] = {
     state.EndedEvent: "id name how at is_gone by way",
     state.ClockChange: "at seconds is_sleep",
     state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
-    "lost_share clock_offset clock_change is_clock_doubtful",
+    "lost_share clock_offset clock_change is_clock_doubtful blame slowed_to is_checking",
+    Blame: "cause text advice",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
     "flapping escalated stage affects timeline diagnosis",
