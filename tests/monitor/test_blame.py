@@ -194,8 +194,8 @@ def test_the_usual_pace_comes_back_step_by_step() -> None:
     def accept(platform: TroubledPlatform) -> None:
         platform.refused = 0.0
 
-    seen = run(watch(six_events(), 330, (BEGIN, refuse), (BEGIN + 30, accept)))
-    intervals = [snapshot.link.slowed_to for snapshot in seen.between(BEGIN + 25, 330) if snapshot.link.slowed_to]
+    seen = run(watch(six_events(), 330, (BEGIN, refuse), (BEGIN + 24, accept)))
+    intervals = [snapshot.link.slowed_to for snapshot in seen.between(BEGIN + 20, 330) if snapshot.link.slowed_to]
     assert intervals == sorted(intervals, reverse=True)
     assert max(intervals) == pytest.approx(20.0)
     assert seen.snapshots[-1].link.slowed_to == 0.0
