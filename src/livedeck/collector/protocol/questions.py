@@ -124,14 +124,21 @@ def _dump_readings(readings: Readings) -> wire.Columns:
 
 def _dump_recorded(recorded: Mapping[str, Recorded]) -> dict[str, Any]:
     return {
-        event_id: {"samples": _dump_readings(readings), "learnt": learnt and learnt.to_json()}
-        for event_id, (readings, learnt) in recorded.items()
+        event_id: {
+            "samples": _dump_readings(found.readings),
+            "learnt": found.learnt and found.learnt.to_json(),
+            "before": found.before and found.before.to_json(),
+        }
+        for event_id, found in recorded.items()
     }
 
 
 def _load_recorded(values: Mapping[str, Any]) -> dict[str, Recorded]:
     return {
-        event_id: Recorded(wire.readings_of(found["samples"]), found["learnt"] and parse_learnt(found["learnt"]))
+        event_id: Recorded(
+            wire.readings_of(found["samples"]),
+            *(parse_learnt(found[name]) if found.get(name) else None for name in ("learnt", "before")),
+        )
         for event_id, found in values.items()
     }
 
@@ -189,6 +196,8 @@ _QUESTIONS = (
     _records(HistoryReads.events),
     _records(HistoryReads.episodes),
     _records(HistoryReads.watched),
+    _records(HistoryReads.unwatched),
+    _records(HistoryReads.stops),
     _records(HistoryReads.answer_log),
     _records(HistoryReads.ruling_log),
     _records(HistoryReads.collected_streams),

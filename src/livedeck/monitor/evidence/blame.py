@@ -90,6 +90,7 @@ _SHORT: Mapping[Sight, str] = MappingProxyType(
         Sight.FOREIGN: "something answers in the platform's place",
         Sight.PACE: "the platform refuses our pace",
         Sight.UNREADABLE: "the answers cannot be read",
+        Sight.CACHED: "the answers come from a cache",
     }
 )
 """Failure of one event's calls -> words; others are told by their status."""
@@ -207,6 +208,7 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
             "the platform answers {status}, or a gateway before it: it is not the platform's own error",
         ),
         Sight.UNREADABLE: (Culprit.PLATFORM, "the network is well: the platform answers, but not as documented"),
+        Sight.CACHED: (Culprit.STRANGER, "a cache answers in the platform's place"),
         Sight.SILENCE: (Culprit.PLATFORM, "the platform takes calls and does not answer"),
         Sight.BREAK: (
             Culprit.UNKNOWN,

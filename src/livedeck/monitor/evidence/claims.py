@@ -35,7 +35,9 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
     {
         "NO_INGEST": Claim("a live stream, and good answers without a sample", "no sample yet", "the first samples"),
         "RECONNECTING": Claim(
-            "good answers whose newest sample is too old for this stream's usual delay", "", "a newer sample"
+            "two good answers without news, 4 s apart or more, whose newest sample is too old for this stream's delay",
+            "late or gone: known in 8 s",
+            "newer samples",
         ),
         "DROPOUTS": _of_samples("gaps between them for too much of the time"),
         "BLACKOUT": _of_samples("sound without a picture"),
@@ -57,7 +59,9 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "UNKNOWN_DATA": _of_samples("fields without a value"),
         "FUTURE_SAMPLES": Claim("a good answer with samples dated in the future", "", "an answer without them"),
         "METRICS_LATE": Claim("the usual delay of the samples, learnt", "", "a shorter usual delay"),
-        "LATE_START": Claim("a planned start, and samples that were asked for", "", "the first samples"),
+        "LATE_START": Claim(
+            "a planned start, and an answer about samples since the last stop of this process", "", "the first samples"
+        ),
         "RESTREAM_DOWN": Claim(
             "a good list in which the restream is disconnected, while samples come", "", "a good list with it connected"
         ),
@@ -68,18 +72,25 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             _NEVER_ABSENT,
         ),
         "QOS_STALE": Claim(
-            "20 s of failed polls while other calls are answered; 60 s if three events, or 20 % of the other calls, "
-            "fail by 5xx or silence; never by 429. Or new samples whose time stands still",
+            "20 watched seconds of failed polls while other calls are answered; 60 s if three events, or 20 % of the "
+            "other calls, fail by 5xx or silence; never by 429. Or new samples whose time stands still",
             "not answered for 12 s",
             "a good answer",
         ),
         "API_BLIND": Claim(
-            "no good answer for 30 s, and three tries", "the failure of the last call", "a good list and good samples"
+            "no good answer for 30 s of watching, and three tries",
+            "the failure of the last call",
+            "a good list and good samples",
         ),
         "AUTH_FAILED": Claim("a list that the platform refused with 401 or 403", "", "a good list"),
         "RATE_LIMITED": Claim("more than 5 % of the calls in 30 s refused with 429", "", "the usual pace"),
         "CLOCK_SKEW": Claim("the dates of the last five responses", "", "dates that agree"),
-        "MACHINE_CLOCK": Claim("a step between this machine's two clocks", "", "a minute"),
+        "MACHINE_CLOCK": Claim("a step between this machine's two clocks, or a stop of this process", "", "a minute"),
+        "OWN_SLOW": Claim(
+            "30 s in which this process is late in 1 of 20 moments, or makes too few of its planned polls in time",
+            "this machine is 3 s behind",
+            "a minute below half of the limits",
+        ),
         "UNIT_UNKNOWN": Claim(
             "rates that are plausible in kbit/s, and none that can only be bit/s", "", "a proof, or a choice"
         ),

@@ -14,8 +14,8 @@ class Sight(StrEnum):
     and no answer came. UNDECIDED: no answer came on an older connection. BREAK: the connection broke before the answer
     was complete. FOREIGN: the answer is not of the platform's shape, or a redirect. PACE: too many requests. TOKEN: the
     token was refused, or a payment is due. REQUEST, FAULT: an error 4xx or 5xx in the platform's shape. GATEWAY: an
-    error in another shape. UNREADABLE: the platform's shape with unreadable content. UNSENT: this machine could not
-    send the request.
+    error in another shape. UNREADABLE: the platform's shape with unreadable content. CACHED: a cache answered with what
+    was made before the request. UNSENT: this machine could not send the request.
     """
 
     NONE = ""
@@ -30,6 +30,7 @@ class Sight(StrEnum):
     FAULT = "fault"
     GATEWAY = "gateway"
     UNREADABLE = "unreadable"
+    CACHED = "cached"
     UNSENT = "unsent"
 
 

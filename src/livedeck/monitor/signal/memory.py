@@ -6,11 +6,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from math import inf, isnan
 
+from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.thresholds import Expectation, Share, Thresholds
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
 from livedeck.monitor.signal.levels import Levels, LevelSample, Standing
-from livedeck.monitor.signal.order import SampleOrder, Step, bounded, copier
+from livedeck.monitor.signal.order import SampleOrder, Step, bounded, copier, silence_limit
 from livedeck.monitor.signal.usual import Rates
 from livedeck.record import Record
 
@@ -72,26 +73,36 @@ class StreamMemory:
         memory.levels.start_run()
         return memory
 
-    def step_to(self, time: float, thresholds: Thresholds) -> Step:
-        """Return the step to a sample at `time`; after a silence a new run begins."""
+    def step_to(self, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:
+        """Return the step to a sample at `time`.
+
+        A new run begins after a silence, and after unwatched time that may hold one. Nothing is counted across
+        unwatched time.
+        """
         if self.first_time is None:
             self.first_time = self.run_start = time
             return Step()
-        step = self.order.add(time - self.last_time, thresholds)
-        if step.missing:
+        step = self.order.add(self.last_time, time, thresholds, coverage)
+        if step.missing or step.unwatched:
             self.last_hole = time
-        if step.is_silence:
-            self.run_start, self.heavy_loss_since = time, None
+        if step.is_silence or step.unwatched > silence_limit(self.order.cadence, thresholds):
+            self.run_start = time
+        if step.is_silence or step.unwatched:
+            self.heavy_loss_since = None
             self.hit_bits.clear()
             self.recent.clear()
             self.levels.start_run()
+        if step.unwatched:
+            self.bursts.clear()
         return step
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
         """Learn usual values from the samples before `time`, except for the `spoilt` rates, which a fault affects."""
         self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
 
-    def add_sample(self, readings: Readings, index: int, step: Step, thresholds: Thresholds) -> SampleFeatures:
+    def add_sample(
+        self, readings: Readings, index: int, step: Step, thresholds: Thresholds, coverage: Coverage
+    ) -> SampleFeatures:
         """Store the sample and return its features. Nothing is counted while a run warms up."""
         time, status = readings.time[index], readings.status[index]
         measured = Rates(readings.video[index], readings.audio[index], readings.fps[index])
@@ -139,6 +150,7 @@ class StreamMemory:
             standing.change,
             self.has_picture,
             self.has_sound,
+            None if self.has_sound and self.has_picture else coverage.known_seconds(time),
         )
 
     def take_as_usual(self, thresholds: Thresholds) -> None:
