@@ -150,7 +150,8 @@ def seen(error: ApiError) -> Failure:
         if error.status == _PROXY_LOGIN:
             return Failure(Sight.NO_CONNECTION, error.status, f"the proxy wants a login ({error.status})")
         wanted = "asks for a payment" if isinstance(error, PaymentRequired) else "refuses the token"
-        return Failure(_sight_of_status(error), error.status, wanted)
+        sight = _sight_of_status(error)
+        return Failure(sight, error.status, wanted if sight is Sight.TOKEN else "")
     return Failure(Sight.UNSENT, reason=str(error))
 
 

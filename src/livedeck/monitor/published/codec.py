@@ -34,7 +34,7 @@ from livedeck.client import (
     VideoSettings,
 )
 from livedeck.monitor.model import alarm, alarm_action, limits, own, ruling, state
-from livedeck.monitor.model.blame import Blame
+from livedeck.monitor.model.blame import Blame, Failure
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import Snapshot
@@ -70,7 +70,8 @@ _FIELDS: Mapping[type, str] = {
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
     QosState: "as_of freshness cadence error future_samples failing_since unreadable lag is_overdue is_frozen "
-    "not_watched",
+    "not_watched failure",
+    Failure: "sight status reason",
     state.HealthAssessment: "health findings nominal_fps baseline_video limit_video",
     state.Health: "score grade component detail",
     state.Finding: "kind severity actual expected since target target_name stage",
