@@ -83,7 +83,8 @@ MESSAGES = {
     "rate-limited": [
         "WARN RATE_LIMITED platform",
         "CRIT API_BLIND platform",
-        "RESOLVED 2 alarms: API_BLIND platform, RATE_LIMITED platform",
+        "RESOLVED API_BLIND platform after 33 s",
+        "RESOLVED RATE_LIMITED platform after 3 min",  # the deck comes back to its pace step by step
     ],
     "restream-down": [
         "WARN RESTREAM_DOWN Main stage / Video share",

@@ -48,9 +48,11 @@ def critical(kind: str = "BLACKOUT", **fields: Any) -> Finding:
 def state(
     *findings: Finding, name: str = "one", tally: BroadcastState = BroadcastState.ON_AIR, grade: Grade = Grade.POOR
 ) -> EventState:
-    """An event with those findings, its encoder heard."""
+    """An event with those findings, its encoder heard. Where it is stale, its calls have failed for a minute."""
     phase = Phase(tally, ingest=Ingest(IngestState.RECEIVING))
-    return EventState(model(id=name), NOW, phase, QosState(), HealthAssessment(Health(grade=grade), findings))
+    is_stale = any(each.kind == "QOS_STALE" for each in findings)
+    qos = QosState(failing_since=NOW - timedelta(seconds=60) if is_stale else None)
+    return EventState(model(id=name), NOW, phase, qos, HealthAssessment(Health(grade=grade), findings))
 
 
 class Watcher:

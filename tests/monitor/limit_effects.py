@@ -56,7 +56,7 @@ from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from livedeck.monitor.signal.series import merge
 from livedeck.simulator import Simulator, load_scenario, scenario_names
 from monitor.alarm_stage import WELL, finding, state
-from monitor.stage import NOW, samples
+from monitor.stage import NOW, Stage, event, samples
 
 T = TypeVar("T")
 
@@ -258,6 +258,44 @@ async def play(name: str, rules: Rules) -> Trace:
                         break
 
 
+class _Troubled(Stage):
+    """A platform that refuses all calls for a minute, each 14th of them for five, or the samples of some events."""
+
+    def __init__(self, clock: Clock, name: str) -> None:
+        word, _, number = name.partition(" ")
+        super().__init__(clock, *(event(f"event-{each}") for each in range(int(number))))
+        self._word, self._count = word, 0
+
+    def _answer(self, what: str) -> tuple[int, dict[str, str], Any]:
+        at, self._count = self.clock.monotonic(), self._count + 1
+        is_refused = (self._word == "refused" and at < _TROUBLED + 60) or (self._word == "few" and not self._count % 14)
+        if at >= _TROUBLED and is_refused:
+            return 429, {}, {"error": {"code": 429429, "message": "too many requests"}}
+        if at >= _TROUBLED and self._word in {"two", "three"}:
+            self.broken = {f"event-{each}" for each in range(2 if self._word == "two" else 3)}
+        return super()._answer(what)
+
+
+_TROUBLED = 30.0
+
+
+_TROUBLES = ("refused 6", "few 6", "two 12", "two 6", "three 40")
+
+
+async def trouble(name: str, rules: Rules) -> Trace:
+    """Watch a platform in trouble for five minutes. `name`: the trouble, and the number of events."""
+    clock = Clock()
+    platform = _Troubled(clock, name)
+    clocks: dict[str, Any] = {"now": clock.now, "timer": clock.monotonic, "retry": 0.0}
+    async with Api(base_url="http://127.0.0.1", token="token-of-tests", mount=platform, **clocks) as api:
+        monitor = Monitor(api, clock, limits=Limits(rules.thresholds), cadence=rules.cadence, random=Random(1))
+        async with aclosing(monitor.snapshots()) as snapshots:
+            async for snapshot in snapshots:
+                yield round(clock.monotonic(), 3), _of_snapshot(snapshot)
+                if clock.monotonic() >= _TROUBLED + 300:
+                    break
+
+
 def _of_snapshot(snapshot: Snapshot) -> object:
     alarms = [(alarm.key, alarm.state, alarm.severity, alarm.stage) for alarm in (*snapshot.alarms, *snapshot.quiet)]
     return [*map(_of_event, snapshot.events)], alarms, snapshot.link, snapshot.flood, snapshot.ended
@@ -342,6 +380,7 @@ STAGES: dict[str, Callable[[str, Rules], Trace]] = {
     "own": own,
     "persons": persons,
     "play": play,
+    "trouble": trouble,
 }
 """First word of a stage -> the function that plays it by rules."""
 
@@ -386,6 +425,7 @@ def every_stage() -> Iterator[str]:
     for seed in range(20):
         yield from (f"chances {seed} {preset} {cadence}" for preset in ("1080p", "720p") for cadence in (1, 2, 5, 12))
     yield "persons"
+    yield from (f"trouble {name}" for name in _TROUBLES)
     yield "own"
     yield from (f"family {name}" for name in (*FAULTS, *CLEAN))
     yield from (f"play {name}" for name in scenario_names())

@@ -20,8 +20,9 @@ from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.detection.delivery import Delivery
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes
 from livedeck.monitor.detection.learnt import Learnt, parse_learnt
-from livedeck.monitor.evidence.coverage import EVERYTHING, MAX_SPANS, Coverage, Span
+from livedeck.monitor.evidence.coverage import EVERYTHING, MAX_SPANS, Coverage
 from livedeck.monitor.model.own import NotWatched, Why
+from livedeck.monitor.model.span import Span
 from livedeck.monitor.polling.poller import EventList, PollResult
 from livedeck.monitor.polling.schedule import LIST
 from livedeck.monitor.signal.analysis import SignalAnalysis

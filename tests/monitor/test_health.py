@@ -22,6 +22,7 @@ from livedeck.monitor import (
 from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.detection.health import assess
 from livedeck.monitor.kinds.kind import EventCase
+from livedeck.monitor.model.blame import Failure, Sight
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from livedeck.monitor.signal.series import merge
 from monitor.stage import NOW, after, samples, signal
@@ -169,10 +170,9 @@ def test_of_an_event_that_has_not_begun_no_answer_is_missed() -> None:
 
 
 def test_a_stale_event_says_why_and_since_when() -> None:
-    quality = DataQuality(Freshness.STALE, NOW - timedelta(seconds=40), "get QoS of event one: " + "no answer " * 100)
+    quality = DataQuality(Freshness.STALE, NOW - timedelta(seconds=40), Failure(Sight.FAULT, 500))
     (finding,) = assess_signal(after(count=12), ON_AIR, quality).findings
-    assert finding.actual.startswith("get QoS of event one: no answer")
-    assert len(finding.actual) <= 200
+    assert finding.actual == "not answered, while other calls are: the platform answers 500"
     assert finding.since == quality.since
 
 

@@ -42,7 +42,7 @@ from livedeck.presentation.alarm_text import (
     rule_change_text,
     stop_text,
 )
-from livedeck.presentation.connection import loss_text
+from livedeck.presentation.connection import poor_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import (
     alarm_action_object,
@@ -361,7 +361,7 @@ def _event_name(snapshot: Snapshot, event_id: str) -> str:
 def _print_connection(link: ConnectionStatus) -> None:
     """Print the state of the connection in one line on standard error."""
     if link.state is ConnectionState.POOR:
-        text = f"the link is poor: {loss_text(link)}"
+        text = f"the link is poor: {poor_text(link)}"
     else:
-        text = "the platform responds again" if link.state is ConnectionState.OK else f"cannot watch: {link.reason}"
+        text = "the platform responds again" if link.state is ConnectionState.OK else f"cannot watch: {link.why}"
     echo(f"livedeck alarm list: {text}", err=True)

@@ -83,6 +83,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
     from livedeck.atomic_file import replace_file
     from livedeck.cli.command_tree import NounGroup, describe
     from livedeck.cli.description import commands_table, description_file, load_description
+    from livedeck.monitor.evidence.claims import claims_table
     from livedeck.operations.catalogue import evidence_table
     from livedeck.settings import limits_table, settings_table
     from livedeck.ui.features import FEATURES
@@ -101,6 +102,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
         "limits": limits_table(),
         "evidence": evidence_table(),
         "commands": commands_table(),
+        "claims": claims_table(),
     }
     for path in sorted(folder.glob("*.md")):
         before = after = path.read_text(encoding="utf-8")

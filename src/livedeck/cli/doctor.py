@@ -26,6 +26,7 @@ from livedeck.client import (
     FieldFault,
     Forbidden,
     Misconfigured,
+    PaymentRequired,
     Rejected,
     Room,
     Secret,
@@ -35,6 +36,8 @@ from livedeck.client import (
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
 from livedeck.monitor import Rulings
 from livedeck.monitor.detection.units import UnitEvidence, judge_unit
+from livedeck.monitor.evidence.blame import Facts, blame, seen
+from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.polling.connection import skew
 from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
 from livedeck.text import values
@@ -190,14 +193,17 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
 async def _check_access(api: Api) -> list[Check]:
     try:
         await api.without_retry().events.list(per_page=1)
-    except Rejected as error:
-        advice = "the platform is in trouble: try again later"
+    except ApiError as error:
+        found = blame(Facts(failure=seen(error)))
+        is_answered = isinstance(error, Rejected) and found.cause is not Culprit.STRANGER
+        advice = found.advice
         if isinstance(error, Unauthorized | Forbidden):
             advice = "renew the token, or choose another profile"
-        return [_platform_answered(api), Check("access", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
-    except ApiError as error:
-        advice = "check that the platform is up and this machine online"
-        return [Check("platform", CheckStatus.FAIL, str(error), advice, code_of_error(error))]
+        if isinstance(error, PaymentRequired):
+            advice = "check the plan and the balance of the workspace, renew the token, or choose another profile"
+        name = "access" if is_answered else "platform"
+        check = Check(name, CheckStatus.FAIL, f"{found.text} ({error})", advice, code_of_error(error))
+        return [*([_platform_answered(api)] if is_answered else []), check]
     return [_platform_answered(api), Check("access", CheckStatus.OK, "the token is accepted")]
 
 

@@ -49,7 +49,7 @@ async def print_status(settings: Settings, *, as_json: bool, patience: float = P
     code = code_of_link(snapshot.link)
     if code:
         where = "" if snapshot.attachment else f" at {settings.base_url}"
-        echo(f"livedeck: the platform{where} cannot be watched: {snapshot.link.reason}", err=True)
+        echo(f"livedeck: the platform{where} cannot be watched: {snapshot.link.why}", err=True)
     elif not is_whole(snapshot):
         echo(f"livedeck: {missing_text(snapshot)}", err=True)
     return code or (0 if is_whole(snapshot) else UNREACHABLE)

@@ -11,7 +11,7 @@ from math import inf
 from random import Random
 from typing import TypeVar
 
-from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
+from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, RateLimited, collect
 from livedeck.log import Log
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
@@ -32,9 +32,10 @@ from livedeck.monitor.model.thresholds import Cadence, Content
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.after_end import EndedStreams
-from livedeck.monitor.polling.losses import LossMeter, is_passing
+from livedeck.monitor.polling.losses import CallTally, LossMeter, is_passing
 from livedeck.monitor.polling.machine import Load, Machine
 from livedeck.monitor.polling.on_demand import ResourceCache
+from livedeck.monitor.polling.pace import Pace
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
 from livedeck.monitor.polling.schedule import (
     LIST,
@@ -128,7 +129,7 @@ class Monitor:
         self._cadence = cadence or Cadence()
         self.on_demand = ResourceCache(api, clock, self._cadence, history)
         self._ended_streams = EndedStreams(self._cadence, history)
-        self._losses = LossMeter(self._limits.base)
+        self._losses, self._pace, self._calls = LossMeter(self._limits.base), Pace(self._cadence), CallTally()
         chance = random or Random()  # noqa: S311  jitter is no secret
         self._poller = Poller(self._fetch, clock, self._cadence, chance, self._own)
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
@@ -532,9 +533,17 @@ class Monitor:
         except ApiError as error:
             if is_passing(error):
                 self._losses.note_failure(key, self._clock.monotonic())
+            self._note_call(key, error)
             raise
         self._losses.note_answer(key, self._clock.monotonic())
+        self._note_call(key, None)
         return answer
+
+    def _note_call(self, key: PollKey, error: ApiError | None) -> None:
+        at = self._clock.monotonic()
+        is_pause = isinstance(error, RateLimited) and error.retry_after is not None
+        self._pace.note(at, is_refused=isinstance(error, RateLimited), is_pause=is_pause)
+        self._calls.note(key, at, error, self._limits.base.link_window)
 
     async def _ingest(self, result: PollResult) -> None:
         """Process a result. End the round early for a new fault, or for a list that a viewer waits for.
@@ -560,8 +569,9 @@ class Monitor:
         """Wait until a call is due, a slow one is done, somebody polls, or the passing of time changes the snapshot."""
         to_announcement = self._alarms.seconds_to_announcement(self._clock.now())
         waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_announcement]
-        if self._last.link.state is not ConnectionState.BLIND:
-            waits.append(self._world.seconds_to_blind(self._read_clock()))
+        to_blind = self._world.seconds_to_blind(self._read_clock())
+        if self._last.link.state is not ConnectionState.BLIND and to_blind > 0:
+            waits.append(to_blind)
         due = self._watch_clock() + min(waits)
         rest = self._clock.sleep(max(_MIN_REST, min(waits)))
         news = self._others.wait()
@@ -654,8 +664,11 @@ class Monitor:
         until = at.monotonic + _ANALYSIS_SECONDS
         if not await self._world.analyse_outdated(lambda: self._clock.monotonic() >= until):
             self._interrupt.set()
+        self._poller.pace = self._pace.step(at.monotonic)
         measure = LinkMeasure(
             lost_share,
+            self._poller.pace,
+            self._poller.is_silence_tried,
             self._clock.offset,
             is_clock_doubtful=self._clock.open_step != 0.0,
             own=self._own.judge(*at, self._limits.base, len(self._world.states)),
@@ -678,6 +691,7 @@ class Monitor:
             unit_question=self._world.unit.question if self._has_settled else "",
             list_doubt=self._world.list_doubt,
             expected=self._world.expected,
+            failing_alike=self._world.failing_alike(self._calls.failed_share),
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         changes, bells, log = self._alarms.step(state)

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from enum import Enum, auto
 from math import inf
 from typing import NamedTuple
 
-from livedeck.client import ApiError, Event, NotFound, QosSamples, RateLimited, ResponseTiming, Shortfall, Stream
+from livedeck.client import ApiError, Event, NotFound, QosSamples, ResponseTiming, Shortfall, Stream
 from livedeck.log import Log
 from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery
@@ -18,7 +19,8 @@ from livedeck.monitor.detection.health import assess, find, is_worse, unknown
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.detection.units import UnitEvidence, UnitVerdict, in_bits, judge_unit
-from livedeck.monitor.evidence.coverage import Coverage, Span
+from livedeck.monitor.evidence.blame import is_common, seen
+from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
 from livedeck.monitor.evidence.presence import (
@@ -33,11 +35,13 @@ from livedeck.monitor.evidence.presence import (
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
+from livedeck.monitor.model.blame import NO_FAILURE, Failure, Sight
 from livedeck.monitor.model.limits import Limits
 from livedeck.monitor.model.own import WATCHING, NotWatched, OwnState, Why, watched_seconds, whole_since
 from livedeck.monitor.model.readings import Reading, Readings
 from livedeck.monitor.model.resources import ResourceKey, event_key
 from livedeck.monitor.model.ruling import Ruling, Rulings, UsualMark
+from livedeck.monitor.model.span import Span
 from livedeck.monitor.model.state import (
     BroadcastState,
     ClaimEvidence,
@@ -104,11 +108,14 @@ class LinkMeasure(NamedTuple):
     """Measured values of the connection. `lost_share`: share of lost responses; 0 while the link is not poor.
 
     `clock_offset`: seconds that this machine's clock was set forward since the start. `is_clock_doubtful`: the clock
-    made a step, and no response has shown yet whether it was set or the machine slept. `own`: trust in this process.
-    `capacity`: polls per second that all processes together make in time; None without a limit.
+    made a step, and no response has shown yet whether it was set or the machine slept. `pace`: share of the usual pace
+    that the platform accepts. `is_tried`: enough calls were made to call a silence the platform's. `own`: trust in this
+    process. `capacity`: polls per second that all processes together make in time; None without a limit.
     """
 
     lost_share: float = 0.0
+    pace: float = 1.0
+    is_tried: bool = True
     clock_offset: float = 0.0
     is_clock_doubtful: bool = False
     own: OwnState = WATCHING
@@ -121,6 +128,13 @@ class _FalseSilence(NamedTuple):
     since: float
     until: float
     seconds: float
+
+
+class _Proof(Enum):
+    """Good answers that prove that the platform is back."""
+
+    LIST = auto()
+    SAMPLES = auto()
 
 
 class EventTracker:
@@ -154,6 +168,8 @@ class EventTracker:
         self._last_empty_at: ClockReading | None = None  # last good response without samples
         self._error = ""
         self._failing_since: ClockReading | None = None  # first failure since the last good response
+        self._is_polled = False  # samples are wanted, by the last evaluation
+        self._failure = NO_FAILURE  # the last failure since the last good response
         self._future_samples = 0  # samples of the last response dropped for a date in the future
         self._unreadable: Mapping[str, int] = {}  # of the last response: field -> samples without it
         self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
@@ -197,6 +213,16 @@ class EventTracker:
     def is_failing(self) -> bool:
         """True if the last call for samples failed."""
         return self._failing_since is not None
+
+    @property
+    def failure(self) -> Failure:
+        """The last failure of the event's calls since their last good response."""
+        return self._failure
+
+    @property
+    def is_polled(self) -> bool:
+        """True if the event's samples are polled, or will be."""
+        return self._is_polled if self.state else self.event.stream is not None
 
     def was_sending_until(self, at: float) -> bool:
         """Return whether the event was on air with samples until just before `at` (epoch s, server clock)."""
@@ -301,6 +327,7 @@ class EventTracker:
         is_cached = dated.is_cached(status.skew)
         if isinstance(payload, ApiError) or (is_cached and not self._has_news(payload, until)):
             self._error = str(payload) if isinstance(payload, ApiError) else _CACHED
+            self._failure = seen(payload) if isinstance(payload, ApiError) else Failure(Sight.CACHED)
             self._failing_since = self._failing_since or at
             self._asks = self._asks.after_failure(sent, self._interval)
             return
@@ -322,7 +349,7 @@ class EventTracker:
             self._presence = self._judge_presence()
         else:
             self._last_empty_at = at
-        self._answered_at, self._error, self._failing_since = at, "", None
+        self._answered_at, self._error, self._failing_since, self._failure = at, "", None, NO_FAILURE
         self._future_samples, self._unreadable = series.count_future(payload, until), _count_unreadable(payload)
         if len(readings):
             self._update_restreams(status)
@@ -467,6 +494,7 @@ class EventTracker:
         before, now = self.state, server_time(status, at.wall)
         phase = derive(self.event, self._evidence(), now, self._thresholds)
         interval = qos_interval(self.event, phase, now, cadence)
+        self._is_polled = interval is not None
         self._interval = interval or cadence.qos
         of_answer = series.answer_freshness(_age(self._answered_at, at), interval or cadence.qos, self._thresholds)
         of_samples = self._sample_freshness(now)
@@ -525,16 +553,16 @@ class EventTracker:
         self, of_answer: Freshness, of_samples: Freshness, status: ConnectionStatus, qos: QosState, now: datetime
     ) -> DataQuality:
         empty = server_time(status, self._last_empty_at.wall) if self._last_empty_at else None
-        error = self._error or ("new samples arrive, but their time stands still" if self._is_frozen else "")
         freshness = self._trusted_freshness(of_answer, of_samples)
         quality = DataQuality(
             freshness,
             self._last_news(status),
-            error,
+            self._failure,
             qos.future_samples,
             empty,
             self._delivery.steady_lag(self._thresholds),
             has_unit=not self._read_by.is_doubtful,
+            is_frozen=self._is_frozen,
         )
         silence = self._false_silence
         if silence is None or now.timestamp() - silence.until > self._thresholds.silence_off:
@@ -555,6 +583,7 @@ class EventTracker:
             failing_since=self._failing_since.wall if self._failing_since else None,
             unreadable=self._unreadable,
             is_frozen=self._is_frozen,
+            failure=self._failure,
             not_watched=self._not_watched,
         )
 
@@ -680,6 +709,9 @@ class WorldTracker:
         self.shortfall: Shortfall | None = None
         self.list_doubt: ListDoubt | None = None
         self._doubts = Doubts()
+        self._pace = 1.0  # share of the usual pace, as last fitted
+        self._last_failure: ApiError | None = None  # of any call since the last good response
+        self._unproven: set[_Proof] = set()  # good answers that are still needed after the connection was blind
         self._is_list_wanted = False  # samples that came before are not found: the event may be gone
         self._list_size = 0  # events of the last list
         self._ended_streams: set[StreamKey] = set()  # streams whose end on air was noted
@@ -743,6 +775,16 @@ class WorldTracker:
         """Return whether an event was asked by id, with any result, or needs no request by id."""
         return self._doubts.is_answered(event_id)
 
+    def failing_alike(self, failed_share: Callable[[str], float]) -> frozenset[str]:
+        """Return the events whose calls fail in a way that is not their own: several do, or many other calls.
+
+        `failed_share`: returns the share of recent calls, without those of an event, that failed in such a way.
+        """
+        failing = [key for key, tracker in self._trackers.items() if is_common(tracker.failure)]
+        if len(failing) >= self._thresholds.alike_events:
+            return frozenset(failing)
+        return frozenset(key for key in failing if failed_share(key) >= self._thresholds.alike_share)
+
     def has_response(self, event_id: str) -> bool:
         """Return whether samples of an event were polled, with any result; True for an event that is gone."""
         return event_id not in self._trackers or self._trackers[event_id].has_response
@@ -767,6 +809,7 @@ class WorldTracker:
         at = ClockReading(result.at, result.monotonic)
         if result.key == LIST:
             if isinstance(result.payload, EventList):
+                self._note_proof(result.payload, is_list=True)
                 self._update_events(result.payload, at)
                 self.unreadable, self.shortfall = result.payload.unreadable, result.payload.shortfall
             return False
@@ -776,6 +819,7 @@ class WorldTracker:
         tracker = self._trackers.get(result.key)
         if tracker is None or isinstance(result.payload, EventList | ItemList):
             return False
+        self._note_proof(result.payload, is_list=False)
         if isinstance(result.payload, QosSamples):
             self._learn_unit(tracker, result.payload)
         newest, was_failing = tracker.newest, tracker.is_failing
@@ -800,7 +844,11 @@ class WorldTracker:
         self.ended = tuple(ended for ended in self.ended if (at.wall - ended.at).total_seconds() < told)
         self._drop_gone(at)
         self._describe_doubt(at)
-        before, self.status = (self.status, self._connect(_round_result(results, measure.lost_share), at, measure))
+        if measure.pace != self._pace:
+            self._fit_cadence(measure)
+        before, self.status = self.status, self._connect(self._round_result(results, at, measure), at, measure)
+        if self.status.state is ConnectionState.BLIND is not before.state:
+            self._unproven = set(_Proof)
         if is_urgent and self.status.state is before.state and all(result.key != LIST for result in results):
             return
         self._others_lag = usual_of_platform(tracker.lag for tracker in self._trackers.values())
@@ -808,8 +856,16 @@ class WorldTracker:
             self._evaluate(tracker, at)
             if index % _EVALUATION_BATCH == 0:
                 await asyncio.sleep(0)
+        self._fit_cadence(measure)
+
+    def _fit_cadence(self, measure: LinkMeasure) -> None:
+        """Choose the poll intervals that the platform and this machine can take."""
         base = replace(self._base_cadence, budget=self._base_cadence.budget * self.part)
-        self.cadence = fit_rate_limit(base, self.states, self.status.round_trip or 0.0, measure.capacity)
+        round_trip = self.status.round_trip or 0.0
+        self.cadence, self._pace = (
+            fit_rate_limit(base, self.states, round_trip, measure.pace, measure.capacity),
+            measure.pace,
+        )
 
     def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
         return tracker.evaluate(self.status, self.cadence, at, self._others_lag)
@@ -976,6 +1032,41 @@ class WorldTracker:
         self._preloaded = streams
         return new
 
+    def _round_result(
+        self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure
+    ) -> connection.RoundResult:
+        """Summarise a round for the connection."""
+        pulse = next((result.payload for result in results if result.key == LIST), None)
+        for result in sorted(results, key=lambda result: result.monotonic):
+            self._last_failure = result.payload if isinstance(result.payload, ApiError) else None
+        return connection.RoundResult(
+            good=max((result.at for result in results if result.is_good), default=None),
+            listed=isinstance(pulse, EventList),
+            failure=pulse if isinstance(pulse, ApiError) else None,
+            last_failure=self._last_failure,
+            lost_share=measure.lost_share,
+            slowed_to=self.cadence.qos if measure.pace < 1.0 else 0.0,
+            is_tried=measure.is_tried,
+            is_proven=self._is_proven(at),
+        )
+
+    def _note_proof(self, payload: object, *, is_list: bool) -> None:
+        """Note a good list or good samples, which prove that events can be judged again."""
+        if is_list:
+            self._unproven.discard(_Proof.LIST)
+        elif isinstance(payload, QosSamples):
+            self._unproven.discard(_Proof.SAMPLES)
+
+    def _is_proven(self, at: ClockReading) -> bool:
+        """Return whether events can be judged again after the connection was blind.
+
+        A list and samples are needed; samples not without an event to poll, nor if every event fails for long.
+        """
+        checked = (at.wall - self.status.since).total_seconds() if self.status.is_checking else 0.0
+        is_polled = any(tracker.is_polled for tracker in self._trackers.values())
+        needed = set(_Proof) if is_polled and checked < self._thresholds.unanswered else {_Proof.LIST}
+        return not self._unproven & needed
+
     def _connect(self, outcome: connection.RoundResult, at: ClockReading, measure: LinkMeasure) -> ConnectionStatus:
         before, exchanges = self.status, self._timings
         after = connection.step(before, outcome, at.wall, self._silence(at), self._thresholds)
@@ -998,13 +1089,3 @@ class WorldTracker:
         self.seconds_ahead = connection.seconds_ahead(exchanges, measure.clock_offset)
         skew = connection.skew(exchanges, before.skew, self._thresholds, measure.clock_offset)
         return replace(after, round_trip=exchanges[-1].round_trip, skew=skew)
-
-
-def _round_result(results: tuple[PollResult, ...], lost_share: float) -> connection.RoundResult:
-    """Summarise a round for the connection. A rate limit counts for any call."""
-    pulse = next((result.payload for result in results if result.key == LIST), None)
-    good = max((result.at for result in results if result.is_good), default=None)
-    limits = (result.payload for result in results if isinstance(result.payload, RateLimited))
-    limited = next((error for error in limits if error.retry_after is not None), None)
-    failure = pulse if isinstance(pulse, ApiError) else None
-    return connection.RoundResult(good, isinstance(pulse, EventList), failure or limited, lost_share)

@@ -93,8 +93,13 @@ def missing_line(snapshot: Snapshot) -> Line:
     return [(f" ≠ {text} ", StyleRole.BANNER)] if text else []
 
 
-def loss_text(link: ConnectionStatus) -> str:
-    """Return the losses: `27 % of responses lost in the last minute`."""
+def poor_text(link: ConnectionStatus) -> str:
+    """Return why the link is poor.
+
+    Such as `27 % of responses lost in the last minute`, or `slowed by the platform: each event every 20 s`.
+    """
+    if link.slowed_to:
+        return f"slowed by the platform: each event every {link.slowed_to:.0f} s"
     return f"{100 * link.lost_share:.0f} % of responses lost in the last minute"
 
 
@@ -112,6 +117,11 @@ _OF_COLLECTOR = frozenset({ConnectionProblem.COLLECTOR_SILENT, ConnectionProblem
 def blind_words(link: ConnectionStatus) -> str:
     """Return the headline: `MONITORING BLIND`, or the collector's problem if it is the cause."""
     return link.problem.banner if link.problem in _OF_COLLECTOR else "MONITORING BLIND"
+
+
+def failing_words(link: ConnectionStatus) -> str:
+    """Return the headline of a connection that fails, or that is being checked after it failed."""
+    return "ANSWERS AGAIN" if link.is_checking and not link.problem else link.problem.banner or "LINK FAILING"
 
 
 def _fact(attachment: Attachment) -> str:
@@ -152,7 +162,8 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
     as_of = f"response {age(render_time.seconds_since(link.as_of))} ago" if link.as_of else "no response yet"
     trip = f"rtt {link.round_trip * 1000:.0f} ms" if link.round_trip is not None and link.state.is_answering else ""
     glyph, word, role = CONNECTION_BADGES[link.state] if is_heard else ("?", "unknown", StyleRole.STALE)
-    rest = as_of, trip, behind_text(link), link.reason if is_heard else ""
+    cause = poor_text(link) if link.state is ConnectionState.POOR else link.why
+    rest = as_of, trip, behind_text(link), cause if is_heard else ""
     lines = [_way_line(f"platform ← {asks}", f"{glyph} {word}", role, *rest)]
     if attachment:
         glyph, word, role = ATTACHMENT_BADGES[attachment.state]
@@ -197,14 +208,14 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
     since = f"{connection.since:%H:%M:%S}Z"
     of_collector = snapshot.attachment if connection.problem in _OF_COLLECTOR else None
     fact = _fact(of_collector) if of_collector else ""
-    reason = "" if of_collector else safe(connection.reason, 120)
+    reason = "" if of_collector else safe(connection.why, 120)
     data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"
     details = "  ".join(filter(None, [since, hint, fact, data, next_try_text(connection, render_time), reason]))
     if connection.state is ConnectionState.BLIND:
         return [(f" ✖ {blind_words(connection)} since {details} ", StyleRole.BANNER_BLIND)]
     if connection.state is ConnectionState.FAILING:
         role = StyleRole.BANNER_BLIND if connection.is_unauthorized else StyleRole.BANNER
-        return [(f" ▲ {connection.problem.banner} since {details} ", role)]
+        return [(f" ▲ {failing_words(connection)} since {details} ", role)]
     return _doubt_line(snapshot, render_time, data, hint)
 
 
@@ -220,7 +231,7 @@ def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str, hint: st
     elif connection.clock_change:
         text = f"● {clock_change_text(connection.clock_change)}"
     elif connection.state is ConnectionState.POOR:
-        text = f"▲ LINK POOR since {connection.since:%H:%M:%S}Z  {loss_text(connection)}"
+        text = f"▲ LINK POOR since {connection.since:%H:%M:%S}Z  {poor_text(connection)}"
     else:
         return []
     return [(f" {text} ", StyleRole.BANNER)]

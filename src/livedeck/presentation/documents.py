@@ -46,12 +46,20 @@ class StreamSample(Sample):
 
 
 class Link(TypedDict):
-    """The connection to the platform. `lost_share`: share of lost responses, 0 to 1; `skew`: clock difference."""
+    """The connection to the platform. `lost_share`: share of lost responses, 0 to 1; `skew`: clock difference.
+
+    `cause`: nearest cause of missing data, such as `own link` or `platform`, and `text`: that cause in words; both are
+    empty if nothing is missing. `slowed_to`: seconds between two polls of an event after the platform refused our pace,
+    0 at the usual pace.
+    """
 
     state: str
     since: str | None
     reason: str
+    cause: str
+    text: str
     lost_share: float
+    slowed_to: float
     next_retry: str | None
     round_trip: float | None
     skew: float | None

@@ -91,10 +91,20 @@ def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
     """Return the text for an event without findings: `no faults` only if its data are current."""
     if events.is_doubtful(state, render_time):
         return (doubt_text(state), StyleRole.STALE)
+    if unanswered := unanswered_text(state, render_time):
+        return (unanswered, StyleRole.WARNING)
     if doubt := events.doubt_of_encoder(state, render_time):
         return (doubt, StyleRole.WARNING)
     calm = "no faults" if state.phase.tally.expects_signal else ""
     return (state.assessment.health.detail or events.lag_text(state) or calm, StyleRole.DIM)
+
+
+def unanswered_text(state: EventState, render_time: RenderTime) -> str:
+    """Return how long the event's calls have failed: `not answered for 12 s`; empty if they do not."""
+    since = state.qos.as_of or state.qos.failing_since
+    if state.qos.failing_since is None or since is None:
+        return ""
+    return f"not answered for {render_time.seconds_since(since):.0f} s"
 
 
 def worst_lasting(state: EventState) -> Episode | None:

@@ -38,7 +38,7 @@ from livedeck.http_server import serve_app
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import change_lines
-from livedeck.presentation.connection import loss_text
+from livedeck.presentation.connection import poor_text
 from livedeck.presentation.metrics import Counted, count_turns
 from livedeck.settings import Settings, WatchedLimits, WatchedTokens, load
 
@@ -233,5 +233,5 @@ class Collector:
         link = snapshot.link
         if link.state is not self._reported and link.state is not ConnectionState.CONNECTING:
             self._reported = link.state
-            texts = {ConnectionState.OK: "the platform responds", ConnectionState.POOR: f"poor link: {loss_text(link)}"}
-            echo(f"livedeck collector run: {texts.get(link.state, f'cannot watch: {link.reason}')}", err=True)
+            texts = {ConnectionState.OK: "the platform responds", ConnectionState.POOR: f"poor link: {poor_text(link)}"}
+            echo(f"livedeck collector run: {texts.get(link.state, f'cannot watch: {link.why}')}", err=True)

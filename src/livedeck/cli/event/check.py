@@ -68,7 +68,7 @@ async def print_check(settings: Settings, words: str | None, patience: float) ->
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT, patience)
         if not snapshot.link.state.is_answering:
-            echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.reason}")
+            echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.why}")
             return ServiceState.UNKNOWN
         known = (state.event for state in snapshot.events)
         wanted = None if words is None else (await find_known_event(watch.api, known, words)).id

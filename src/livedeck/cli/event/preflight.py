@@ -40,7 +40,7 @@ def command(ctx: click.Context, /, *, event: str, output_format: str, **flags: A
             monitor = make_monitor(api, settings=settings)
             snapshot = await monitor.wait_ready(TIMEOUT)
             if code := code_of_link(snapshot.link):
-                reason = snapshot.link.reason
+                reason = snapshot.link.why
                 echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {reason}", err=True)
                 return code
             meant = await find_known_event(api, (state.event for state in snapshot.events), event)

@@ -125,7 +125,7 @@ class Wait:
     def _note_link(self, link: ConnectionStatus) -> None:
         self.answered_at = link.as_of or self.answered_at
         is_failing = not link.state.is_answering and link.problem is not ConnectionProblem.NONE
-        self.problem = (link.reason or link.problem.banner) if is_failing else ""
+        self.problem = (link.why or link.problem.banner) if is_failing else ""
         self.code = REFUSED if is_failing and code_of_link(link) == REFUSED else NOT_SO
 
     def _tell(self, text: str) -> None:

@@ -88,7 +88,7 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
         async with asyncio.timeout(length), aclosing(monitor.snapshots()) as snapshots:
             async for last in snapshots:
                 state = last.link.state
-                link = "" if state in {ConnectionState.OK, ConnectionState.CONNECTING} else last.link.reason
+                link = "" if state in {ConnectionState.OK, ConnectionState.CONNECTING} else last.link.why
                 if (link, history.fault) != told:
                     told = link, history.fault
                     problem = "; ".join(filter(None, told))

@@ -120,15 +120,27 @@ class Unreachable(ApiError):
     `cause`: `refused` (no connection could be made), `dns` (the name has no address), `tls` (the certificate or the
     handshake failed), `timeout`, `reset` (the connection broke before the response was complete), `proxy` (the proxy
     cannot be reached, or does not connect to the platform).
+
+    `is_connected`: a new connection was made before the failure, so the address can be reached; False if none was
+    made. None if an older connection was used or no connection is known, so the failure proves neither.
     """
 
-    def __init__(self, text: str, cause: Cause) -> None:
+    def __init__(self, text: str, cause: Cause, *, is_connected: bool | None = None) -> None:
         super().__init__(text)
         self.cause: Cause = cause
+        self.is_connected = is_connected
 
 
 class Unreadable(ApiError):
-    """A response does not match the document: it is not JSON, has a field of a wrong type, or is too long."""
+    """A response does not match the document: it is not JSON, has a field of a wrong type, or is too long.
+
+    `is_foreign`: the response has not even the envelope of the platform's responses, so something else may have sent
+    it: a portal, a login page, a gateway.
+    """
+
+    def __init__(self, text: str, *, is_foreign: bool = False) -> None:
+        super().__init__(text)
+        self.is_foreign = is_foreign
 
 
 class Unproved(Unreadable):

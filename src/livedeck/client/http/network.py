@@ -53,6 +53,14 @@ class SpokeFirst(Violation):
     """Error: bytes came before the request, so the request was not sent."""
 
 
+class KeptSilence(httpcore.ReadTimeout):
+    """No byte of a response came on a connection that had served earlier requests, so perhaps the network is gone."""
+
+
+class HandshakeSilence(httpcore.ConnectTimeout):
+    """TLS did not begin in time, although the other side accepted the connection."""
+
+
 class _AtEnd(Exception):  # noqa: N818  expected
     """Signal that httpcore has used every byte it was given."""
 
@@ -228,6 +236,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._closed: asyncio.Future[None]
         self._is_idle = True  # the next write begins a request
         self._awaits_response = False  # only interim responses have come
+        self._request_count = 0
         self._interim_count = 0
         self._has_read_eof = False
         self._newest = b""
@@ -306,7 +315,8 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
                 async with asyncio.timeout(timeout):
                     await self._changed()
             except TimeoutError as error:
-                raise httpcore.ReadTimeout(str(error)) from error
+                is_kept = self._awaits_response and self._request_count > 1
+                raise (KeptSilence if is_kept else httpcore.ReadTimeout)(str(error)) from error
         self._awaits_response = False
         if self._received:
             self._newest = self._received.popleft()
@@ -362,7 +372,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
                 transport = await loop.start_tls(self._transport, self, ssl_context, server_hostname=server_hostname)
         except TimeoutError as error:
             self._transport.abort()
-            raise httpcore.ConnectTimeout(str(error)) from error
+            raise HandshakeSilence(str(error)) from error
         except OSError as error:
             self._transport.abort()
             raise httpcore.ConnectError(str(error)) from error
@@ -387,6 +397,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         if self._received:
             raise SpokeFirst("responded before anything was asked")
         self._is_idle, self._awaits_response, self._interim_count = False, True, 0
+        self._request_count += 1
 
     def _check_writable(self, upload: Upload | None) -> None:
         if upload and upload.is_head_sent and self._is_refused():

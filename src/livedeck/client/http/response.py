@@ -169,7 +169,8 @@ def data(document: object, summary: str) -> object:
     """Return the content of the envelope `{data: ...}`. Raises Unreadable if there is no envelope."""
     if isinstance(document, dict) and "data" in document:
         return document["data"]
-    raise Unreadable(f"{summary}: the response is not as documented: {type_name(document)} without data")
+    text = f"{summary}: the response is not as documented: {type_name(document)} without data"
+    raise Unreadable(text, is_foreign=True)
 
 
 def rows(document: object, summary: str) -> list[object]:
@@ -242,7 +243,7 @@ class Response:
         except ValueError:
             pass  # the error is raised outside of this block, so that no traceback quotes the body
         media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
-        raise Unreadable(f"{self.summary}: the response ({media_type}) is not JSON; check the address")
+        raise Unreadable(f"{self.summary}: the response ({media_type}) is not JSON; check the address", is_foreign=True)
 
     def _has_too_many_values(self) -> bool:
         return len(self.body) > _MAX_VALUES and self.body.count(b",") > _MAX_VALUES

@@ -52,7 +52,15 @@ from livedeck.client.http.errors import (
     Unreadable,
 )
 from livedeck.client.http.hooks import NO_HOOKS, Hooks
-from livedeck.client.http.network import AsyncioBackend, SpokeFirst, Violation, close_if_surplus, stopping_at_refusal
+from livedeck.client.http.network import (
+    AsyncioBackend,
+    HandshakeSilence,
+    KeptSilence,
+    SpokeFirst,
+    Violation,
+    close_if_surplus,
+    stopping_at_refusal,
+)
 from livedeck.client.http.quoting import quoted_body, quoted_headers
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.renewal import TokenRenewal, TokenSource
@@ -518,17 +526,18 @@ class Transport:
         host = url.netloc.decode("ascii")
         not_sent = "" if request.is_read else "; nothing was sent"
         if isinstance(error, SpokeFirst):
-            return Unreachable(f"{request.summary}: {host} {error}{not_sent}", "refused")
+            return Unreachable(f"{request.summary}: {host} {error}{not_sent}", "refused", is_connected=True)
         if isinstance(error, Violation):
             return Unreadable(f"{request.summary}: {host} {error}")
         if proxy := self._failed_proxy(url, error):
             fault = f"refuses ({safe(str(error), 80)})" if cause == "proxy" else "cannot be reached"
             text = LOST_RESPONSE["proxy"].format(proxy=proxy.address, reason=fault)
-            return Unreachable(f"{request.summary}: {text}", "proxy")
+            return Unreachable(f"{request.summary}: {text}", "proxy", is_connected=False)
         if cause is None:
-            return Unreadable(f"{request.summary}: {host} does not speak HTTP; check the address")
+            return Unreadable(f"{request.summary}: {host} does not speak HTTP; check the address", is_foreign=True)
         text = LOST_RESPONSE[cause].format(host=host, timeout=self.timing.timeout)
-        return Unreachable(f"{request.summary}: {text}{not_sent}", cause)
+        is_connected = None if self._route.proxy_for(url.scheme, url.host) else _is_connected(error)
+        return Unreachable(f"{request.summary}: {text}{not_sent}", cause, is_connected=is_connected)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
         """Return the proxy that could not be reached or opened no tunnel, or None if the proxy is not to blame."""
@@ -767,6 +776,14 @@ def lost_cause(error: Exception) -> Cause | None:
         return "refused"
     is_broken = "disconnected" in str(error) or "closed" in str(error)
     return "reset" if is_broken or not isinstance(error, httpcore.ProtocolError | httpx.ProtocolError) else None
+
+
+def _is_connected(error: Exception) -> bool | None:
+    """Return whether a new connection was made before the failure; None if an older one was used."""
+    if any(isinstance(link, KeptSilence) for link in _causes(error)):
+        return None
+    is_answered = any(isinstance(link, HandshakeSilence) for link in _causes(error))
+    return is_answered or not isinstance(error, _NEVER_SENT)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

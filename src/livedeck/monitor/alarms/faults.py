@@ -22,6 +22,7 @@ from livedeck.monitor.kinds.kind import (
 )
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
+from livedeck.monitor.model.blame import Sight
 from livedeck.monitor.model.own import watched_seconds, whole_since
 from livedeck.monitor.model.state import (
     NO_SHARING_FAULT,
@@ -46,6 +47,8 @@ _SAME_ROUND = timedelta(seconds=1)
 SAME_OCCURRENCE = timedelta(seconds=2)
 """Largest distance between the starts of one occurrence; a correction of the clock moves a start less."""
 
+_REFUSED_POLLS = 6
+"""Poll intervals without an answer after which refusals of our pace are critical; fewer may be chance."""
 _ABSENCES = frozenset({NO_INGEST, RECONNECTING, LATE_START})
 """Kinds that claim that samples are missing."""
 
@@ -65,6 +68,7 @@ class MonitorState(Record):
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among collectors
     that poll together. `list_doubt`: known events that the list lacks. `expected`: ids of events that only the history
     knows, and that may still exist. `unit_question`: question about the unit of the bit rates, or empty.
+    `failing_alike`: ids of events whose calls fail as those of several others do.
     """
 
     events: tuple[EventState, ...]
@@ -79,6 +83,7 @@ class MonitorState(Record):
     list_doubt: ListDoubt | None = None
     expected: frozenset[str] = frozenset()
     unit_question: str = ""
+    failing_alike: frozenset[str] = frozenset()
 
     @property
     def is_unlisted(self) -> bool:
@@ -253,11 +258,12 @@ def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[Active
         state.list_doubt,
         state.now,
         state.unit_question,
+        unserved=sum(_is_refused_long(event, state, thresholds) for event in state.events),
     )
     for kind in ALARM_KINDS.values():
         if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
             finding = kind.finding(seen)
-            yield ActiveFault(finding, _local_since(finding, state), kind.detector.subject, diagnose(kind.name))
+            yield ActiveFault(finding, _local_since(finding, state), kind.detector.subject, kind.diagnose(seen))
 
 
 def _event_fault(finding: Finding, event: EventState, state: MonitorState) -> ActiveFault:
@@ -278,20 +284,32 @@ def _local_since(finding: Finding, state: MonitorState) -> datetime:
 
 
 def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
-    """Return whether it is too early to call an event's poll failed.
+    """Return whether it is too early to call an event's poll failed, or its failure is not the event's own.
 
-    A few responses in a row may be lost by chance, more of them on a poor link, or everything fails at once. If
-    responses repeat the same samples, the event is proven to stand still.
+    A few responses in a row may be lost by chance, more of them on a poor link, or everything fails at once. A refusal
+    of our pace never accuses an event. If responses repeat the same samples, the event is proven to stand still.
     """
     failing_since, connection = event.qos.failing_since, state.connection
-    since = event.qos.as_of or failing_since
-    patience = thresholds.unanswered_poor if connection.lost_share else thresholds.unanswered
-    if state.is_last:
-        return failing_since is not None and connection.as_of is None
-    stops = connection.own.stops
-    if since and watched_seconds(whole_since(since, stops), state.now, stops) < patience:
+    if failing_since is None:  # nothing was asked since the last good response
         return not event.qos.is_frozen
-    return failing_since is not None and (connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND)
+    if event.qos.failure.sight is Sight.PACE:
+        return True
+    if state.is_last:
+        return connection.as_of is None
+    is_common = bool(connection.lost_share) or event.id in state.failing_alike
+    patience = thresholds.unanswered_poor if is_common else thresholds.unanswered
+    stops = connection.own.stops
+    if watched_seconds(whole_since(failing_since, stops), state.now, stops) < patience:
+        return not event.qos.is_frozen
+    return connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND
+
+
+def _is_refused_long(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
+    """Return whether an event that should send has no answer for long, because the platform refuses our pace."""
+    since = event.qos.as_of or event.qos.failing_since
+    is_refused = event.qos.failure.sight is Sight.PACE and event.phase.tally.expects_signal
+    patience = timedelta(seconds=max(thresholds.unanswered_poor, _REFUSED_POLLS * state.connection.slowed_to))
+    return is_refused and since is not None and state.now - since >= patience
 
 
 def _is_connection_to_blame(state: MonitorState, recovery_seconds: float) -> bool:

@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from math import inf
 from statistics import median_low
-from typing import NamedTuple
 
+from livedeck.monitor.model.span import Span
 from livedeck.record import Record
 
 MAX_SPANS = 64
@@ -21,18 +21,6 @@ START_SLACK = 30.0
 
 _MAX_LENGTHS = 21
 """Number of answers from which the usual length of an answer is learnt."""
-
-
-class Span(NamedTuple):
-    """Range of time."""
-
-    since: float
-    until: float
-
-    @property
-    def seconds(self) -> float:
-        """Length in seconds."""
-        return self.until - self.since
 
 
 class Coverage(Record):

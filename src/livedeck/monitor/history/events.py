@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from livedeck.monitor.evidence.coverage import Span
 from livedeck.monitor.history import journal
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.journal import KINDS, Entry
 from livedeck.monitor.model.records import WATCH_WRITTEN_EACH, EpisodeRecord, EventRecord, UnwatchedRecord, WatchRecord
 from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.model.span import Span
 from livedeck.monitor.model.state import Episode, EventState
 
 _KIND = KINDS[EventRecord]

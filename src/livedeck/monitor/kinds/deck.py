@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import NamedTuple
 
+from livedeck.monitor.evidence.blame import Facts, blame, diagnosed
 from livedeck.monitor.kinds.kind import (
     API_BLIND,
     COLLECTOR_SILENT,
@@ -21,6 +22,7 @@ from livedeck.monitor.kinds.kind import (
     Observation,
 )
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
+from livedeck.monitor.model.blame import Culprit, Failure, Sight
 from livedeck.monitor.model.own import NotWatched, Why, watched_seconds
 from livedeck.monitor.model.state import ClockChange, Component, ConnectionProblem, ConnectionState
 from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
@@ -36,10 +38,15 @@ _LONG_APART = 600.0
 
 def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     connection = case.connection
-    if connection.state is not ConnectionState.BLIND:
+    if connection.state is not ConnectionState.BLIND and not connection.is_checking:
         return None
     since = connection.since + timedelta(seconds=connection.skew)
-    return Observation(connection.reason or "no response", "a response from the platform", since)
+    return Observation(
+        connection.blame.text or connection.reason or "no response",
+        "a response from the platform",
+        since,
+        blame=connection.blame,
+    )
 
 
 def _observe_unauthorized(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -49,9 +56,11 @@ def _observe_unauthorized(case: DeckCase, _thresholds: Thresholds) -> Observatio
 
 
 def _observe_rate_limited(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
-    if case.connection.problem is not ConnectionProblem.RATE_LIMITED:
+    connection = case.connection
+    if not connection.slowed_to and connection.problem is not ConnectionProblem.RATE_LIMITED:
         return None
-    return Observation(case.connection.reason, "a platform that accepts requests")
+    found = blame(Facts(failure=Failure(Sight.PACE), slowed_to=connection.slowed_to, unserved=case.unserved))
+    return Observation(found.text, "a platform that accepts requests", is_escalated=case.unserved > 0, blame=found)
 
 
 def _observe_skew(case: DeckCase, thresholds: Thresholds) -> Observation | None:
@@ -120,12 +129,11 @@ def _observe_lost(case: DeckCase, _thresholds: Thresholds) -> Observation | None
 
 
 def _observe_list(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
-    doubt = case.list_doubt
-    if doubt is None or not doubt.served:
+    doubt, found = case.list_doubt, blame(Facts(list_doubt=case.list_doubt))
+    if doubt is None or not found.text:
         return None
-    all_served = doubt.listed + doubt.served
-    actual = f"the list lacks {doubt.served} of {all_served} events that are still served"
-    return Observation(actual, "a list of all events", doubt.since + timedelta(seconds=case.connection.skew))
+    since = doubt.since + timedelta(seconds=case.connection.skew)
+    return Observation(found.text, "a list of all events", since, blame=found)
 
 
 class Wave(NamedTuple):
@@ -266,11 +274,7 @@ DECK_KINDS = (
         hidden_by=(),
         shared=False,
         explained_by=(),
-        diagnosis=Diagnosis(
-            cause="The platform does not respond, or this machine's network is down.",
-            viewers="Unknown: streams may still be running.",
-            advice="Check this machine's network; watch the players.",
-        ),
+        diagnosis=diagnosed(Culprit.UNKNOWN, viewers="Unknown: streams may still be running."),
     ),
     AlarmKind(
         name="AUTH_FAILED",
@@ -291,14 +295,10 @@ DECK_KINDS = (
         severity=Severity.WARNING,
         component=Component.NONE,
         detector=DeckDetector(observe=_observe_rate_limited),
-        hidden_by=(),
+        hidden_by=(API_BLIND,),
         shared=False,
         explained_by=(),
-        diagnosis=Diagnosis(
-            cause="This token makes more requests than the platform accepts.",
-            viewers="No effect.",
-            advice="Close other decks and scripts with this token.",
-        ),
+        diagnosis=diagnosed(Culprit.REFUSAL, viewers="No effect, but events are polled less often."),
     ),
     AlarmKind(
         name="CLOCK_SKEW",
@@ -392,11 +392,7 @@ DECK_KINDS = (
         hidden_by=(API_BLIND,),
         shared=False,
         explained_by=(),
-        diagnosis=Diagnosis(
-            cause="The platform's event list is incomplete, or this token may no longer list every event.",
-            viewers="No effect.",
-            advice="Compare with the platform's web page; new events may be missing here until the list is whole.",
-        ),
+        diagnosis=diagnosed(Culprit.LIST, viewers="No effect."),
     ),
     AlarmKind(
         name=COLLECTOR_SILENT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from livedeck.monitor.evidence.blame import Facts, blame, diagnosed
 from livedeck.monitor.kinds.kind import (
     DROPOUTS,
     NO_INGEST,
@@ -16,18 +17,15 @@ from livedeck.monitor.kinds.kind import (
     Observation,
 )
 from livedeck.monitor.model.alarm import Diagnosis, Severity
+from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.model.own import watched_seconds
 from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, EndWay, IngestState, Pattern
 from livedeck.monitor.model.thresholds import Thresholds
-from livedeck.text.values import safe
 
 QOS_STALE, ENDED_ON_AIR, LATE_START = "QOS_STALE", "ENDED_ON_AIR", "LATE_START"
 
 _SAME_TIME = 0.01
 """Largest difference in seconds between the same time in two forms."""
-
-_MAX_ERROR_CHARS = 200
-"""Maximum length of an error in a finding: enough for the request and the failure, not for a whole page."""
 
 
 def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
@@ -140,10 +138,11 @@ def _observe_end(ended: EndedEvent, thresholds: Thresholds) -> Observation:
 
 
 def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
-    """Report missing responses or samples of this event, with the last error."""
+    """Report missing responses or samples of this event, with the reason."""
     if case.is_stale:
-        actual = safe(case.quality.error, _MAX_ERROR_CHARS) or "no new sample"
-        yield Observation(actual, "a response every few seconds", case.quality.since)
+        quality = case.quality
+        found = blame(Facts(failure=quality.failure, is_of_event=True, is_frozen=quality.is_frozen))
+        yield Observation(found.text, "a response every few seconds", quality.since)
 
 
 INGEST_KINDS = (
@@ -225,10 +224,6 @@ INGEST_KINDS = (
         hidden_by=(),
         shared=True,
         explained_by=(),
-        diagnosis=Diagnosis(
-            cause="The platform delivers no fresh metrics for this event.",
-            viewers="Unknown: the stream may be fine or gone.",
-            advice="Watch the player itself until metrics are back.",
-        ),
+        diagnosis=diagnosed(Culprit.STREAM, viewers="Unknown: the stream may be fine or gone."),
     ),
 )

@@ -8,8 +8,10 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec import field
 
+from livedeck.monitor.evidence.blame import CAUSES
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
+from livedeck.monitor.model.blame import NO_BLAME, Blame
 from livedeck.monitor.model.own import NotWatched
 from livedeck.monitor.model.state import (
     NO_SHARING_FAULT,
@@ -44,7 +46,7 @@ class Observation(NamedTuple):
     """Result of a detector, with the fields of a Finding; the kind turns it into one.
 
     `is_escalated`: the finding gets the kind's `escalated_severity`. `is_withdrawn`: the observation proved to be no
-    fault; its finding has the severity INFO.
+    fault; its finding has the severity INFO. `blame`: the cause, if it is known better than by the kind.
 
     """
 
@@ -56,6 +58,7 @@ class Observation(NamedTuple):
     target: str = ""
     target_name: str = ""
     is_withdrawn: bool = False
+    blame: Blame = NO_BLAME
 
 
 class DutyRule(Record, kw_only=True):
@@ -160,7 +163,8 @@ class DeckCase(Record):
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
     empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the
     collectors. `list_doubt`: known events that the list lacks, None without any. `now`: this machine's clock.
-    `unit_question`: question about the unit of the bit rates, or empty.
+    `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events on air whose polls
+    the platform has refused for long, each time as too many.
     """
 
     connection: ConnectionStatus
@@ -171,6 +175,7 @@ class DeckCase(Record):
     list_doubt: ListDoubt | None = None
     now: datetime | None = None
     unit_question: str = ""
+    unserved: int = 0
 
 
 class DeckDetector(Record):
@@ -267,6 +272,13 @@ class AlarmKind(Record, kw_only=True):
         if self.name == DROPOUTS:  # RECONNECTING is a part of DROPOUTS, so it must not hide it
             silence = (NO_INGEST,)
         return (API_BLIND, *incident, *silence, *self.hidden_by)
+
+    def diagnose(self, observation: Observation) -> Diagnosis:
+        """Return the diagnosis of an observation, by its cause if that is known."""
+        cause = observation.blame
+        if not cause.text:
+            return self.diagnosis
+        return Diagnosis(CAUSES[cause.cause], self.diagnosis.viewers, cause.advice)
 
     def finding(self, observation: Observation) -> Finding:
         """Turn an observation into a finding of this kind."""

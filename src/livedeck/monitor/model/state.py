@@ -15,11 +15,12 @@ from typing import Protocol
 from msgspec import field
 
 from livedeck.client import Event
-from livedeck.monitor.evidence.coverage import Span
 from livedeck.monitor.model.alarm import Severity
+from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Failure
 from livedeck.monitor.model.own import WATCHING, OwnState, Why
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
+from livedeck.monitor.model.span import Span
 from livedeck.monitor.model.thresholds import Content
 from livedeck.record import Record
 
@@ -250,6 +251,7 @@ class QosState(Record):
     readable value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: at the last response the newest
     sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still. `not_watched`: ranges of
     time between the samples that no response covers (server clock), so that nothing is known of them.
+    `failure`: the last failure since `as_of`, as far as it tells who is to blame.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -263,6 +265,7 @@ class QosState(Record):
     lag: float | None = None
     is_overdue: bool = False
     is_frozen: bool = False
+    failure: Failure = NO_FAILURE
     not_watched: tuple[Span, ...] = ()
 
 
@@ -410,7 +413,9 @@ class ConnectionStatus(Record):
     exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while under 2 s. `interval`: seconds
     between event rounds; values older than two of them are stale. `failures`: number of failed rounds in a row;
     `next_try`: time of the next retry after them, None during a retry. `lost_share`: share of lost responses in the
-    last minute; 0 while the link is not poor.
+    last minute; 0 while the link is not poor. `blame`: nearest cause of the state. `slowed_to`: seconds between two
+    polls of an event after the platform refused our pace, 0 at the usual pace. `is_checking`: the platform answers
+    again after the connection was blind, and it is not yet proven that events can be judged.
 
     `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times exclude them.
     `clock_change`: clock change of the last minute. `is_clock_doubtful`: the clock made a step, and no response has
@@ -433,6 +438,15 @@ class ConnectionStatus(Record):
     clock_change: ClockChange | None = None
     is_clock_doubtful: bool = False
     own: OwnState = WATCHING
+    blame: Blame = NO_BLAME
+    slowed_to: float = 0.0
+    is_checking: bool = False
+
+    @property
+    def why(self) -> str:
+        """Cause of the state, and the failure that shows it; empty without one."""
+        text, reason = self.blame.text, self.reason
+        return f"{text} ({reason})" if text and reason and reason not in text else text or reason
 
     @property
     def measured_skew(self) -> float | None:

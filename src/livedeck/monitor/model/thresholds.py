@@ -180,6 +180,12 @@ class Thresholds(Record, kw_only=True):
     recovery: Annotated[float, Limit("s", "after an outage every event is polled again within this time")] = 10.0
     unanswered: Annotated[float, Limit("s", "three polls of an event fail in this time; fewer may be chance")] = 20.0
     unanswered_poor: Annotated[float, Limit("s", "on a poor link more polls fail by chance")] = 60.0
+    alike_events: Annotated[
+        int, Limit("events", "if this many fail alike by 5xx or silence, none of them is the cause")
+    ] = 3
+    alike_share: Annotated[
+        float, Limit("share of other calls", "if this many other calls fail by 5xx or silence, no event is the cause")
+    ] = 0.2
     clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown this long")] = 60.0
     unwatched: Annotated[
         float, Limit("s", "a monitor that runs this late watched nothing: stopped, asleep or too slow")
@@ -530,6 +536,11 @@ class Cadence(Record, kw_only=True):
     # poll of its last minute, which is measured late; then between failed tries, after which it is dropped
     after_end_gap: float = 15.0  # s; samples this close to the end are complete
     after_end_watch: float = 86_400.0  # s; a stream that ended earlier is no longer polled
+    refused: float = 0.05  # share of calls; above it the platform refuses our pace, and below chance may refuse one
+    refused_window: float = 30.0  # s in which refused calls are counted
+    pace_step: float = 10.0  # s between two changes of the pace, so that each shows its effect
+    pace_growth: float = 1.1  # factor of a step back to the usual pace
+    pace_least: float = 0.25  # share of the usual pace; slower polls would see a lost encoder after a minute
     give_up: int = 2  # failed rounds in a row after which a one-off report omits the platform
 
 

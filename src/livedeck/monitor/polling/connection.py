@@ -18,6 +18,8 @@ from livedeck.client import (
     Unauthorized,
     Unreadable,
 )
+from livedeck.monitor.evidence.blame import CHECKING, Facts, blame, seen
+from livedeck.monitor.model.blame import Blame, Failure, Sight
 from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.record import Record
@@ -45,14 +47,20 @@ class RoundResult(Record):
     """Result of one round. The event list is the pulse of the connection: other calls may fail for their own reasons.
 
     `good`: last good response to any call (this machine's clock); `listed`: the list succeeded; `failure`: the error of
-    the list. A round without the list has neither `listed` nor `failure`. `lost_share`: share of lost responses; 0
-    while the link is not poor.
+    the list. A round without the list has neither `listed` nor `failure`. `last_failure`: the error of the last failed
+    call. `lost_share`: share of lost responses; 0 while the link is not poor. `slowed_to`: as in ConnectionStatus.
+    `is_tried`: enough calls were made to call a silence the platform's. `is_proven`: since the connection was blind, a
+    list and samples were good.
     """
 
     good: datetime | None = None
     listed: bool = False
     failure: ApiError | None = None
+    last_failure: ApiError | None = None
     lost_share: float = 0.0
+    slowed_to: float = 0.0
+    is_tried: bool = True
+    is_proven: bool = True
 
 
 def step(
@@ -63,15 +71,36 @@ def step(
     `silence`: seconds since the last good response, or since the start. It is monotonic: setting the wall clock must
     not blind the deck.
     """
-    link = replace(_with_result(link, result), lost_share=result.lost_share)
-    state = _state(link, silence, thresholds)
+    was_blind = link.state is ConnectionState.BLIND or link.is_checking
+    link = replace(_with_result(link, result), lost_share=result.lost_share, slowed_to=result.slowed_to)
+    state = _state(link, silence, thresholds, is_tried=result.is_tried or link.state is ConnectionState.BLIND)
     if state is ConnectionState.BLIND and not link.problem:
         link = replace(link, problem=ConnectionProblem.NO_ANSWER)
+    is_checking = was_blind and state is not ConnectionState.BLIND and not result.is_proven
+    if is_checking:
+        state = ConnectionState.FAILING
+    if state.is_answering and (link.slowed_to or link.problem is ConnectionProblem.RATE_LIMITED):
+        link = replace(link, problem=ConnectionProblem.RATE_LIMITED if link.slowed_to else ConnectionProblem.NONE)
+    link = replace(link, is_checking=is_checking)
+    link = replace(link, blame=_blame(link, result, state))
     if state is link.state:
         return link
     if state.is_answering and link.state in _FAILED_STATES:
-        link = replace(link, recovered_at=now, problem=ConnectionProblem.NONE)
+        problem = ConnectionProblem.RATE_LIMITED if link.slowed_to else ConnectionProblem.NONE
+        link = replace(link, recovered_at=now, problem=problem)
     return replace(link, state=state, since=now)
+
+
+def _blame(link: ConnectionStatus, result: RoundResult, state: ConnectionState) -> Blame:
+    """Return the nearest cause of the connection's state, by the last failed call."""
+    error = result.last_failure or result.failure
+    if link.is_checking and (error is None or not link.failures):
+        return replace(link.blame, text=CHECKING)
+    if state.is_answering or state is ConnectionState.CONNECTING:
+        return blame(Facts(slowed_to=link.slowed_to))
+    if error is None:
+        return link.blame if link.blame.text else blame(Facts(failure=Failure(Sight.UNDECIDED)))
+    return blame(Facts(failure=seen(error), slowed_to=link.slowed_to))
 
 
 def _with_result(link: ConnectionStatus, result: RoundResult) -> ConnectionStatus:
@@ -86,10 +115,12 @@ def _cause(failure: ApiError) -> ConnectionProblem:
     return next((problem for error, problem in _CAUSES if isinstance(failure, error)), ConnectionProblem.NO_ANSWER)
 
 
-def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds) -> ConnectionState:
-    if silence >= blind_after(link, thresholds):
+def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds, *, is_tried: bool) -> ConnectionState:
+    """Return the state after `silence` (s). `is_tried`: enough calls were made meanwhile."""
+    if silence >= blind_after(link, thresholds) and is_tried:
         return ConnectionState.BLIND
-    if link.lost_share and silence < thresholds.recovery:
+    usual_silence = max(thresholds.recovery, thresholds.answer_intervals * link.slowed_to)
+    if (link.lost_share or link.slowed_to) and silence < usual_silence and link.as_of:
         return ConnectionState.POOR
     if link.failures:
         return ConnectionState.FAILING

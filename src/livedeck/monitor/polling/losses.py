@@ -6,6 +6,7 @@ from collections import deque
 from typing import NamedTuple
 
 from livedeck.client import ApiError, Rejected, ServerFault, Unreachable, Unreadable
+from livedeck.monitor.evidence.blame import is_common, seen
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.polling.schedule import PollKey
 
@@ -18,6 +19,30 @@ def is_passing(error: ApiError) -> bool:
         return False
     is_early_or_late = isinstance(error, Rejected) and error.status in _PASSING_STATUS
     return is_early_or_late or isinstance(error, ServerFault | Unreachable | Unreadable)
+
+
+class _Call(NamedTuple):
+    key: PollKey
+    at: float  # monotonic s
+    is_failed: bool
+
+
+class CallTally:
+    """Counts the calls of the last minute that failed in a way that may be everybody's: 5xx and silence."""
+
+    def __init__(self) -> None:
+        self._calls = deque[_Call]()
+
+    def note(self, key: PollKey, at: float, error: ApiError | None, window: float) -> None:
+        """Count a call, and forget the calls before the last `window` seconds."""
+        self._calls.append(_Call(key, at, error is not None and is_common(seen(error))))
+        while self._calls[0].at < at - window:
+            self._calls.popleft()
+
+    def failed_share(self, key: PollKey) -> float:
+        """Return the share of failed calls among all calls but those of `key`; 0 without any."""
+        others = [call.is_failed for call in self._calls if call.key != key]
+        return sum(others) / len(others) if others else 0.0
 
 
 class _Failure(NamedTuple):

@@ -110,6 +110,10 @@ _LONG_ROUND = 4.0
 _PULSE_GAP = 2.0
 """Minimum seconds between two polls of the list that are made because calls begin to fail."""
 
+_LEAST_TRIES, _SAME_TRY, _LONG_TRY = 3, 1.0, 10.0
+"""Minimum number of tries that call a silence the platform's. Calls sent within `_SAME_TRY` seconds are one try; a call
+that waits counts as another try every `_LONG_TRY` seconds."""
+
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every other call to the platform would meet too."""
 
@@ -156,7 +160,8 @@ class Poller:
     The event list is the pulse of the connection. While nothing responds at all, only the list and one event are
     polled, at the pace of the back-off. If that is slow, a probe shows sooner that the platform is back. One round runs
     at a time; the result of a call that is slower than its round arrives in a later round. `part`: this process's share
-    of the request budget. `own`: watch that takes the planned polls of events and of the list, and their answers.
+    of the request budget. `pace`: share of the usual pace that the platform accepts. `own`: watch that takes the
+    planned polls of events and of the list, and their answers.
     """
 
     def __init__(
@@ -171,7 +176,7 @@ class Poller:
         self._own = own or OwnWatch()
         self._done: dict[PollKey, float] = {}  # end of each call (monotonic s), by which the next may begin
         self._unaffordable: frozenset[PollKey] = frozenset()  # due calls that waited for the budget
-        self.part = 1.0
+        self.part = self.pace = 1.0
         self._slots = asyncio.Semaphore(cadence.at_once)
         self._in_flight: dict[PollKey, asyncio.Task[PollResult | None]] = {}
         self._requested: dict[PollKey, tuple[float, float]] = {}  # time, and jitter of the next wait
@@ -179,6 +184,8 @@ class Poller:
             cadence.budget,
             clock.monotonic(),
         )  # available requests, and time of that count
+        self._sent: dict[PollKey, tuple[float, float]] = {}  # calls in flight: their entries of `_requested`
+        self._failed_tries, self._last_try = 0, -inf  # failed calls since the last good one, and the last of them
         self._list_failures = 0  # failures in a row
         self._is_pulse_due = False  # calls begin to fail: the list shows whether everything does
         self._failing: set[PollKey] = set()  # calls whose last result was a failure
@@ -187,6 +194,17 @@ class Poller:
         self._has_probe_answered = False  # whether the last probe succeeded, since the list last worked
         self._has_connection_error = False  # a call of this round met such an error; queued calls would too
         self._retry_from = -inf  # end of the platform's Retry-After (monotonic s)
+
+    @property
+    def is_silence_tried(self) -> bool:
+        """True if a present silence is the platform's: it was asked often enough since its last good response.
+
+        A call that waits counts once for each `_LONG_TRY` seconds. During a Retry-After the platform itself wants
+        silence.
+        """
+        now = self._clock.monotonic()
+        waits = (now - sent for key, (sent, _) in self._sent.items() if is_on_platform(key))
+        return self._failed_tries + max(waits, default=0.0) // _LONG_TRY >= _LEAST_TRIES or self.retry_seconds > 0
 
     def expedite(self) -> None:
         """Make every call due now; only a Retry-After is still obeyed."""
@@ -355,7 +373,7 @@ class Poller:
 
     @property
     def _budget(self) -> float:
-        return self._cadence.budget * self.part
+        return self._cadence.budget * self.part * self.pace
 
     def _affordable_calls(self, now: float) -> int:
         """Return the number of calls that may start now.
@@ -387,16 +405,29 @@ class Poller:
             self._requested[key] = requested
             if plan:
                 self._own.ask(plan.due, plan.begun, requested[0], plan.interval)
-            sent = self._clock.now()
-            with recording_timings() as timings:
-                payload = await self._fetch(key)
+            sent, self._sent[key] = self._clock.now(), requested
+            try:
+                with recording_timings() as timings:
+                    payload = await self._fetch(key)
+            finally:
+                if self._sent.get(key) is requested:  # `start_over` may have let a newer call leave
+                    del self._sent[key]
             self._done[key] = self._clock.monotonic()
             self._own.answer(requested[0], self._done[key])
             if is_on_platform(key):
                 self._has_connection_error = isinstance(payload, _CONNECTION_ERRORS)
+                self._note_try(requested[0], is_failed=isinstance(payload, ApiError))
             is_outdated = self._requested.get(key) is not requested
             at = self._clock.now()
             return PollResult(key, at, self._clock.monotonic(), payload, is_outdated, _dated(sent, at, timings))
+
+    def _note_try(self, sent: float, *, is_failed: bool) -> None:
+        """Count a failed call. Calls of one moment are one try."""
+        if not is_failed:
+            self._failed_tries = 0
+        elif not self._failed_tries or sent - self._last_try >= _SAME_TRY:
+            self._failed_tries += 1
+            self._last_try = sent
 
     def _collect(self) -> Iterable[PollResult]:
         for key in [key for key, task in self._in_flight.items() if task.done()]:

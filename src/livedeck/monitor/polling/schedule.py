@@ -88,11 +88,16 @@ def with_asks(schedule: PollSchedule, asks: PollSchedule, seconds_to_list: float
 
 
 def fit_rate_limit(
-    cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0, capacity: float | None = None
+    cadence: Cadence,
+    states: Iterable[EventState],
+    round_trip: float = 0.0,
+    pace: float = 1.0,
+    capacity: float | None = None,
 ) -> Cadence:
     """Return the cadence that the request budget allows: the more events are on air, the less often each is polled.
 
     `round_trip`: seconds that a response takes, which also limits the polls, because few calls are in flight at once.
+    `pace`: share of this cadence that the platform accepts.
     `capacity`: polls per second that a slow machine makes in time; an event in focus is then polled like the others.
     The longer interval is published, so that a response does not count as missing before it is due.
     """
@@ -104,9 +109,9 @@ def fit_rate_limit(
     qos = max(cadence.qos, on_air / (_SPARE * budget))
     return replace(
         cadence,
-        qos=qos,
-        qos_focus=cadence.qos_focus if capacity is None else max(cadence.qos_focus, qos),
-        qos_early=max(cadence.qos_early, early / (_EARLY_SHARE * budget)),
+        qos=qos / pace,
+        qos_focus=(cadence.qos_focus if capacity is None else max(cadence.qos_focus, qos)) / pace,
+        qos_early=max(cadence.qos_early, early / (_EARLY_SHARE * budget)) / pace,
     )
 
 

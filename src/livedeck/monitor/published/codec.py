@@ -34,6 +34,7 @@ from livedeck.client import (
     VideoSettings,
 )
 from livedeck.monitor.model import alarm, alarm_action, limits, own, ruling, state
+from livedeck.monitor.model.blame import Blame, Failure
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import Snapshot
@@ -69,7 +70,8 @@ _FIELDS: Mapping[type, str] = {
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
     QosState: "as_of freshness cadence error future_samples failing_since unreadable lag is_overdue is_frozen "
-    "not_watched",
+    "not_watched failure",
+    Failure: "sight status reason",
     state.HealthAssessment: "health findings nominal_fps baseline_video limit_video",
     state.Health: "score grade component detail",
     state.Finding: "kind severity actual expected since target target_name stage",
@@ -82,7 +84,8 @@ _FIELDS: Mapping[type, str] = {
     own.Slowness: "since behind events is_grave",
     own.OwnState: "stops behind slowness reading_delay",
     state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
-    "lost_share clock_offset clock_change is_clock_doubtful own",
+    "lost_share clock_offset clock_change is_clock_doubtful own blame slowed_to is_checking",
+    Blame: "cause text advice",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
     "flapping escalated stage affects timeline diagnosis found cleared_at hides",

@@ -19,7 +19,15 @@ from livedeck.monitor import (
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, rule_words, severity_glyph
 from livedeck.presentation.badges import TALLY_BADGES
-from livedeck.presentation.connection import banner_line, blind_words, is_whole, missing_line, missing_text, via_text
+from livedeck.presentation.connection import (
+    banner_line,
+    blind_words,
+    failing_words,
+    is_whole,
+    missing_line,
+    missing_text,
+    via_text,
+)
 from livedeck.presentation.events import STANDING_WORDS, Standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import values
@@ -223,7 +231,7 @@ def headline(model: WallModel) -> str:
     if connection.state is ConnectionState.BLIND:
         return f"✖ {blind_words(connection)}{old}"
     if connection.state is ConnectionState.FAILING:
-        return f"▲ {connection.problem.banner or 'LINK FAILING'}{old}"
+        return f"▲ {failing_words(connection)}{old}"
     return f"▒ STALE{old}"
 
 

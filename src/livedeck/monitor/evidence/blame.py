@@ -1,0 +1,242 @@
+"""Rules for the cause of missing data: the nearest that explains it is named, once. Pure.
+
+Nearest first: own stop, own slowness, own link, something in between, refusal, failure of the platform, its list, the
+stream. Causes behind the named one are not known. This file has the words of API_BLIND, RATE_LIMITED, LIST_WRONG and
+QOS_STALE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from livedeck.client import (
+    ApiError,
+    Cause,
+    Forbidden,
+    PaymentRequired,
+    RateLimited,
+    Redirected,
+    Rejected,
+    ServerFault,
+    Unauthorized,
+    Unreachable,
+    Unreadable,
+)
+from livedeck.monitor.model.alarm import Diagnosis
+from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Culprit, Failure, Sight
+from livedeck.monitor.model.state import ListDoubt
+from livedeck.record import Record
+
+_PAYMENT_REQUIRED, _PROXY_LOGIN, _NETWORK_LOGIN = 402, 407, 511
+"""Statuses with advice of their own: 407 and 511 come from the way to the platform, never from the platform."""
+
+CAUSES: Mapping[Culprit, str] = MappingProxyType(
+    {
+        Culprit.OWN_STOP: "This machine slept, or livedeck was stopped.",
+        Culprit.OWN_SLOWNESS: "This machine is too slow for its work.",
+        Culprit.OWN_LINK: "This machine cannot reach the platform.",
+        Culprit.STRANGER: "A portal, login page or gateway stands between this machine and the platform.",
+        Culprit.REFUSAL: "The platform can be reached and refuses to answer.",
+        Culprit.PLATFORM: "The platform can be reached and fails.",
+        Culprit.LIST: "The platform's event list is incomplete, or this token may no longer list every event.",
+        Culprit.STREAM: "The platform delivers no fresh metrics for this event.",
+        Culprit.UNKNOWN: "The platform does not respond, or this machine's network is down.",
+    }
+)
+"""Cause -> sentence for a diagnosis."""
+
+_FEWER = "Close other decks and scripts with this token; livedeck asks less often by itself."
+
+_ADVICE: Mapping[Culprit, str] = MappingProxyType(
+    {
+        Culprit.OWN_LINK: "Check this machine's network and the settings proxy and ca_file; watch the players.",
+        Culprit.STRANGER: "Open the platform's address in a browser on this machine, and log in; watch the players.",
+        Culprit.REFUSAL: _FEWER,
+        Culprit.PLATFORM: "Check the platform's status page; watch the players.",
+        Culprit.LIST: "Compare with the platform's web page; new events may be missing here until the list is whole.",
+        Culprit.STREAM: "Watch the player itself until metrics are back.",
+        Culprit.UNKNOWN: "Check this machine's network; watch the players.",
+    }
+)
+
+_PAYMENT = "Check the plan and the balance of the workspace."
+_ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
+    {
+        Sight.UNSENT: "Correct the named setting or file.",
+        Sight.TOKEN: "Create a new token in the workspace and store it at the source that the alarm names.",
+        Sight.REQUEST: "Check base_url and the rights of the token; watch the players.",
+    }
+)
+"""Failure -> advice that is better than that of its cause."""
+
+_NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
+    {
+        "dns": "the platform's name has no address",
+        "refused": "nothing accepts a connection at the platform's address; its server may be down",
+        "tls": "no trusted connection to the platform; its certificate may have changed",
+        "timeout": "no connection to the platform in time",
+        "proxy": "the proxy does not connect to the platform",
+    }
+)
+"""Cause of a missing connection -> words."""
+
+_SHORT: Mapping[Sight, str] = MappingProxyType(
+    {
+        Sight.NO_CONNECTION: "no connection",
+        Sight.SILENCE: "no answer in time",
+        Sight.UNDECIDED: "no answer in time",
+        Sight.BREAK: "connections break",
+        Sight.FOREIGN: "something answers in the platform's place",
+        Sight.PACE: "the platform refuses our pace",
+        Sight.UNREADABLE: "the answers cannot be read",
+        Sight.CACHED: "the answers come from a cache",
+    }
+)
+"""Failure of one event's calls -> words; others are told by their status."""
+
+
+CHECKING = "answers again, checking"
+"""Text after the platform answered nothing, until a list and samples prove that events can be judged."""
+
+
+class Facts(Record):
+    """Evidence of missing data. Leave out what is not known.
+
+    `own`: nearer cause that was found on this machine. `failure`: last failed call. `slowed_to`: seconds between two
+    polls of an event after refusals of our pace, 0 without any. `unserved`: number of events on air without an answer
+    for long. `is_of_event`: the failed calls are of one event, and others are answered. `is_frozen`: samples of the
+    event arrive, but their time stands still. `list_doubt`: known events that the list lacks.
+    """
+
+    own: Blame | None = None
+    failure: Failure = NO_FAILURE
+    slowed_to: float = 0.0
+    unserved: int = 0
+    is_of_event: bool = False
+    is_frozen: bool = False
+    list_doubt: ListDoubt | None = None
+
+
+def blame(facts: Facts) -> Blame:
+    """Return the nearest cause that explains the missing data; NO_BLAME if nothing is missing."""
+    if facts.own:
+        return facts.own
+    if facts.is_of_event:
+        return _of_event(facts)
+    if facts.failure.sight is Sight.PACE or (facts.slowed_to and facts.failure.sight is Sight.NONE):
+        return _of_pace(facts)
+    if facts.failure.sight is not Sight.NONE:
+        return _of_failure(facts.failure)
+    if facts.list_doubt and facts.list_doubt.served:
+        doubt = facts.list_doubt
+        all_served = doubt.listed + doubt.served
+        return _blame(Culprit.LIST, f"the list lacks {doubt.served} of {all_served} events that are still served")
+    return NO_BLAME
+
+
+def diagnosed(cause: Culprit, *, viewers: str) -> Diagnosis:
+    """Return the diagnosis of an alarm kind whose usual cause is this. `viewers`: effect on viewers."""
+    return Diagnosis(CAUSES[cause], viewers, _ADVICE[cause])
+
+
+def seen(error: ApiError) -> Failure:
+    """Return a failed call as far as it tells who is to blame."""
+    if isinstance(error, Unreachable):
+        return _unreachable(error)
+    if isinstance(error, Unreadable):
+        return Failure(Sight.FOREIGN if error.is_foreign else Sight.UNREADABLE, error.status)
+    if isinstance(error, Rejected):
+        if error.status == _PROXY_LOGIN:
+            return Failure(Sight.NO_CONNECTION, error.status, f"the proxy wants a login ({error.status})")
+        wanted = "asks for a payment" if isinstance(error, PaymentRequired) else "refuses the token"
+        sight = _sight_of_status(error)
+        return Failure(sight, error.status, wanted if sight is Sight.TOKEN else "")
+    return Failure(Sight.UNSENT, reason=str(error))
+
+
+def is_common(failure: Failure) -> bool:
+    """Return whether the way of the failure is the platform's or the link's rather than one object's: 5xx, silence."""
+    return failure.sight in _COMMON or (failure.status or 0) >= 500
+
+
+_COMMON = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION})
+
+
+def _unreachable(error: Unreachable) -> Failure:
+    if error.is_connected is False or error.cause in {"dns", "tls", "proxy"}:
+        return Failure(Sight.NO_CONNECTION, reason=_NO_CONNECTION.get(error.cause, ""))
+    if error.cause == "refused":
+        return Failure(Sight.FOREIGN if error.is_connected else Sight.UNDECIDED)
+    if error.cause == "reset":
+        return Failure(Sight.BREAK)
+    return Failure(Sight.SILENCE if error.is_connected else Sight.UNDECIDED)
+
+
+def _sight_of_status(error: Rejected) -> Sight:
+    if isinstance(error, RateLimited):
+        return Sight.PACE
+    if isinstance(error, Redirected) or error.status == _NETWORK_LOGIN:
+        return Sight.FOREIGN
+    if error.code is None:  # without the body that the document promises, something before the platform may have spoken
+        return Sight.GATEWAY
+    if isinstance(error, Unauthorized | Forbidden | PaymentRequired):
+        return Sight.TOKEN
+    return Sight.FAULT if isinstance(error, ServerFault) else Sight.REQUEST
+
+
+def _blame(cause: Culprit, text: str, advice: str = "") -> Blame:
+    return Blame(cause, text, advice or _ADVICE[cause])
+
+
+def _of_pace(facts: Facts) -> Blame:
+    each = f": each event every {facts.slowed_to:.0f} s" if facts.slowed_to else ""
+    unserved = f"; {facts.unserved} on air without an answer" if facts.unserved else ""
+    return _blame(Culprit.REFUSAL, f"the platform refuses our pace{each}{unserved}")
+
+
+_WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
+    {
+        Sight.UNSENT: (Culprit.OWN_LINK, "nothing was sent: {reason}"),
+        Sight.NO_CONNECTION: (Culprit.OWN_LINK, "this machine's network, proxy or certificates: {reason}"),
+        Sight.FOREIGN: (Culprit.STRANGER, "something answers in the platform's place (portal, login page, gateway)"),
+        Sight.PACE: (Culprit.REFUSAL, "the platform refuses our pace"),
+        Sight.TOKEN: (Culprit.REFUSAL, "the network is well: the platform {reason} ({status})"),
+        Sight.REQUEST: (Culprit.REFUSAL, "the network is well: the platform answers {status}"),
+        Sight.FAULT: (Culprit.PLATFORM, "the network is well: the platform answers {status}"),
+        Sight.GATEWAY: (
+            Culprit.PLATFORM,
+            "the platform answers {status}, or a gateway before it: it is not the platform's own error",
+        ),
+        Sight.UNREADABLE: (Culprit.PLATFORM, "the network is well: the platform answers, but not as documented"),
+        Sight.CACHED: (Culprit.STRANGER, "a cache answers in the platform's place"),
+        Sight.SILENCE: (Culprit.PLATFORM, "the platform takes calls and does not answer"),
+        Sight.BREAK: (
+            Culprit.UNKNOWN,
+            "connections break before an answer is complete: the platform, or a proxy or firewall on the way",
+        ),
+        Sight.UNDECIDED: (
+            Culprit.UNKNOWN,
+            "no answer so far: the network or the platform, known with the next connection",
+        ),
+    }
+)
+"""Last failure -> the cause that it proves, and its words."""
+
+
+def _of_failure(failure: Failure) -> Blame:
+    cause, words = _WORDS[failure.sight]
+    text = words.format(reason=failure.reason, status=failure.status)
+    advice = _PAYMENT if failure.status == _PAYMENT_REQUIRED else _ADVICE_OF.get(failure.sight, "")
+    return _blame(cause, text, advice)
+
+
+def _of_event(facts: Facts) -> Blame:
+    failure = facts.failure
+    if failure.sight is Sight.NONE:
+        is_frozen = facts.is_frozen
+        text = "new samples arrive, but their time stands still" if is_frozen else "no new sample"
+        return _blame(Culprit.STREAM, text)
+    reason = _SHORT.get(failure.sight) or f"the platform answers {failure.status}"
+    text = f"not answered, while other calls are: {reason}"
+    return _blame(Culprit.STREAM, text)

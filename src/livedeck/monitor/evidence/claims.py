@@ -1,0 +1,123 @@
+"""Evidence that each alarm kind needs, as data: the table of monitoring.md, "Evidence", is made from it.
+
+A kind says something only after it has this evidence. Until then screens show the words of `meanwhile`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class Claim(NamedTuple):
+    """Evidence of an alarm kind in words.
+
+    `needs`: evidence before the alarm is raised. `meanwhile`: words on screens until then, empty if nothing is said.
+    `ends`: evidence that ends the alarm.
+    """
+
+    needs: str
+    meanwhile: str
+    ends: str
+
+
+_SAMPLES_GOOD = "good samples for the time in the table of alarm kinds"
+_NEVER_ABSENT = "an acknowledgement; it is listed until then"
+
+
+def _of_samples(needs: str) -> Claim:
+    """Return the claim of a kind that judges samples: only samples that came raise or end it."""
+    return Claim(f"samples that were received: {needs}", "", _SAMPLES_GOOD)
+
+
+CLAIMS: Mapping[str, Claim] = MappingProxyType(
+    {
+        "NO_INGEST": Claim("a live stream, and good answers without a sample", "no sample yet", "the first samples"),
+        "RECONNECTING": Claim(
+            "two good answers without news, 4 s apart or more, whose newest sample is too old for this stream's delay",
+            "late or gone: known in 8 s",
+            "newer samples",
+        ),
+        "DROPOUTS": _of_samples("gaps between them for too much of the time"),
+        "BLACKOUT": _of_samples("sound without a picture"),
+        "VIDEO_LOW": _of_samples("a rate below the usual"),
+        "VIDEO_STARVED": _of_samples("a rate far below the usual"),
+        "VIDEO_BELOW_PRESET": _of_samples("a rate below what its presets need"),
+        "VIDEO_DECAY": _of_samples("a constant rate below its best"),
+        "BITRATE_UNSTABLE": _of_samples("dips of a constant rate"),
+        "PROFILE_CHANGE": _of_samples("a new level that stays"),
+        "FPS_COLLAPSE": _of_samples("a frame rate far below the usual"),
+        "FPS_LOW": _of_samples("a frame rate below the usual"),
+        "AUDIO_LOST": _of_samples("a picture without sound"),
+        "AUDIO_LOW": _of_samples("sound below the usual"),
+        "AUDIO_HIGH": _of_samples("sound above the limit"),
+        "KEYFRAME_SEVERE": _of_samples("status 4"),
+        "KEYFRAME_DRIFT": _of_samples("status 3 or 4"),
+        "PACKET_LOSS": _of_samples("status 5"),
+        "UNKNOWN_STATUS": _of_samples("a status that the document does not name"),
+        "UNKNOWN_DATA": _of_samples("fields without a value"),
+        "FUTURE_SAMPLES": Claim("a good answer with samples dated in the future", "", "an answer without them"),
+        "METRICS_LATE": Claim("the usual delay of the samples, learnt", "", "a shorter usual delay"),
+        "LATE_START": Claim(
+            "a planned start, and an answer about samples since the last stop of this process", "", "the first samples"
+        ),
+        "RESTREAM_DOWN": Claim(
+            "a good list in which the restream is disconnected, while samples come", "", "a good list with it connected"
+        ),
+        "ENDED_ON_AIR": Claim(
+            "gone: two whole lists, and two answers by id, without the event, and no new sample. Otherwise: the event "
+            "itself, as read again, with its stream finished, removed or replaced",
+            "≠ unlisted",
+            _NEVER_ABSENT,
+        ),
+        "QOS_STALE": Claim(
+            "20 watched seconds of failed polls while other calls are answered; 60 s if three events, or 20 % of the "
+            "other calls, fail by 5xx or silence; never by 429. Or new samples whose time stands still",
+            "not answered for 12 s",
+            "a good answer",
+        ),
+        "API_BLIND": Claim(
+            "no good answer for 30 s of watching, and three tries",
+            "the failure of the last call",
+            "a good list and good samples",
+        ),
+        "AUTH_FAILED": Claim("a list that the platform refused with 401 or 403", "", "a good list"),
+        "RATE_LIMITED": Claim("more than 5 % of the calls in 30 s refused with 429", "", "the usual pace"),
+        "CLOCK_SKEW": Claim("the dates of the last five responses", "", "dates that agree"),
+        "MACHINE_CLOCK": Claim("a step between this machine's two clocks, or a stop of this process", "", "a minute"),
+        "OWN_SLOW": Claim(
+            "30 s in which this process is late in 1 of 20 moments, or makes too few of its planned polls in time",
+            "this machine is 3 s behind",
+            "a minute below half of the limits",
+        ),
+        "UNIT_UNKNOWN": Claim(
+            "rates that are plausible in kbit/s, and none that can only be bit/s", "", "a proof, or a choice"
+        ),
+        "HISTORY_FAILED": Claim("a write that failed", "", "a write that succeeds"),
+        "NOTIFY_FAILING": Claim(
+            "sends to a target that failed for 5 min, or a message that was given up", "", "a message that is taken"
+        ),
+        "LIST_WRONG": Claim(
+            "two lists without events that are served by id, or that send new samples",
+            "asked by id, no answer yet",
+            "a whole list that has them all",
+        ),
+        "COLLECTOR_SILENT": Claim("12 s without a message of the collector, or its refusal", "", "a message"),
+        "ENGINE_APART": Claim("a failed exchange with the shared Redis", "", "an exchange that succeeds"),
+        "COLLECTOR_LOST": Claim("a lease that expired without a sign-off", "", "the collector, back or signed off"),
+        "PLATFORM": Claim("faults that began together on enough inputs", "", "fewer than half of them"),
+    }
+)
+"""Kind -> claim. A test demands a row for each kind, and no other row."""
+
+
+def claims_table() -> str:
+    """Return the claims as a Markdown table."""
+    rows = (f"| {kind} | {claim.needs} | {_quoted(claim.meanwhile)} | {claim.ends} |" for kind, claim in CLAIMS.items())
+    head = "| Kind | Evidence | Said meanwhile | Ends with |\n|---|---|---|---|"
+    return "\n".join([head, *rows])
+
+
+def _quoted(words: str) -> str:
+    return f"`{words}`" if words else "-"

@@ -1,0 +1,71 @@
+"""Result of a failed call, and the cause of missing data: frozen values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from livedeck.record import Record
+
+
+class Sight(StrEnum):
+    """Result of a failed call, as far as it tells who is to blame.
+
+    NO_CONNECTION: no connection was made (no name, no route, refused, TLS, proxy). SILENCE: a new connection was made,
+    and no answer came. UNDECIDED: no answer came on an older connection. BREAK: the connection broke before the answer
+    was complete. FOREIGN: the answer is not of the platform's shape, or a redirect. PACE: too many requests. TOKEN: the
+    token was refused, or a payment is due. REQUEST, FAULT: an error 4xx or 5xx in the platform's shape. GATEWAY: an
+    error in another shape. UNREADABLE: the platform's shape with unreadable content. CACHED: a cache answered with what
+    was made before the request. UNSENT: this machine could not send the request.
+    """
+
+    NONE = ""
+    NO_CONNECTION = "no connection"
+    SILENCE = "silence"
+    UNDECIDED = "undecided"
+    BREAK = "break"
+    FOREIGN = "foreign"
+    PACE = "pace"
+    TOKEN = "token"  # noqa: S105  a name
+    REQUEST = "request"
+    FAULT = "fault"
+    GATEWAY = "gateway"
+    UNREADABLE = "unreadable"
+    CACHED = "cached"
+    UNSENT = "unsent"
+
+
+class Failure(Record):
+    """Failed call. `status`: its HTTP status, None without an answer. `reason`: details in words."""
+
+    sight: Sight = Sight.NONE
+    status: int | None = None
+    reason: str = ""
+
+
+NO_FAILURE = Failure()
+
+
+class Culprit(StrEnum):
+    """Cause of missing data, the nearest to this process first. NONE: nothing is missing. UNKNOWN: nothing decides."""
+
+    NONE = ""
+    OWN_STOP = "own stop"
+    OWN_SLOWNESS = "own slowness"
+    OWN_LINK = "own link"
+    STRANGER = "stranger"
+    REFUSAL = "refusal"
+    PLATFORM = "platform"
+    LIST = "list"
+    STREAM = "stream"
+    UNKNOWN = "unknown"
+
+
+class Blame(Record):
+    """Nearest cause that explains missing data, in a text for one line, and advice in a sentence."""
+
+    cause: Culprit = Culprit.NONE
+    text: str = ""
+    advice: str = ""
+
+
+NO_BLAME = Blame()

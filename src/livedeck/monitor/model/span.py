@@ -1,0 +1,17 @@
+"""Range of time: a frozen value."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Range of time."""
+
+    since: float
+    until: float
+
+    @property
+    def seconds(self) -> float:
+        """Length in seconds."""
+        return self.until - self.since

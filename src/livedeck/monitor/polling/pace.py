@@ -1,0 +1,56 @@
+"""The pace of the polls: halved when the platform refuses it, and raised step by step (monitoring.md, "Pace")."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import inf
+from typing import NamedTuple
+
+from livedeck.monitor.model.thresholds import Cadence
+
+
+class _Call(NamedTuple):
+    at: float  # monotonic s
+    is_refused: bool
+
+
+class Pace:
+    """Share of the usual pace that the platform accepts. `share`: 1 at the usual pace.
+
+    A refusal is a response 429. If too many of the last calls were refused, the share is halved, and counting begins
+    anew. It grows with each further step in which calls were made and not too many refused. Times are monotonic
+    seconds.
+    """
+
+    def __init__(self, cadence: Cadence) -> None:
+        self._cadence = cadence
+        self._calls = deque[_Call]()
+        self._changed_at = -inf
+        self.share = 1.0
+
+    def note(self, at: float, *, is_refused: bool, is_pause: bool = False) -> None:
+        """Count a call that the platform answered or refused, and halve the share if too many were refused.
+
+        `is_pause`: the refusal demands a pause, so it counts alone.
+        """
+        self._calls.append(_Call(at, is_refused))
+        if (is_pause or self._is_refused(at)) and at - self._changed_at >= self._cadence.pace_step:
+            self.share = max(self._cadence.pace_least, self.share / 2)
+            self._changed_at = at
+            self._calls.clear()
+
+    def step(self, at: float) -> float:
+        """Raise the share if a step has passed without refusals, and return it."""
+        if self.share < 1.0 and at - self._changed_at >= self._cadence.pace_step and self._is_accepted(at):
+            self.share = min(1.0, self.share * self._cadence.pace_growth)
+            self._changed_at = at
+        return self.share
+
+    def _is_accepted(self, at: float) -> bool:
+        return not self._is_refused(at) and bool(self._calls)
+
+    def _is_refused(self, at: float) -> bool:
+        """Return whether too many of the last calls were refused."""
+        while self._calls and self._calls[0].at < at - self._cadence.refused_window:
+            self._calls.popleft()
+        return sum(call.is_refused for call in self._calls) > self._cadence.refused * len(self._calls)

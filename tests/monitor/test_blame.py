@@ -1,0 +1,326 @@
+"""The nearest cause of missing data is named, and no event is blamed for it (monitoring.md, "Who is to blame")."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import ssl
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from breadth import slow, slow_rows
+from client.certificates import needs_openssl
+from livedeck.client import Api, NotFound, ServerFault, Unreachable, Unreadable
+from livedeck.monitor import Alarm, ConnectionState, Monitor, Severity, Snapshot
+from livedeck.monitor.evidence.blame import Facts, blame, seen
+from livedeck.monitor.evidence.claims import CLAIMS
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.model.blame import Blame, Culprit, Sight
+from livedeck.presentation.connection import banner_line, is_seen
+from livedeck.presentation.event_detail import unanswered_text
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import plain
+from monitor.stage import NOW, event
+from monitor.troubles import TLS_TROUBLES, Names, Trouble, TroubledPlatform, contexts
+from monitor.wire import WallClock
+
+BEGIN, END = 30.0, 110.0
+"""Seconds at which a trouble begins and ends."""
+
+PLACE = "something answers in the platform's place (portal, login page, gateway)"
+OWN = "this machine's network, proxy or certificates: "
+SILENT = "the platform takes calls and does not answer"
+
+BLAME = {
+    Trouble.NAME: (Culprit.OWN_LINK, f"{OWN}the platform's name has no address"),
+    Trouble.REFUSED: (
+        Culprit.OWN_LINK,
+        f"{OWN}nothing accepts a connection at the platform's address; its server may be down",
+    ),
+    Trouble.DROPPED: (Culprit.OWN_LINK, f"{OWN}no connection to the platform in time"),
+    Trouble.CERTIFICATE: (
+        Culprit.OWN_LINK,
+        f"{OWN}no trusted connection to the platform; its certificate may have changed",
+    ),
+    Trouble.HANDSHAKE: (Culprit.PLATFORM, SILENT),
+    Trouble.STATUS: (Culprit.PLATFORM, "the network is well: the platform answers 503"),
+    Trouble.GATEWAY: (
+        Culprit.PLATFORM,
+        "the platform answers 503, or a gateway before it: it is not the platform's own error",
+    ),
+    Trouble.PAGE: (Culprit.STRANGER, PLACE),
+    Trouble.SHAPE: (Culprit.STRANGER, PLACE),
+    Trouble.REDIRECT: (Culprit.STRANGER, PLACE),
+    Trouble.PACE: (Culprit.REFUSAL, "the platform refuses our pace: each event every 20 s"),
+    Trouble.PACE_AFTER: (Culprit.REFUSAL, "the platform refuses our pace: each event every 20 s"),
+    Trouble.SILENCE: (Culprit.PLATFORM, SILENT),
+}
+
+
+class Seen(NamedTuple):
+    """What a deck showed: all snapshots, and each alarm as it was raised."""
+
+    snapshots: list[Snapshot]
+    raised: list[Alarm]
+
+    @property
+    def of_events(self) -> list[tuple[str, str]]:
+        """Event and kind of the alarms of events."""
+        return [(alarm.event_id, alarm.kind) for alarm in self.raised if alarm.event_id]
+
+    def between(self, since: float, until: float) -> list[Snapshot]:
+        """The snapshots of that time."""
+        return [snapshot for snapshot in self.snapshots if since <= (snapshot.at - NOW).total_seconds() < until]
+
+
+def run(work: Coroutine[Any, Any, Seen]) -> Seen:
+    with asyncio.Runner(loop_factory=Names) as runner:
+        return runner.run(work)
+
+
+Change = Callable[[TroubledPlatform], Any]
+
+
+async def watch(
+    platform: TroubledPlatform, seconds: float, *changes: tuple[float, Change], authority: Path | None = None
+) -> Seen:
+    """What a deck shows in that many seconds. `changes`: what happens to the platform, and when."""
+    clock, seen = WallClock(), Seen([], [])
+
+    async def script() -> None:
+        for when, change in changes:
+            await asyncio.sleep(when - clock.monotonic())
+            outcome = change(platform)
+            if asyncio.iscoroutine(outcome):
+                await outcome
+
+    trust: dict[str, Any] = {"ca_file": authority} if authority else {}
+    async with platform.serve() as address:
+        script_task = asyncio.create_task(script())
+        api = Api(base_url=address, token="token-of-tests", timeout=4.0, now=clock.now, timer=clock.monotonic, **trust)
+        async with api:
+            monitor = Monitor(api, clock, random=Random(1))
+            async with aclosing(monitor.snapshots()) as coming:
+                async for snapshot in coming:
+                    seen.snapshots.append(snapshot)
+                    seen.raised.extend(change.alarm for change in snapshot.changes if change.transition == "raised")
+                    if clock.monotonic() >= seconds:
+                        break
+        await script_task
+    return seen
+
+
+def banner(snapshot: Snapshot) -> str:
+    return plain(banner_line(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at))).strip()
+
+
+def six_events(**tls: ssl.SSLContext) -> TroubledPlatform:
+    return TroubledPlatform(*(event(f"event-{number}") for number in range(6)), **tls)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        pytest.param(each, id=each.name.lower(), marks=[needs_openssl] if each in TLS_TROUBLES else [])
+        for each in Trouble
+    ],
+)
+def test_the_cause_of_blindness_is_named_and_no_event_is_blamed(trouble: Trouble, tmp_path: Path) -> None:
+    tls: dict[str, ssl.SSLContext] = {}
+    authority = None
+    if trouble in TLS_TROUBLES:
+        authority, well, wrong = contexts(tmp_path)
+        tls = {"well": well, "wrong": wrong}
+    changes = (BEGIN, lambda platform: platform.begin(trouble)), (END, lambda platform: platform.end())
+    seen = run(watch(six_events(**tls), END + 60, *changes, authority=authority))
+    cause, text = BLAME[trouble]
+    blind = [snapshot for snapshot in seen.between(70, END) if snapshot.link.state is ConnectionState.BLIND]
+    assert blind
+    assert {(each.link.blame.cause, each.link.blame.text) for each in blind} == {(cause, text)}
+    assert all(f"MONITORING BLIND since {each.link.since:%H:%M:%S}Z" in banner(each) for each in blind)
+    assert all(text[:60] in banner(each) for each in blind)
+    (alarm,) = [alarm for alarm in seen.raised if alarm.kind == "API_BLIND"]
+    assert alarm.actual == text
+    assert alarm.diagnosis.advice == blind[0].link.blame.advice
+    assert {alarm.kind for alarm in seen.raised} <= {"API_BLIND", "RATE_LIMITED"}
+    assert seen.of_events == []
+    assert seen.snapshots[-1].link.state.is_answering
+
+
+@pytest.mark.parametrize("retry_after", ["", "5", *slow("20")])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.9])
+def test_refusals_of_our_pace_never_accuse_an_event(share: float, retry_after: str) -> None:
+    def refuse(platform: TroubledPlatform) -> None:
+        platform.refused, platform.retry_after = share, retry_after
+
+    seen = run(watch(six_events(), 330, (BEGIN, refuse)))
+    assert seen.of_events == []
+    assert {alarm.kind for alarm in seen.raised} <= {"API_BLIND", "RATE_LIMITED"}
+    assert {alarm.actual[:29] for alarm in seen.raised} <= {"the platform refuses our pace"}
+    late = seen.between(120, 330)
+    assert {snapshot.link.blame.cause for snapshot in late if snapshot.link.blame.text} == {Culprit.REFUSAL}
+    assert any(snapshot.link.slowed_to for snapshot in late)
+
+
+def test_a_platform_that_takes_half_our_pace_slows_the_deck_and_nothing_is_missed() -> None:
+    """Sixty events want twelve calls a second; it takes six."""
+    platform = TroubledPlatform(*(event(f"event-{number}") for number in range(60)))
+
+    def limit(platform: TroubledPlatform) -> None:
+        platform.most = 6.0
+
+    seen = run(watch(platform, 240, (BEGIN, limit)))
+    assert seen.of_events == []
+    assert platform.refusals < 0.05 * len(platform.asked) + 60
+    slowed = [snapshot for snapshot in seen.between(90, 240) if snapshot.link.slowed_to]
+    assert slowed
+    last = slowed[-1]
+    words = f"slowed by the platform: each event every {last.link.slowed_to:.0f} s"
+    assert banner(last) == f"▲ LINK POOR since {last.link.since:%H:%M:%S}Z  {words}"
+    assert not any(state.is_stale for state in last.events)
+    assert is_seen(last, RenderTime.from_snapshot(last, last.at))
+
+
+def test_the_usual_pace_comes_back_step_by_step() -> None:
+    def refuse(platform: TroubledPlatform) -> None:
+        platform.refused = 1.0
+
+    def accept(platform: TroubledPlatform) -> None:
+        platform.refused = 0.0
+
+    seen = run(watch(six_events(), 330, (BEGIN, refuse), (BEGIN + 24, accept)))
+    intervals = [snapshot.link.slowed_to for snapshot in seen.between(BEGIN + 20, 330) if snapshot.link.slowed_to]
+    assert intervals == sorted(intervals, reverse=True)
+    assert max(intervals) == pytest.approx(20.0)
+    assert seen.snapshots[-1].link.slowed_to == 0.0
+    assert [alarm.kind for alarm in seen.raised] == ["RATE_LIMITED"]
+
+
+def test_a_retry_after_is_kept_to_the_second() -> None:
+    def refuse(platform: TroubledPlatform) -> None:
+        platform.refused, platform.retry_after = 1.0, "40"
+
+    platform = six_events()
+    run(watch(platform, 200, (BEGIN, refuse)))
+    times = sorted({round(when) for when in platform.refused_at})
+    assert all(later - earlier >= 39 for earlier, later in pairwise(times) if later - earlier > 1)
+    assert len(times) >= 3
+
+
+@pytest.mark.parametrize(("share", "status"), [(0.6, "503"), *slow_rows((0.3, "503"), (0.6, "html"))])
+def test_an_answer_now_and_then_leaves_every_event_blameless(share: float, status: str) -> None:
+    def fail(platform: TroubledPlatform) -> None:
+        platform.failed, platform.failing = share, Trouble.STATUS if status == "503" else Trouble.PAGE
+
+    seen = run(watch(six_events(), 330, (BEGIN, fail)))
+    assert seen.of_events == []
+    assert {alarm.kind for alarm in seen.raised} <= {"API_BLIND"}
+
+
+def test_a_deck_that_was_blind_checks_a_list_and_samples_before_it_judges() -> None:
+    def block(platform: TroubledPlatform) -> Coroutine[Any, Any, None]:
+        return platform.begin(Trouble.STATUS)
+
+    def list_only(platform: TroubledPlatform) -> Coroutine[Any, Any, None]:
+        platform.fails_qos = 503, {}
+        return platform.end()
+
+    def mend(platform: TroubledPlatform) -> None:
+        platform.fails_qos = None
+
+    seen = run(watch(six_events(), 160, (BEGIN, block), (END, list_only), (END + 12, mend)))
+    checking = [snapshot for snapshot in seen.between(END + 6, END + 12) if snapshot.link.is_checking]
+    assert checking
+    assert {snapshot.link.state for snapshot in checking} == {ConnectionState.FAILING}
+    assert {snapshot.link.blame.text for snapshot in checking} == {"answers again, checking"}
+    assert banner(checking[-1]).startswith("▲ ANSWERS AGAIN since")
+    assert "answers again, checking" in banner(checking[-1])
+    assert seen.of_events == []
+    back = seen.between(END + 20, 160)
+    assert {snapshot.link.state for snapshot in back} <= {ConnectionState.OK, ConnectionState.POOR}, "answers were lost"
+    assert not any(snapshot.link.is_checking for snapshot in back)
+
+
+def test_one_event_whose_calls_fail_is_told_after_20_s_and_three_are_the_platforms_fault_for_a_minute() -> None:
+    def seconds_until_told(*broken: str) -> float:
+        def break_(platform: TroubledPlatform) -> None:
+            platform.broken = set(broken)
+
+        seen = run(watch(six_events(), 130, (BEGIN, break_)))
+        told = (
+            (snapshot.at - NOW).total_seconds() - BEGIN
+            for snapshot in seen.snapshots
+            for finding in [each for state in snapshot.events for each in state.assessment.findings]
+            if finding.kind == "QOS_STALE"
+        )
+        assert {alarm.kind for alarm in seen.raised} == {"PLATFORM" if len(broken) == 3 else "QOS_STALE"}
+        return next(told)
+
+    assert 15 <= seconds_until_told("event-0") <= 32
+    assert 55 <= seconds_until_told("event-0", "event-1", "event-2") <= 75
+
+
+def test_before_a_blame_the_row_says_how_long_an_event_was_not_answered() -> None:
+    def break_(platform: TroubledPlatform) -> None:
+        platform.broken = {"event-0"}
+
+    seen = run(watch(six_events(), 46, (BEGIN, break_)))
+    last = seen.snapshots[-1]
+    state = last.find("event-0")
+    assert state
+    assert not state.assessment.findings
+    render_time = RenderTime.from_snapshot(last, last.at)
+    assert unanswered_text(state, render_time).startswith("not answered for 1")
+    other = last.find("event-1")
+    assert other
+    assert unanswered_text(other, render_time) == ""
+
+
+def test_a_refusal_that_lasts_is_critical() -> None:
+    """Nobody can see the events, although the list is answered."""
+
+    def refuse(platform: TroubledPlatform) -> None:
+        platform.fails_qos = 429, {}
+
+    seen = run(watch(six_events(), 240, (BEGIN, refuse)))
+    alarms = [alarm for alarm in seen.snapshots[-1].alarms if alarm.kind == "RATE_LIMITED"]
+    assert [alarm.severity for alarm in alarms] == [Severity.CRITICAL]
+    assert "6 on air without an answer" in alarms[0].actual
+    assert seen.of_events == []
+
+
+def test_the_nearest_cause_is_told_alone() -> None:
+    own = Blame(Culprit.OWN_SLOWNESS, "this machine is 14 s behind", "Watch fewer events.")
+    fault = seen(ServerFault("", status=503, code=503503))
+    assert blame(Facts(own=own, failure=fault)) == own
+    assert blame(Facts(failure=fault, slowed_to=20.0)).cause is Culprit.PLATFORM
+    assert blame(Facts()).cause is Culprit.NONE
+
+
+@pytest.mark.parametrize(
+    ("error", "sight"),
+    [
+        (Unreachable("", "timeout", is_connected=True), Sight.SILENCE),
+        (Unreachable("", "timeout", is_connected=False), Sight.NO_CONNECTION),
+        (Unreachable("", "timeout"), Sight.UNDECIDED),
+        (Unreachable("", "reset", is_connected=True), Sight.BREAK),
+        (Unreachable("", "tls"), Sight.NO_CONNECTION),
+        (Unreadable("", is_foreign=True), Sight.FOREIGN),
+        (Unreadable(""), Sight.UNREADABLE),
+        (NotFound("", status=404, code=404404), Sight.REQUEST),
+        (NotFound("", status=404), Sight.GATEWAY),
+    ],
+)
+def test_a_failure_keeps_what_decides_after_it_was_pickled(error: Any, sight: Sight) -> None:
+    assert seen(pickle.loads(pickle.dumps(error))).sight is sight
+
+
+def test_each_alarm_kind_names_its_evidence_and_its_end() -> None:
+    assert set(ALARM_KINDS) == set(CLAIMS)
+    assert all(claim.needs and claim.ends for claim in CLAIMS.values())
