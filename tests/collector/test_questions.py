@@ -47,8 +47,8 @@ from livedeck.monitor import (
     UnitChoice,
     UsualMark,
 )
-from livedeck.monitor.evidence.coverage import Span
 from livedeck.monitor.model.own import NotWatched, Why
+from livedeck.monitor.model.span import Span
 from monitor.recordings import snapshot
 from monitor.stage import Deck, Stage
 from monitor.test_history import alarm
