@@ -108,7 +108,7 @@ class EventTracker:
     """Tracker of an event: its responses with their times, and its state.
 
     `event`: as last listed. `state`: as last evaluated, None before that. A stream is tracked from its first response
-    on; another stream of the event needs another tracker.
+    on; another stream of the event needs another tracker. `had_sound`: an earlier stream of the event had sound.
     """
 
     def __init__(
@@ -119,8 +119,9 @@ class EventTracker:
         state: EventState | None = None,
         *,
         turn: asyncio.Semaphore,
+        had_sound: bool = False,
     ) -> None:
-        self._turn = turn
+        self._turn, self._had_sound = turn, had_sound
         self.event, self.state, self.is_listed = event, state, True
         self._listed_at, self._thresholds = listed_at, thresholds  # last read: listed, or by its id
         self._seen_at = listed_at  # last proof that the event is as last read
@@ -238,12 +239,19 @@ class EventTracker:
         quiet = max(_MISSED_POLLS * cadence.qos, _MISSED_SAMPLES * (self._analysis.cadence or 0.0))
         return Known(Standing.SENDING if _is_sending(self.state) else Standing.ON_AIR, quiet)
 
-    def preload(self, recorded: Readings, learnt: Learnt | None) -> None:
+    @property
+    def has_sound(self) -> bool:
+        """True if a stream of the event is known to have had sound."""
+        features = self._analysis.features
+        return self._had_sound or (features is not None and features.has_sound)
+
+    def preload(self, recorded: Readings, learnt: Learnt | None, had_sound: bool) -> None:
         """Add samples and learnt values that were recorded before the deck started.
 
         Learnt values count from the first response on. Recorded samples count only if the response continues them: the
         time in between is unknown.
         """
+        self._had_sound = self._had_sound or had_sound
         if self._answered_at is None:
             self._recorded, self._learnt = recorded, learnt
             self._delivery = learnt.delivery.resumed() if learnt else self._delivery
@@ -311,7 +319,15 @@ class EventTracker:
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
-        rules = StreamRules(self._thresholds, self._thresholds.floor(presets), marks, not self._unit.is_doubtful)
+        started_at = self.event.stream.started_at if self.event.stream else None
+        rules = StreamRules(
+            self._thresholds,
+            self._thresholds.floor(presets),
+            marks,
+            not self._unit.is_doubtful,
+            started_at.timestamp() if started_at else None,
+            self._had_sound,
+        )
         return self._folded_by if self._folded_by == rules else rules
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
@@ -761,7 +777,8 @@ class WorldTracker:
         if tracker and (way := self._way_of_end(tracker, event, at)):
             self._note_end(tracker, way, at)
         if tracker is None or tracker.stream_id != stream_id:
-            tracker = EventTracker(event, at, self._thresholds, tracker.state if tracker else None, turn=self._turn)
+            state, had_sound = (tracker.state, tracker.has_sound) if tracker else (None, False)
+            tracker = EventTracker(event, at, self._thresholds, state, turn=self._turn, had_sound=had_sound)
             self._pass_on_rules(tracker)
         tracker.update_event(event, self.status, at, is_listed=is_listed)
         self._trackers[event.id] = tracker

@@ -124,14 +124,22 @@ def _dump_readings(readings: Readings) -> wire.Columns:
 
 def _dump_recorded(recorded: Mapping[str, Recorded]) -> dict[str, Any]:
     return {
-        event_id: {"samples": _dump_readings(readings), "learnt": learnt and learnt.to_json()}
-        for event_id, (readings, learnt) in recorded.items()
+        event_id: {
+            "samples": _dump_readings(found.readings),
+            "learnt": found.learnt and found.learnt.to_json(),
+            "had_sound": found.had_sound,
+        }
+        for event_id, found in recorded.items()
     }
 
 
 def _load_recorded(values: Mapping[str, Any]) -> dict[str, Recorded]:
     return {
-        event_id: Recorded(wire.readings_of(found["samples"]), found["learnt"] and parse_learnt(found["learnt"]))
+        event_id: Recorded(
+            wire.readings_of(found["samples"]),
+            found["learnt"] and parse_learnt(found["learnt"]),
+            found.get("had_sound", False),  # a collector of an older version does not say
+        )
         for event_id, found in values.items()
     }
 

@@ -38,6 +38,9 @@ from livedeck.text.values import age
 _MAX_CHECKPOINTS = 4
 """Number of checkpoints kept, so that samples that are minutes late cost little."""
 
+_START_SLACK = 30.0
+"""Seconds from the stream's start to the first known sample within which the whole stream is known."""
+
 SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
 )
@@ -58,13 +61,16 @@ class StreamRules(Record, dict=True):
 
     `floor`: lowest video rate (bit/s) that fits the stream's preset; 0: no floor. `marks`: times (epoch s) at which a
     person declared the signal usual, ascending. `has_unit`: the unit of the bit rates is known, so a missing rate is a
-    fault of the platform.
+    fault of the platform. `started_at`: start of the stream (epoch s), None if unknown. `had_sound`: an earlier stream
+    of the event had sound.
     """
 
     thresholds: Thresholds
     floor: float = 0.0
     marks: tuple[float, ...] = ()
     has_unit: bool = True
+    started_at: float | None = None
+    had_sound: bool = False
 
     @cached_property
     def kinds(self) -> tuple[_Rule, ...]:
@@ -160,6 +166,7 @@ class _Fold:
         self._intervals = {kind: interval for kind, interval in start.intervals.items() if kind in kinds}
         self._cycles = {kind: cycle.copy() for kind, cycle in start.cycles.items() if kind in kinds}
         self._past, self._features = start.past, start.features
+        self._may_be_silent = self._knows_start()
 
     def checkpoint(self) -> Checkpoint:
         """Return a copy of the state after the samples so far."""
@@ -178,11 +185,13 @@ class _Fold:
         if self._stream.marks and not is_first and any(last_time < mark <= time for mark in self._stream.marks):
             self._take_as_usual()
         step = memory.step_to(time, thresholds)
+        if is_first:
+            self._may_be_silent = self._knows_start()
         if step.is_silence:
             self._intervals = {kind: interval for kind, interval in self._intervals.items() if interval.is_raised}
         if memory.levels.usual.is_slot_over(time, memory.order.cadence, thresholds):
             memory.close_slot(time, self._spoilt(), self._stream.floor, thresholds)
-        features = memory.add_sample(readings, index, step, thresholds)
+        features = memory.add_sample(readings, index, step, thresholds, may_be_silent=self._may_be_silent)
         if step.is_silence and not is_first:
             self._on_return(last_time, features)
         self._end_silence(time)
@@ -192,6 +201,13 @@ class _Fold:
         if not is_calm:
             self._step_kinds(features)
         self._features, self.samples = features, self.samples + 1
+
+    def _knows_start(self) -> bool:
+        """Return whether all of the stream is known, and no earlier stream of the event had sound."""
+        first, start = self._memory.first_time, self._stream.started_at
+        if first is None or start is None or self._stream.had_sound:
+            return False
+        return first <= start + _START_SLACK
 
     def _spoilt(self) -> frozenset[str]:
         """Return the rates that a fault affects, so that nothing is learnt from them."""

@@ -11,6 +11,10 @@ from livedeck.monitor.history.samples import StreamKey
 _KEEP = "INSERT OR REPLACE INTO learnt (event, stream, at, body) VALUES (?, ?, ?, ?)"
 
 
+_STREAMS = 8
+"""Number of the newest earlier streams of an event that are asked for sound."""
+
+
 def keep(db: Database, learnt: Mapping[StreamKey, Learnt], at: int) -> None:
     """Store baselines with their time (`at`: epoch ms), within the caller's transaction. Raises StorageError."""
     db.run_many(_KEEP, [(*key, at, value.to_json()) for key, value in learnt.items()])
@@ -20,3 +24,10 @@ def find(db: Database, key: StreamKey) -> Learnt | None:
     """Return the baseline of a stream; None if it is missing or this version cannot parse it. Raises StorageError."""
     rows = db.rows("SELECT body FROM learnt WHERE event = ? AND stream = ?", key)
     return parse_learnt(rows[0][0]) if rows else None
+
+
+def had_sound_before(db: Database, key: StreamKey) -> bool:
+    """Return whether a baseline of another stream of this event knows of sound. Raises StorageError."""
+    rows = db.rows("SELECT body FROM learnt WHERE event = ? AND stream != ? ORDER BY at DESC LIMIT ?", [*key, _STREAMS])
+    baselines = (parse_learnt(body) for (body,) in rows)
+    return any(found.checkpoint.memory.has_sound for found in baselines if found and found.checkpoint)

@@ -45,7 +45,11 @@ class SampleFeatures(NamedTuple):
     `fps_charge`, `dip`: seconds of an excursion of the frame rate or the video rate that ends with this sample.
     `change`: the level that becomes usual with this sample, or None.
 
-    `has_picture`, `has_sound`: whether any known sample of the stream had a picture, or sound.
+    `has_picture`, `has_sound`: whether any known sample of the stream had a picture, or sound. `may_be_silent`: all
+    samples of the stream are known, and neither it nor an earlier stream of the event ever had sound.
+
+    `is_lossy`, `is_sound_short`: the witness that is loss, and the one that is the sound. `quiet_since`: start of near
+    silence (epoch s), once it has lasted.
     """
 
     time: float
@@ -74,6 +78,10 @@ class SampleFeatures(NamedTuple):
     change: ProfileChange | None = None
     has_picture: bool = True
     has_sound: bool = True
+    may_be_silent: bool = False
+    is_lossy: bool = False
+    is_sound_short: bool = False
+    quiet_since: float | None = None
 
     @property
     def is_shortage(self) -> bool:
