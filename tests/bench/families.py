@@ -363,8 +363,15 @@ def _speech(random: Chance, maker: Maker) -> Curve:
 def pauses(random: Chance) -> Show:
     """Return a show with an encoder that saves the sound's bits in pauses of speech."""
     maker = Maker(random)
-    speech, spoken = _speech(random, maker), steps(random, HOUR, 3, 30, lambda: float(random.random() < 0.7))
-    maker.audio = lambda at: speech(at) if spoken(at) else 1500.0
+    speech, length = _speech(random, maker), steps(random, HOUR, 40, 80, lambda: random.uniform(0, 35))
+    since, newest = [0.0], [0.0]
+
+    def audio(at: float) -> float:
+        if length(at) != newest[0]:
+            newest[0], since[0] = length(at), at
+        return 1500.0 if at - since[0] < newest[0] else speech(at)
+
+    maker.audio = audio
     return alone(random, maker)
 
 

@@ -106,6 +106,7 @@ def test_a_picture_that_moves_again_clears_the_alarm_and_never_becomes_usual_at_
 
 def test_a_person_may_say_that_a_still_picture_is_usual() -> None:
     rows = [*VARIABLE, *scene(2 * MINUTE, video=STILL)]
+    assert loud(judged(rows)) == {"PICTURE_STILL": CRITICAL}
     mark = START + EVERY * (len(rows) - 2)
     assert loud(judged(rows, marks=(mark,))) == {}
 
@@ -254,9 +255,9 @@ def test_a_clean_slow_frame_rate_alarms_and_is_soon_usual(fps: float) -> None:
     assert (loud(late), late.usual.fps) == ({}, fps)
 
 
-def test_an_unsteady_slow_frame_rate_stays_a_fault() -> None:
-    frames = [USUAL | {"fps": 15.0 + 3 * (index % 2)} for index in range(2 * MINUTE)]
-    assert "FPS_COLLAPSE" in loud(judged([*stretch(CALM), *frames]))
+def test_a_slow_frame_rate_that_began_unsteady_stays_a_fault() -> None:
+    unsteady = [USUAL | {"fps": 15.0 + 3 * (index % 2)} for index in range(6)]
+    assert "FPS_COLLAPSE" in loud(judged([*stretch(CALM), *unsteady, *stretch(2 * MINUTE, fps=15.0)]))
 
 
 # Cadence
@@ -264,10 +265,9 @@ def test_an_unsteady_slow_frame_rate_stays_a_fault() -> None:
 
 def test_two_equal_gaps_are_a_new_cadence() -> None:
     """An encoder that sends a sign of life each minute is not away for a minute each time."""
-    times = [*[EVERY * index for index in range(CALM)], *[EVERY * CALM + 60.0 * count for count in range(1, 12)]]
+    times = [*[EVERY * index for index in range(CALM)], *[EVERY * CALM + gap for gap in (60.0, 125.0)]]
     readings = [Reading(START + time, **USUAL) for time in times]
     analysis = detect(SignalAnalysis(), merge(Readings(), samples(readings)), StreamRules(Thresholds()))
-    gone = [episode for episode in episodes(analysis) if episode.kind == "RECONNECTING"]
-    assert len(gone) <= 2
-    assert "DROPOUTS" not in {episode.kind for episode in episodes(analysis)}
-    assert analysis.cadence == 60.0
+    assert analysis.cadence == pytest.approx(62.0, abs=4.0)
+    assert [episode.kind for episode in episodes(analysis)] == ["RECONNECTING"]
+    assert loud(analysis) == {}

@@ -35,8 +35,8 @@ _DECAY_SLOTS = 12
 _MINUTE_SLOTS, _SINKING_MINUTES = 6, 4
 """Number of slots of a minute; number of falls in a row, from minute to minute, that show a sinking rate."""
 
-_SINKING = 0.97
-"""Share of the minute before below which a minute counts as a fall."""
+_SINKING, _STEP = 0.97, 0.45
+"""Shares of the minute before: below the first a minute counts as a fall, below the second as a step."""
 
 _SPANS = 30
 """Number of spans of `_DECAY_SLOTS` slots whose rate is kept: one hour."""
@@ -365,13 +365,13 @@ class UsualMemory:
             self.usual = self.usual._replace(sunk_from=sunk_from, sunk_to=high if sunk_from else 0.0)
 
     def _is_sinking(self) -> bool:
-        """Return whether each of the newest minutes is lower than the one before: a scene falls at once."""
+        """Return whether each of the newest minutes is lower than the one before, by less than a step."""
         tops = _newest(self.tops, _MINUTE_SLOTS * (_SINKING_MINUTES + 1))
         if len(tops) < _MINUTE_SLOTS * (_SINKING_MINUTES + 1):
             return False
         starts = range(0, len(tops), _MINUTE_SLOTS)
         minutes = [median_of(sorted(tops[start : start + _MINUTE_SLOTS])) for start in starts]
-        return all(after < _SINKING * before for before, after in pairwise(minutes))
+        return all(_STEP * before < after < _SINKING * before for before, after in pairwise(minutes))
 
 
 _copy = copier(UsualMemory)
